@@ -1,0 +1,285 @@
+"""Reads the messages out of a program's request, by a mapping. Pure.
+
+Whatever the request is, there are messages or a fault, and neither a fault nor an exception has a
+value of the request in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
+from risala.engine.rules.hooks.mapping import HookMapping, HookSource, SourceChoice
+from risala.engine.rules.template import BUILT_IN
+from risala.sms.limits import TEXT_CHARACTERS_MAX
+
+VALUE_CHARACTERS_MAX: Final = 2000
+"""Characters that are read of a value: more than a text may have."""
+ITEMS_MAX: Final = 50
+"""Items of a list that a text joins."""
+HOOK_MESSAGES_MAX: Final = 100
+"""Messages of one request, as of the API's batches."""
+FIELDS_MAX: Final = 100
+"""Fields of a form or query."""
+NUMBER_CHARACTERS_MAX: Final = 40
+"""A number with every space and hyphen."""
+CODE_CHARACTERS_MAX: Final = 32
+SENDER_CHARACTERS_MAX: Final = 20
+REFERENCE_CHARACTERS_MAX: Final = 200
+ALERT_CHARACTERS_MAX: Final = 480
+"""Where an alert's text is cut: each of its segments is paid for once for each number."""
+_NUMBER: Final = re.compile(rf"(?!\d*\.\d\Z)[+0-9 ().\-/]{{1,{NUMBER_CHARACTERS_MAX}}}")
+"""Not ``22236123456.0`` either, which is no number of a phone."""
+_CODE: Final = re.compile(rf"[^\s.\x00-\x1f\x7f-\x9f]{{1,{CODE_CHARACTERS_MAX}}}")
+"""No dot: it would be that of a number that lost its digits on its way."""
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_GAPS: Final = re.compile(r"[ \t\u00a0]+")
+_LANGUAGE_END: Final = re.compile("[-_]")
+_WILDCARD: Final = "*"
+_CUT: Final = "…"
+_MISSING: Final = object()
+
+
+class _Unread(Exception):
+    """What is wrong with a request."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(code)
+        self.fault = HookFault(code, sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where sources are looked up."""
+
+    values: tuple[object, ...]
+    """JSON: the list's item first, the whole body last; empty: the body is no JSON."""
+    fields: Mapping[str, str]
+    headers: Mapping[str, str]
+
+
+def read(mapping: HookMapping, request: HookRequest) -> tuple[HookMessage, ...] | HookFault:
+    """The messages that a request asks for, at least one; or why there are none."""
+    try:
+        scope = _scope_of(mapping, request)
+        scopes = [scope] if mapping.each is None else [*_scopes_in(mapping.each, scope)]
+        if not scopes:
+            raise _Unread("missing_field", f"The list `{_written(mapping.each)}` is empty.")
+        return tuple(_message_of(mapping, each) for each in scopes)
+    except _Unread as unread:
+        return unread.fault
+
+
+def _scope_of(mapping: HookMapping, request: HookRequest) -> _Scope:
+    kind = request.content_type.partition(";")[0].strip().lower()
+    is_form = kind == "application/x-www-form-urlencoded"
+    is_json = kind.endswith(("/json", "+json")) or request.body.lstrip()[:1] in (b"{", b"[")
+    values: tuple[object, ...] = ()
+    fields: dict[str, str] = {}
+    if mapping.reads == "form" or (mapping.reads == "any" and is_form):
+        fields = _fields_of(request.body.decode("latin-1"))
+    elif mapping.reads == "json" or (mapping.reads == "any" and is_json):
+        values = (_json_of(request.body),)
+    if mapping.reads in ("query", "any"):
+        fields = {**_fields_of(request.query), **fields}
+    return _Scope(values, fields, request.headers)
+
+
+def _json_of(body: bytes) -> object:
+    try:
+        found: object = json.loads(body)
+    except (ValueError, RecursionError):  # also of octets that are no Unicode, and endless digits
+        raise _Unread("invalid_body", "The body must be JSON.") from None
+    return found
+
+
+def _fields_of(written: str) -> dict[str, str]:
+    try:
+        pairs = parse_qsl(
+            written, keep_blank_values=True, encoding="latin-1", max_num_fields=FIELDS_MAX
+        )
+    except ValueError:
+        sentence = f"A form or query has at most {FIELDS_MAX} fields."
+        raise _Unread("invalid_body", sentence) from None
+    fields: dict[str, str] = {}
+    for name, value in pairs:
+        fields.setdefault(_unicode(name), _unicode(value))
+    return fields
+
+
+def _unicode(octets: str) -> str:
+    """Escaped octets as text: UTF-8, or Latin-1 of programs that write that and do not say so."""
+    try:
+        return octets.encode("latin-1").decode()
+    except ValueError:
+        return octets
+
+
+def _scopes_in(pointer: tuple[str, ...], scope: _Scope) -> Iterator[_Scope]:
+    """A scope for each item of the list; ``*`` in the pointer is a list around it."""
+    for place, values in enumerate(_walked((*pointer, _WILDCARD), scope.values)):
+        if place == HOOK_MESSAGES_MAX:
+            sentence = f"One request sends at most {HOOK_MESSAGES_MAX} messages."
+            raise _Unread("too_many_messages", sentence)
+        yield _Scope(values, scope.fields, scope.headers)
+
+
+def _walked(parts: tuple[str, ...], values: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
+    """Each value at a pointer, before it those that it is in, from the inside out."""
+    if not values:
+        return
+    if not parts:
+        yield values
+        return
+    value = values[0]
+    if parts[0] == _WILDCARD:
+        for item in value if isinstance(value, list) else ():
+            yield from _walked(parts[1:], (item, *values))
+    else:
+        inner = _member(value, parts[0])
+        if inner is not _MISSING:
+            yield from _walked(parts[1:], (inner, *values))
+
+
+def _member(value: object, part: str) -> object:
+    if isinstance(value, dict):
+        return value.get(part, _MISSING)
+    if isinstance(value, list) and part.isascii() and part.isdigit() and len(part) <= 6:
+        return value[int(part)] if int(part) < len(value) else _MISSING
+    return _MISSING
+
+
+def _message_of(mapping: HookMapping, scope: _Scope) -> HookMessage:
+    to = None if mapping.to is None else _to(mapping.to, scope)
+    code = None if mapping.code is None else _code(mapping.code, scope)
+    text = _text(mapping, scope)
+    if code is None and text is None:
+        raise _missing(*filter(None, (mapping.code, *_sources(mapping))))
+    return HookMessage(
+        to=to,
+        text=text,
+        code=code,
+        sender=_short(mapping.sender, scope, SENDER_CHARACTERS_MAX),
+        reference=_short(mapping.reference, scope, REFERENCE_CHARACTERS_MAX),
+        locale=_locale(mapping.locale, scope),
+        once=_short(mapping.once, scope, VALUE_CHARACTERS_MAX),
+    )
+
+
+def _to(source: HookSource, scope: _Scope) -> str:
+    number = _GAPS.sub(" ", _value(source, scope) or "").strip()
+    if not number:
+        raise _missing(source)
+    if not _NUMBER.fullmatch(number) or not any(each.isdigit() for each in number):
+        sentence = f"`{source.written}` must be one phone number."
+        raise _Unread("invalid_number", sentence)
+    return number
+
+
+def _code(source: HookSource, scope: _Scope) -> str | None:
+    code = (_value(source, scope) or "").strip()
+    if code and not _CODE.fullmatch(code):
+        sentence = (
+            f"`{source.written}` must be a code of at most {CODE_CHARACTERS_MAX} characters, "
+            f"without spaces."
+        )
+        raise _Unread("invalid_code", sentence)
+    return code or None
+
+
+def _text(mapping: HookMapping, scope: _Scope) -> str | None:
+    pieces = (
+        piece if isinstance(piece, str) else _value(piece, scope) or "" for piece in mapping.text
+    )
+    written = "".join(pieces).replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    text = _CONTROLS.sub("", written)
+    if mapping.is_template:
+        lines = (_GAPS.sub(" ", line).strip() for line in text.split("\n"))
+        text = "\n".join(line for line in lines if line)
+    text = text.strip()
+    if mapping.is_cut:
+        is_long = len(text) > ALERT_CHARACTERS_MAX
+        return (text[: ALERT_CHARACTERS_MAX - 1] + _CUT if is_long else text) or None
+    if len(text) > TEXT_CHARACTERS_MAX:
+        sentence = f"The text can have at most {TEXT_CHARACTERS_MAX} characters."
+        raise _Unread("text_too_long", sentence)
+    return text or None
+
+
+def _locale(source: HookSource | None, scope: _Scope) -> str | None:
+    found = _short(source, scope, VALUE_CHARACTERS_MAX) or ""
+    language = _LANGUAGE_END.split(found, maxsplit=1)[0].lower()
+    return language if language in BUILT_IN else None
+
+
+def _short(source: HookSource | None, scope: _Scope, characters: int) -> str | None:
+    """A word on one line; None if there is none."""
+    if source is None:
+        return None
+    word = _CONTROLS.sub("", (_value(source, scope) or "").replace("\n", " ")).strip()
+    if len(word) > characters:
+        sentence = f"`{source.written}` can have at most {characters} characters."
+        raise _Unread("too_long", sentence)
+    return word or None
+
+
+def _value(source: HookSource, scope: _Scope) -> str | None:
+    """What a source names first; None if there is nothing."""
+    for choice in source.choices:
+        found = _looked_up(choice, scope, source)
+        if found:
+            return found[: VALUE_CHARACTERS_MAX + 1]
+    return None
+
+
+def _looked_up(choice: SourceChoice, scope: _Scope, source: HookSource) -> str | None:
+    if choice.kind == "word":
+        return choice.parts[0]
+    if choice.kind == "header":
+        return scope.headers.get(choice.parts[0])
+    if choice.kind == "field" and choice.parts[0] in scope.fields:
+        return scope.fields[choice.parts[0]]
+    for value in scope.values:
+        found = [values[0] for values in _walked(choice.parts, (value,))]
+        if found and source.is_count:
+            return str(len(found[0])) if isinstance(found[0], list) else str(len(found))
+        words = [_word(each, source) for each in found[:ITEMS_MAX]]
+        joined = ", ".join(word for word in words if word)
+        if joined:
+            return joined
+    return None
+
+
+def _word(value: object, source: HookSource) -> str:
+    """A value as text: empty for null."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value[: VALUE_CHARACTERS_MAX + 1]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    sentence = f"`{source.written}` must be a text or a number."
+    raise _Unread("not_text", sentence)
+
+
+def _sources(mapping: HookMapping) -> Iterator[HookSource]:
+    for piece in mapping.text:
+        if not isinstance(piece, str):
+            yield piece
+
+
+def _missing(*sources: HookSource) -> _Unread:
+    names = " or ".join(f"`{each.written}`" for each in sources[:3])
+    return _Unread("missing_field", f"{names} is missing or empty.")
+
+
+def _written(pointer: tuple[str, ...] | None) -> str:
+    return "".join(f"/{part.replace('~', '~0').replace('/', '~1')}" for part in pointer or ())
