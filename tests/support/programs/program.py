@@ -6,6 +6,8 @@ Each is written from the program's source or documents, which `source` names, an
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -77,6 +79,9 @@ class Program:
                 "webhook-timestamp": str(signed_at),
                 "webhook-signature": joined_by.join(marks),
             }
+        if self.proof in (HookProof.TIMED_SIGNATURE, HookProof.BODY_SIGNATURE):
+            name, value = self._signed(given, at_s if signed_at_s is None else signed_at_s)
+            headers[name] = value
         return HookRequest(
             method=self.method,
             query=self.query,
@@ -88,6 +93,14 @@ class Program:
             suffix=self.suffix,
         )
 
+    def _signed(self, key: str, at_s: int) -> tuple[str, str]:
+        """The header by which Zitadel or Authgear sign."""
+        if self.proof is HookProof.BODY_SIGNATURE:
+            mark = hmac.new(key.encode(), self.body, hashlib.sha256).hexdigest()
+            return "x-authgear-body-signature", mark
+        mark = hmac.new(key.encode(), f"{at_s}.".encode() + self.body, hashlib.sha256).hexdigest()
+        return "zitadel-signature", f"t={at_s},v1={mark}"
+
     @property
     def secret(self) -> str:
         return KEY if self.proof is HookProof.STANDARD_WEBHOOKS else SECRET
@@ -98,12 +111,17 @@ def as_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def member(answer: HookAnswer, *names: str) -> object:
-    """A member of an answer's JSON; None if it is not there."""
+def parsed(answer: HookAnswer) -> object:
+    """The JSON of an answer; None if it is none."""
     try:
-        found: object = json.loads(answer.body)
+        return json.loads(answer.body)
     except ValueError:
         return None
+
+
+def member(answer: HookAnswer, *names: str) -> object:
+    """A member of an answer's JSON; None if it is not there."""
+    found = parsed(answer)
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
     return found

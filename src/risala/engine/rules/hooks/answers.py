@@ -10,7 +10,12 @@ from typing import Final
 
 from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
 
-LATER: Final = 503
+ID_CHARACTERS_MAX: Final = 64
+"""Characters of an id that an answer repeats."""
+NUMBER_CODES: Final = frozenset({"invalid_number", "invalid_recipient"})
+"""Codes of results whose number is none that can be sent to."""
+COUNTRY_CODE: Final = "country_not_open"
+"""The code of a result whose number is of a country that is not served, or not open."""
 
 
 class HookOutcome(StrEnum):
@@ -28,9 +33,13 @@ class HookAnswerShape(StrEnum):
     """Yes is 204 with nothing."""
     JSON = "json"
     """``{"message": …}``."""
+    TEXT = "text"
     GOTRUE = "gotrue"
     """Supabase Auth: no is ``{"error": {"http_code", "message"}}``."""
-    TEXT = "text"
+    AUTHGEAR = "authgear"
+    """``{"code": "ok"}``; no is another of its codes."""
+    ODOO = "odoo"
+    """JSON-RPC: a state for each message, by its reference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +55,8 @@ class HookResult:
     retry_after_s: int | None = None
     message: HookMessage | None = None
     """The message that it is of; None: of the whole request."""
+    message_id: str = ""
+    """Of what is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +77,84 @@ def answer_of(
             accepted and the answer has no place for each, that counts: who tries again would
             send it twice.
     """
+    if shape is HookAnswerShape.ODOO and all(each.message for each in results):
+        return HookAnswer(200, _json(_odoo(request, results)), _JSON)
     decisive = min(results, key=lambda each: _ORDER[each.outcome])
     if decisive.outcome is HookOutcome.ACCEPTED:
-        return _YES[shape]
+        return _yes(shape, decisive)
     headers = {}
     if decisive.outcome is HookOutcome.LATER:
-        headers["Retry-After"] = str(decisive.retry_after_s or 1)
+        headers["Retry-After"] = str(max(1, decisive.retry_after_s or 1))
+    if shape is HookAnswerShape.TEXT:
+        return HookAnswer(decisive.status, decisive.sentence.encode(), _PLAIN, headers)
     told: object = {"message": decisive.sentence, "code": decisive.code}
     if shape is HookAnswerShape.GOTRUE:
         told = {"error": {"http_code": decisive.status, "message": decisive.sentence}}
-    if shape is HookAnswerShape.TEXT:
-        return HookAnswer(decisive.status, decisive.sentence.encode(), _PLAIN, headers)
+    if shape is HookAnswerShape.AUTHGEAR:
+        told = {"code": _authgear(decisive), "description": decisive.sentence}
     return HookAnswer(decisive.status, _json(told), _JSON, headers)
 
 
+def _yes(shape: HookAnswerShape, result: HookResult) -> HookAnswer:
+    if shape is HookAnswerShape.EMPTY:
+        return HookAnswer(204, b"", None)
+    if shape is HookAnswerShape.TEXT:
+        return HookAnswer(200, b"OK", _PLAIN)
+    told: dict[str, str] = {}
+    if shape is HookAnswerShape.AUTHGEAR:
+        told = {"code": "ok"}
+    if shape is HookAnswerShape.JSON:
+        told = {"message": "Accepted."} | ({"id": result.message_id} if result.message_id else {})
+    return HookAnswer(200, _json(told), _JSON)
+
+
+def _authgear(result: HookResult) -> str:
+    """Its own word for why nothing is sent: of some it tells the person who signs in."""
+    if result.outcome is HookOutcome.LATER:
+        return "timeout"
+    if result.code in NUMBER_CODES:
+        return "invalid_phone_number"
+    return "authentication_failed" if result.status in (401, 403) else "delivery_rejected"
+
+
+def _odoo(request: HookRequest, results: Sequence[HookResult]) -> object:
+    states = [
+        {"uuid": each.message.reference if each.message else None, "state": _odoo_state(each)}
+        for each in results
+    ]
+    return {"jsonrpc": "2.0", "id": _odoo_id(request.body), "result": states}
+
+
+def _odoo_state(result: HookResult) -> str:
+    if result.outcome is HookOutcome.ACCEPTED:
+        return "success"
+    if result.outcome is HookOutcome.LATER:
+        return "server_error"
+    if result.code in NUMBER_CODES:
+        return "wrong_number_format"
+    if result.code == COUNTRY_CODE:
+        return "country_not_supported"
+    return {402: "insufficient_credit", 401: "unregistered", 403: "unregistered"}.get(
+        result.status, "server_error"
+    )
+
+
+def _odoo_id(body: bytes) -> str | int | None:
+    """The request's id, which JSON-RPC's answer repeats."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    given = found.get("id") if isinstance(found, dict) else None
+    is_one = isinstance(given, str | int) and len(str(given)) <= ID_CHARACTERS_MAX
+    return given if is_one else None
+
+
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+    # In ASCII: a reference of the program's may have half a pair of surrogates.
+    return json.dumps(value, separators=(",", ":")).encode()
 
 
 _JSON: Final = "application/json"
 _PLAIN: Final = "text/plain; charset=utf-8"
 _ORDER: Final = {HookOutcome.ACCEPTED: 0, HookOutcome.LATER: 1, HookOutcome.NEVER: 2}
-_YES: Final = {
-    HookAnswerShape.EMPTY: HookAnswer(204, b"", None),
-    HookAnswerShape.JSON: HookAnswer(200, b'{"message":"Accepted."}', _JSON),
-    HookAnswerShape.GOTRUE: HookAnswer(200, b"{}", _JSON),
-    HookAnswerShape.TEXT: HookAnswer(200, b"OK", _PLAIN),
-}

@@ -2,9 +2,10 @@
 
 A **source** says where a value is: a JSON pointer (RFC 6901) such as ``/user/phone``, in which
 ``*`` stands for each item of a list; the name of a field of a form or query (of a JSON body: its
-member); ``header:NAME``; or ``=word``, the word itself. ``|`` separates alternatives: the first
-that is there. The text may also be a **template**: words with ``{{SOURCE}}``, and
-``{{count:SOURCE}}`` for the length of a list.
+member); ``header:NAME``; ``body:``, the whole body; or ``=word``, the word itself. ``|`` separates
+alternatives: the first that is there. The text may also be a **template**: words with
+``{{SOURCE}}``, and ``{{count:SOURCE}}`` for the length of a list. A line that has sources is left
+out if none of them is there.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Final, Literal
 
 from risala.engine.rules.hooks.hook_request import HookFault
 
-Reads = Literal["any", "json", "form", "query"]
+Reads = Literal["any", "json", "form", "query", "text"]
+Line = tuple["str | HookSource", ...]
+"""Words and sources of a line of a template, in their order."""
 SOURCE_CHARACTERS_MAX: Final = 200
 TEMPLATE_CHARACTERS_MAX: Final = 480
 """As of a template for codes: a longer one is a mistake."""
@@ -25,7 +28,7 @@ POINTER_DEPTH_MAX: Final = 16
 ALTERNATIVES_MAX: Final = 8
 _WORDS: Final = ("to", "code", "sender", "reference", "locale", "once")
 """Members of a mapping that are sources; ``each`` and ``text`` have forms of their own."""
-_READS: Final = ("any", "json", "form", "query")
+_READS: Final[tuple[Reads, ...]] = ("any", "json", "form", "query", "text")
 _HOLE: Final = re.compile(r"\{\{(.*?)\}\}")
 _FIELD: Final = re.compile(r"[^/=:|{}\s][^|{}\s]*")
 _HEADER: Final = re.compile(r"[A-Za-z0-9-]+")
@@ -37,7 +40,7 @@ _ESCAPE: Final = re.compile(r"~(?![01])")
 class SourceChoice:
     """One alternative of a source."""
 
-    kind: Literal["pointer", "field", "header", "word"]
+    kind: Literal["pointer", "field", "header", "body", "word"]
     parts: tuple[str, ...]
     """A pointer's parts without their escapes; otherwise the name or the word alone."""
 
@@ -56,14 +59,15 @@ class HookMapping:
     """Which parts of a request are what. None: it is not read."""
 
     reads: Reads = "any"
-    """Where fields are: the body by its content type, then the query; or one of them alone."""
+    """Where fields are: the body by its content type, then the query; or one of them alone.
+    ``text``: the body is words, and nothing is looked up in it."""
     each: tuple[str, ...] | None = None
     """The pointer to the list of messages; every other pointer is then looked up in the list's
     item, and, if it is not there, in what that item is in."""
     to: HookSource | None = None
     code: HookSource | None = None
-    text: tuple[str | HookSource, ...] = ()
-    """A source alone, or the pieces of a template; empty: there is no text."""
+    text: tuple[Line, ...] = ()
+    """A source alone, or the lines of a template; empty: there is no text."""
     is_template: bool = False
     sender: HookSource | None = None
     reference: HookSource | None = None
@@ -92,7 +96,7 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
     words = {name: str(value) for name, value in table.items()}
     reads = words.get("reads", "any")
     if reads not in _READS:
-        raise MappingError("`reads` is one of `any`, `json`, `form` and `query`.")
+        raise MappingError("`reads` is one of `any`, `json`, `form`, `query` and `text`.")
     if not words.get("text") and not words.get("code"):
         raise MappingError("A mapping needs `text` or `code`.")
     text, is_template = _text_of(words.get("text", ""))
@@ -108,19 +112,19 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
     )
 
 
-def _text_of(written: str) -> tuple[tuple[str | HookSource, ...], bool]:
+def _text_of(written: str) -> tuple[tuple[Line, ...], bool]:
     if not written:
         return (), False
     if "{{" not in written:
-        return (_source_of("text", written),), False
+        return ((_source_of("text", written),),), False
     if len(written) > TEMPLATE_CHARACTERS_MAX:
         raise MappingError(f"A template has at most {TEMPLATE_CHARACTERS_MAX} characters.")
-    return tuple(_pieces(written)), True
+    return tuple(tuple(_pieces(line)) for line in written.splitlines()), True
 
 
-def _pieces(template: str) -> Iterator[str | HookSource]:
-    # The text between the matches and the groups in turn.
-    for place, piece in enumerate(_HOLE.split(template)):
+def _pieces(line: str) -> Iterator[str | HookSource]:
+    # The words between the holes and the holes in turn.
+    for place, piece in enumerate(_HOLE.split(line)):
         if place % 2:
             yield _source_of("text", piece.strip(), is_counted=True)
         elif "{{" in piece or "}}" in piece:
@@ -145,12 +149,14 @@ def _choice_of(name: str, written: str) -> SourceChoice:
         return SourceChoice("pointer", _pointer_of(name, written))
     if written.startswith("="):
         return SourceChoice("word", (written[1:],))
+    if written == "body:":
+        return SourceChoice("body", ())
     if written.lower().startswith("header:") and _HEADER.fullmatch(written[7:]):
         return SourceChoice("header", (written[7:].lower(),))
     if not _FIELD.fullmatch(written) or ":" in written:
         raise MappingError(
-            f"A source of `{name}` is a pointer such as `/to`, a field's name, `header:NAME` or "
-            f"`=word`."
+            f"A source of `{name}` is a pointer such as `/to`, a field's name, `header:NAME`, "
+            f"`body:` or `=word`."
         )
     return SourceChoice("field", (written,))
 

@@ -68,11 +68,12 @@ class Preset:
     """None: of ``custom``, whose hooks bring their own."""
     answer: HookAnswerShape
     header: str = ""
-    """The header of ``HookProof.HEADER``."""
+    """The header of a proof that ``has_header``."""
     secret_from: Literal["risala", "program"] = "risala"  # noqa: S105 -- a maker
-    """Who makes the secret: the other one is given it."""
+    """Who makes the secret of a signature, and gives it to the other; all others are made here."""
     secret_prefix: str = ""
-    """What the program wants before the secret where it is pasted, such as ``v1,``."""
+    """What stands before the secret where it is pasted: ``v1,``, or ``Bearer `` where the program
+    is given a header's whole value. Of proofs by a signature or by bearer; others have none."""
     suffix: str = ""
     """What the program itself adds to the address that it is given."""
     repeat_s: int | None = None
@@ -195,8 +196,8 @@ def _proofs(table: Mapping[str, Any]) -> tuple[HookProof, ...]:
     found = tuple(
         HookProof(_one_of({"proofs": name}, "proofs", tuple(HookProof))) for name in names
     )
-    if (HookProof.HEADER in found) is not bool(table.get("header")):
-        raise PresetError("`header` is there if, and only if, `header` is one of the proofs.")
+    if any(proof.has_header for proof in found) is not bool(table.get("header")):
+        raise PresetError("`header` is there if, and only if, one of the proofs needs it.")
     return found
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -37,11 +36,29 @@ class HookProof(StrEnum):
     """The value of one named header."""
     PATH = "path"
     """The end of the address: for programs that take an address alone."""
+    TIMED_SIGNATURE = "timed-signature"
+    """``t=…,v1=…`` in one named header: HMAC-SHA256 in hex of time, dot and body."""
+    BODY_SIGNATURE = "body-signature"
+    """HMAC-SHA256 of the body in hex in one named header. It has no time: who has seen a request
+    can repeat it, and the message is told apart by its own id alone."""
 
     @property
     def signs(self) -> bool:
         """Whether the program signs: then its secret itself is kept, not a hash."""
-        return self is HookProof.STANDARD_WEBHOOKS
+        return self in _SIGNING
+
+    @property
+    def has_header(self) -> bool:
+        """Whether it is in a header that a preset names."""
+        return self in _IN_A_HEADER
+
+
+_SIGNING: Final = {
+    HookProof.STANDARD_WEBHOOKS,
+    HookProof.TIMED_SIGNATURE,
+    HookProof.BODY_SIGNATURE,
+}
+_IN_A_HEADER: Final = {HookProof.HEADER, HookProof.TIMED_SIGNATURE, HookProof.BODY_SIGNATURE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +74,28 @@ class HookSecrets:
 
 
 def known_of(proof: HookProof, secret: str) -> bytes | None:
-    """What is kept of a secret; None: it has not the form that this proof needs. A signing
-    secret may have the prefixes of its program (``v1,whsec_…``)."""
+    """What is kept of a secret; None: it has not the form that this proof needs. A secret of
+    Standard Webhooks may have the prefixes of its program (``v1,whsec_…``)."""
+    given = secret.strip()
     if not proof.signs:
-        return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
-    encoded = secret.strip().removeprefix(_VERSION).removeprefix(PREFIX)
+        return hashlib.sha256(given.encode("utf-8", "surrogatepass")).digest() if given else None
+    key = _decoded(given) if proof is HookProof.STANDARD_WEBHOOKS else _octets(given)
+    return key if key is not None and SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX else None
+
+
+def _decoded(secret: str) -> bytes | None:
+    encoded = secret.removeprefix(_VERSION).removeprefix(PREFIX)
     try:
-        key = base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except ValueError:  # also if it is not ASCII
         return None
-    return key if SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX else None
+
+
+def _octets(secret: str) -> bytes | None:
+    try:
+        return secret.encode()
+    except UnicodeEncodeError:  # half a pair of surrogates, which no program can sign with
+        return None
 
 
 def proof_fault(
@@ -75,10 +104,12 @@ def proof_fault(
     """Why a request does not prove its caller; None: it does.
 
     Args:
-        header: the name of ``HookProof.HEADER``'s header.
+        header: the name of the header, for a proof that ``has_header``.
     """
+    if proof is HookProof.STANDARD_WEBHOOKS:
+        return _webhook_fault(known, request)
     if proof.signs:
-        return _signature_fault(known, request)
+        return _header_fault(proof, known, request, header)
     secret = _shown_secret(proof, request, header.lower())
     if not secret:
         return HookFault("no_proof", _NO_PROOF[proof].format(header=header))
@@ -124,27 +155,72 @@ def _is_known(given: bytes, known: HookSecrets) -> bool:
     return is_current or is_former
 
 
-def _signature_fault(known: HookSecrets, request: HookRequest) -> HookFault | None:
+def _webhook_fault(known: HookSecrets, request: HookRequest) -> HookFault | None:
     names = ("webhook-id", "webhook-timestamp", "webhook-signature")
     request_id, written_at, signatures = (request.headers.get(name, "") for name in names)
     if not request_id or not written_at or not signatures:
         sentence = f"The headers `{names[0]}`, `{names[1]}` and `{names[2]}` are needed."
         return HookFault("no_proof", sentence)
     if len(request_id) > ID_CHARACTERS_MAX or not _TIME.fullmatch(written_at):
-        return HookFault("wrong_signature", "The headers of the signature have not their form.")
+        return _WRONG_FORM
     told = b".".join((request_id.encode("utf-8", "replace"), written_at.encode(), request.body))
+    if not _is_signed(told, known, [*_signatures(signatures)]):
+        return _WRONG_SIGNATURE
+    return _time_fault(request, int(written_at))
+
+
+def _header_fault(
+    proof: HookProof, known: HookSecrets, request: HookRequest, header: str
+) -> HookFault | None:
+    """Why a signature in one header is not the secret's."""
+    given = request.headers.get(header.lower(), "")[:HEADER_CHARACTERS_MAX].strip()
+    if not given:
+        return HookFault("no_proof", _NO_PROOF[HookProof.HEADER].format(header=header))
+    if proof is HookProof.BODY_SIGNATURE:
+        is_signed = _is_signed(request.body, known, [*_hex([given])])
+        return None if is_signed else _WRONG_SIGNATURE
+    pairs = [each.strip().partition("=") for each in given.split(",")[: SIGNATURES_MAX + 1]]
+    written_at = next((value for name, _, value in pairs if name == "t"), "")
+    if not _TIME.fullmatch(written_at):
+        return _WRONG_FORM
+    marks = [*_hex([value for name, _, value in pairs if name == "v1"])]
+    if not _is_signed(written_at.encode() + b"." + request.body, known, marks):
+        return _WRONG_SIGNATURE
+    return _time_fault(request, int(written_at))
+
+
+def _is_signed(told: bytes, known: HookSecrets, given: Sequence[bytes]) -> bool:
+    """Whether one of the signatures is made with one of the secrets."""
     keys = (known.current, known.current if known.former is None else known.former)
     marks = [hmac.new(key, told, hashlib.sha256).digest() for key in keys]
     is_signed = False
-    for given in _signatures(signatures):
+    for each in given:
         for mark in marks:
-            is_signed |= hmac.compare_digest(given, mark)
-    if not is_signed:
-        return HookFault("wrong_signature", "No signature is made with this hook's secret.")
-    if abs(request.at_s - int(written_at)) > AGE_S_MAX:
-        sentence = "The signature's time is more than five minutes from ours: check both clocks."
-        return HookFault("wrong_time", sentence)
-    return None
+            is_signed |= hmac.compare_digest(each, mark)
+    return is_signed
+
+
+def _time_fault(request: HookRequest, signed_at_s: int) -> HookFault | None:
+    if abs(request.at_s - signed_at_s) <= AGE_S_MAX:
+        return None
+    sentence = "The signature's time is more than five minutes from ours: check both clocks."
+    return HookFault("wrong_time", sentence)
+
+
+_WRONG_FORM: Final = HookFault(
+    "wrong_signature", "The signature has not the form that it must have."
+)
+_WRONG_SIGNATURE: Final = HookFault(
+    "wrong_signature", "No signature is made with this hook's secret."
+)
+
+
+def _hex(written: Sequence[str]) -> Iterator[bytes]:
+    for each in written:
+        try:
+            yield bytes.fromhex(each)
+        except ValueError:
+            continue
 
 
 def _signatures(header: str) -> Iterator[bytes]:
@@ -153,5 +229,5 @@ def _signatures(header: str) -> Iterator[bytes]:
         if each.startswith(_VERSION):
             try:
                 yield base64.b64decode(each[len(_VERSION) :].rstrip(","), validate=True)
-            except (binascii.Error, ValueError):
+            except ValueError:
                 continue

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
-from risala.engine.rules.hooks.mapping import HookMapping, HookSource, SourceChoice
+from risala.engine.rules.hooks.mapping import HookMapping, HookSource, Line, SourceChoice
 from risala.engine.rules.template import BUILT_IN
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
@@ -39,6 +39,7 @@ _NUMBER: Final = re.compile(rf"(?!\d*\.\d\Z)[+0-9 ().\-/]{{1,{NUMBER_CHARACTERS_
 _CODE: Final = re.compile(rf"[^\s.\x00-\x1f\x7f-\x9f]{{1,{CODE_CHARACTERS_MAX}}}")
 """No dot: it would be that of a number that lost its digits on its way."""
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_LINE_END: Final = re.compile("\r\n?|[\u2028\u2029\x85]")
 _GAPS: Final = re.compile(r"[ \t\u00a0]+")
 _LANGUAGE_END: Final = re.compile("[-_]")
 _WILDCARD: Final = "*"
@@ -62,6 +63,7 @@ class _Scope:
     """JSON: the list's item first, the whole body last; empty: the body is no JSON."""
     fields: Mapping[str, str]
     headers: Mapping[str, str]
+    body: bytes
 
 
 def read(mapping: HookMapping, request: HookRequest) -> tuple[HookMessage, ...] | HookFault:
@@ -79,24 +81,28 @@ def read(mapping: HookMapping, request: HookRequest) -> tuple[HookMessage, ...] 
 def _scope_of(mapping: HookMapping, request: HookRequest) -> _Scope:
     kind = request.content_type.partition(";")[0].strip().lower()
     is_form = kind == "application/x-www-form-urlencoded"
-    is_json = kind.endswith(("/json", "+json")) or request.body.lstrip()[:1] in (b"{", b"[")
+    is_json = kind.endswith(("/json", "+json"))
     values: tuple[object, ...] = ()
     fields: dict[str, str] = {}
     if mapping.reads == "form" or (mapping.reads == "any" and is_form):
         fields = _fields_of(request.body.decode("latin-1"))
-    elif mapping.reads == "json" or (mapping.reads == "any" and is_json):
-        values = (_json_of(request.body),)
-    if mapping.reads in ("query", "any"):
+    elif mapping.reads == "json" or (mapping.reads == "any" and request.body):
+        # Some programs name no content type, or a wrong one.
+        values = _json_of(request.body, is_needed=is_json or mapping.reads == "json")
+    if mapping.reads in ("query", "any", "text"):
         fields = {**_fields_of(request.query), **fields}
-    return _Scope(values, fields, request.headers)
+    return _Scope(values, fields, request.headers, request.body)
 
 
-def _json_of(body: bytes) -> object:
+def _json_of(body: bytes, *, is_needed: bool) -> tuple[object, ...]:
+    """The body's value; empty if it is no JSON and need not be."""
     try:
-        found: object = json.loads(body)
+        # Not strict: programs that fill a template by hand leave line ends in their texts.
+        return (json.loads(body.decode("utf-8-sig"), strict=False),)
     except (ValueError, RecursionError):  # also of octets that are no Unicode, and endless digits
+        if not is_needed:
+            return ()
         raise _Unread("invalid_body", "The body must be JSON.") from None
-    return found
 
 
 def _fields_of(written: str) -> dict[str, str]:
@@ -127,7 +133,7 @@ def _scopes_in(pointer: tuple[str, ...], scope: _Scope) -> Iterator[_Scope]:
         if place == HOOK_MESSAGES_MAX:
             sentence = f"One request sends at most {HOOK_MESSAGES_MAX} messages."
             raise _Unread("too_many_messages", sentence)
-        yield _Scope(values, scope.fields, scope.headers)
+        yield _Scope(values, scope.fields, scope.headers, scope.body)
 
 
 def _walked(parts: tuple[str, ...], values: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
@@ -156,7 +162,7 @@ def _member(value: object, part: str) -> object:
 
 
 def _message_of(mapping: HookMapping, scope: _Scope) -> HookMessage:
-    to = None if mapping.to is None else _to(mapping.to, scope)
+    to = None if mapping.to is None else _to(mapping, mapping.to, scope)
     code = None if mapping.code is None else _code(mapping.code, scope)
     text = _text(mapping, scope)
     if code is None and text is None:
@@ -172,8 +178,11 @@ def _message_of(mapping: HookMapping, scope: _Scope) -> HookMessage:
     )
 
 
-def _to(source: HookSource, scope: _Scope) -> str:
-    number = _GAPS.sub(" ", _value(source, scope) or "").strip()
+def _to(mapping: HookMapping, source: HookSource, scope: _Scope) -> str:
+    number = _line(_value(source, scope) or "")
+    if mapping.each is not None:
+        # One wrong number must not stop the list: who reads it as a number refuses it alone.
+        return number[:NUMBER_CHARACTERS_MAX]
     if not number:
         raise _missing(source)
     if not _NUMBER.fullmatch(number) or not any(each.isdigit() for each in number):
@@ -183,7 +192,7 @@ def _to(source: HookSource, scope: _Scope) -> str:
 
 
 def _code(source: HookSource, scope: _Scope) -> str | None:
-    code = (_value(source, scope) or "").strip()
+    code = _line(_value(source, scope) or "")
     if code and not _CODE.fullmatch(code):
         sentence = (
             f"`{source.written}` must be a code of at most {CODE_CHARACTERS_MAX} characters, "
@@ -194,15 +203,10 @@ def _code(source: HookSource, scope: _Scope) -> str | None:
 
 
 def _text(mapping: HookMapping, scope: _Scope) -> str | None:
-    pieces = (
-        piece if isinstance(piece, str) else _value(piece, scope) or "" for piece in mapping.text
-    )
-    written = "".join(pieces).replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
-    text = _CONTROLS.sub("", written)
-    if mapping.is_template:
-        lines = (_GAPS.sub(" ", line).strip() for line in text.split("\n"))
-        text = "\n".join(line for line in lines if line)
-    text = text.strip()
+    if not mapping.text:
+        return None
+    lines = [_filled(line, scope, mapping.is_template) for line in mapping.text]
+    text = "\n".join(line for line in lines if line).strip()
     if mapping.is_cut:
         is_long = len(text) > ALERT_CHARACTERS_MAX
         return (text[: ALERT_CHARACTERS_MAX - 1] + _CUT if is_long else text) or None
@@ -210,6 +214,26 @@ def _text(mapping: HookMapping, scope: _Scope) -> str | None:
         sentence = f"The text can have at most {TEXT_CHARACTERS_MAX} characters."
         raise _Unread("text_too_long", sentence)
     return text or None
+
+
+def _filled(line: Line, scope: _Scope, is_template: bool) -> str:
+    """One line of a template; empty if it has sources, and none of them is there."""
+    values = [piece if isinstance(piece, str) else _value(piece, scope) or "" for piece in line]
+    pairs = zip(line, values, strict=True)
+    if all(isinstance(piece, str) or not value for piece, value in pairs) and not all(
+        isinstance(piece, str) for piece in line
+    ):
+        return ""
+    text = _CONTROLS.sub("", _LINE_END.sub("\n", "".join(values)).replace("\t", " "))
+    if not is_template:
+        return text
+    lines = (_GAPS.sub(" ", each).strip() for each in text.split("\n"))
+    return "\n".join(each for each in lines if each)
+
+
+def _line(word: str) -> str:
+    """A value as one line."""
+    return _CONTROLS.sub("", _GAPS.sub(" ", word.replace("\n", " "))).strip()
 
 
 def _locale(source: HookSource | None, scope: _Scope) -> str | None:
@@ -222,7 +246,7 @@ def _short(source: HookSource | None, scope: _Scope, characters: int) -> str | N
     """A word on one line; None if there is none."""
     if source is None:
         return None
-    word = _CONTROLS.sub("", (_value(source, scope) or "").replace("\n", " ")).strip()
+    word = _line(_value(source, scope) or "")
     if len(word) > characters:
         sentence = f"`{source.written}` can have at most {characters} characters."
         raise _Unread("too_long", sentence)
@@ -243,6 +267,8 @@ def _looked_up(choice: SourceChoice, scope: _Scope, source: HookSource) -> str |
         return choice.parts[0]
     if choice.kind == "header":
         return scope.headers.get(choice.parts[0])
+    if choice.kind == "body":
+        return _unicode(scope.body.decode("latin-1"))
     if choice.kind == "field" and choice.parts[0] in scope.fields:
         return scope.fields[choice.parts[0]]
     for value in scope.values:
@@ -271,9 +297,10 @@ def _word(value: object, source: HookSource) -> str:
 
 
 def _sources(mapping: HookMapping) -> Iterator[HookSource]:
-    for piece in mapping.text:
-        if not isinstance(piece, str):
-            yield piece
+    for line in mapping.text:
+        for piece in line:
+            if not isinstance(piece, str):
+                yield piece
 
 
 def _missing(*sources: HookSource) -> _Unread:
