@@ -8,11 +8,13 @@ import socket
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.request import urlopen
 
 import pytest
 
 from doc_blocks import ROOT
 from patience import until
+from programs.rapidpro import Channel, sendsms_query, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -52,8 +54,9 @@ GUIDES = [
     Guide(
         "docs/how-to/come-from-kannel.md",
         (SHOP, "risala topup 10"),
-        "[faces.kannel]\nenabled = true\n",
+        f"{OPEN}[faces.kannel]\nenabled = true\n",
         serves=True,
+        words={"https://shop.example/": "http://127.0.0.1:9000/"},
     ),
     Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[faces.twilio]\nenabled = true\n"),
     Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
@@ -274,6 +277,32 @@ def test_come_with_a_modem(play, stick, daemon):
     stick(page)
     page.run("risala topup 10")
     page.rest()
+
+
+def test_connect_rapidpro(play, stick):
+    channel = Channel()
+    with serving(channel) as receiver:
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        here = f"http://127.0.0.1:{receiver.server_port}"
+        page = play("docs/how-to/connect/rapidpro.md", {"https://rapidpro.example": here})
+        modem = stick(page, OPEN + page.block("toml", "forced_sender").text)
+        page.run("risala topup 10")
+        page.run("risala inbound route")  # a modem does not say to which number
+        page.rest()
+        until(lambda: len(channel.messages) == 1, "the test event is there")
+        (password,) = page.run("echo $PASS")
+        query = sendsms_query("rapidpro", password, "1234", "+22236123456", "Bonjour", here)
+        with urlopen(f"{page.words['http://127.0.0.1:8080']}/cgi-bin/sendsms?{query}") as answer:
+            assert answer.status == 202
+        modem.wait_line(lambda line: "Bonjour" in line)
+        until(lambda: channel.statuses, "RapidPro is told")
+        modem.popen.stdin.write("sms +22236123456 Vote 7 & é\n")
+        modem.popen.stdin.flush()
+        until(lambda: len(channel.messages) == 2, "the text is there")
+        *_, taken = channel.messages.values()
+        assert (taken.urn, taken.text) == ("tel:+22236123456", "Vote 7 & é")
+        assert {each["status"] for each in channel.statuses} <= {"1", "8"}
+        receiver.shutdown()
 
 
 def test_several_modems(play, tmp_path):

@@ -246,6 +246,10 @@ class WebhookEndpoint:
     """Where its events carry a signature ``t=<unix>,v1=<hex>`` too; None: nowhere."""
     signature_key: str | None = None
     """The key of that signature: ``text`` (the secret as it is shown) or ``decoded``."""
+    shape: str | None = None
+    """How it gets received messages: ``event``, as any other event, or as another program does."""
+    template: str | None = None
+    """The fields of that shape, or its JSON."""
     disabled_reason: str | None = None
     failing_since: datetime | None = None
     old_secret_until: datetime | None = None

@@ -172,6 +172,8 @@ def wished(
     notify: str | None,
     signature_header: str | None,
     signature_key: str | None,
+    shape: str | None,
+    template: str | None,
 ) -> dict[str, object]:
     """The members of an endpoint that can be set."""
     return {
@@ -182,6 +184,8 @@ def wished(
         "notify": notify,
         "signatureHeader": signature_header,
         "signatureKey": signature_key,
+        "shape": shape,
+        "template": template,
     }
 
 

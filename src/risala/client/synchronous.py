@@ -315,12 +315,15 @@ class Risala:
         notify: str | None = None,
         signature_header: str | None = None,
         signature_key: str | None = None,
+        shape: str | None = None,
+        template: str | None = None,
     ) -> answers.WebhookEndpoint:
         """Make an endpoint. Its ``secret`` is shown here only. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
         wished = calls.wished(
-            url, types, description, headers, notify, signature_header, signature_key
+            *(url, types, description, headers, notify, signature_header, signature_key),
+            *(shape, template),
         )
         call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **wished)
         return self._caller.ask(call)
@@ -336,11 +339,14 @@ class Risala:
         notify: str | None = None,
         signature_header: str | None = None,
         signature_key: str | None = None,
+        shape: str | None = None,
+        template: str | None = None,
         enabled: bool | None = None,
     ) -> answers.WebhookEndpoint:
         """Change what is given of an endpoint."""
         wished = calls.wished(
-            url, types, description, headers, notify, signature_header, signature_key
+            *(url, types, description, headers, notify, signature_header, signature_key),
+            *(shape, template),
         )
         call = calls.read_one(
             "/api/webhooks/update", answers.WebhookEndpoint,

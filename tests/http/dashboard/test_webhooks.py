@@ -257,3 +257,41 @@ async def test_a_trial_is_seen_to_arrive(owner, short_streams):
 async def test_no_stream_of_an_endpoint_that_is_not_there(owner, gateway):
     gateway.refuse = NotFound("There is no such endpoint.")
     assert (await owner.get(f"{PAGE}/whe_9/live")).status == 404
+
+
+async def test_the_shape_of_received_messages(owner, gateway):
+    form = await owner.get(f"{PAGE}/new")
+    assert "only <code>sms.received</code>" in form.text
+    fields = {"url": "https://a.example", "types": "sms.sent", "shape": "form"}
+    await owner.submit(form, PAGE, {**fields, "template": "text={{text}}\r\nfrom={{from}}"})
+    (made,) = asked(gateway, "webhook.create")
+    assert (made["shape"], made["types"]) == ("form", ["sms.received"])
+    assert made["template"] == "text={{text}}\nfrom={{from}}"
+    gateway.endpoints["whe_1"] |= {"shape": "form", "template": "text={{text}}"}
+    form = await owner.get(ONE)
+    assert ">text={{text}}</textarea>" in form.text
+    await owner.submit(form, ONE, {"url": "https://a.example", "types": "sms.sent"})
+    (changed,) = asked(gateway, "webhook.update")
+    assert (changed["shape"], changed["types"]) == ("event", ["sms.sent"])
+
+
+@pytest.mark.parametrize(
+    ("path", "code", "told"),
+    [
+        ("template", "invalid_placeholder", "<code>{{id}}, {{from}}"),
+        ("template", "invalid_json", "This must be JSON"),
+        ("template", "invalid_fields", "one field a line"),
+        ("template", "needless_template", "Leave this empty"),
+        ("url", "invalid_words", "<code>https://shop.example/sms?sender=%p&amp;text=%a</code>"),
+    ],
+)
+async def test_what_is_wrong_with_a_shape_is_said_beside_its_field(
+    owner, gateway, path, code, told
+):
+    form = await owner.get(f"{PAGE}/new")
+    gateway.refuse = Invalid(path, code, "No.")
+    fields = {"url": "https://a.example", "shape": "json", "template": "<b>{{body}}"}
+    page = await owner.submit(form, PAGE, fields)
+    assert page.status == 422
+    assert told in page.text.partition(f'id="{path}-fault"')[2].partition("</p>")[0]
+    assert "&lt;b&gt;{{body}}</textarea>" in page.text

@@ -67,6 +67,18 @@ async def test_a_call_carries_exactly_its_bytes(web):
         }
 
 
+@pytest.mark.parametrize(("cut", "target"), [(None, "/hook?a=1&"), ("?", "/hook?")])
+async def test_a_query_of_any_length_goes_after_that_of_the_url(web, cut, target):
+    query = f"text={'%D8%B3' * 5000}"
+    async with web.receiver() as server, client() as one:
+        url = server.url.partition(cut)[0] if cut else server.url
+        answer = await one.post(WebhookCall(url, {"webhook-id": "evt_1"}, b"", "GET", query))
+        assert answer == ReceiverAnswer(200, None, "ok")
+        (request,) = server.requests
+        assert (request.target, request.body) == (f"{target}{query}", b"")
+        assert "content-length" not in request.headers
+
+
 async def test_a_connection_serves_again(web):
     async with web.receiver() as server, client() as one:
         for _ in range(5):

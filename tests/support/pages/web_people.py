@@ -382,6 +382,8 @@ def endpoint(**changes: Any) -> dict[str, Any]:
         "oldSecretUntil": None,
         "signatureHeader": None,
         "signatureKey": "text",
+        "shape": "event",
+        "template": "",
         "createdAt": iso(AT_MS - 10**9),
         "updatedAt": iso(AT_MS - 10**9),
         **changes,

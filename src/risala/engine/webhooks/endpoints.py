@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_network
 from typing import Final
 
@@ -13,14 +13,17 @@ from risala.engine.journal.repositories.webhooks import DeliveryRepository, Endp
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
+from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DESCRIPTION_MAX,
+    SHAPES,
     SIGNATURE_KEYS,
     Endpoint,
     EndpointWithSecret,
 )
+from risala.engine.rules.webhooks.shapes import shape_faults
 from risala.engine.rules.webhooks.signatures import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
@@ -61,6 +64,9 @@ class Wish:
     """Empty: remove it."""
     signature_key: str | None = None
     """One of :data:`SIGNATURE_KEYS`."""
+    shape: str | None = None
+    """One of :data:`SHAPES`."""
+    template: str | None = None
 
     def __repr__(self) -> str:
         return "Wish(…)"
@@ -94,13 +100,14 @@ class Endpoints:
         """
         self._check(wish, is_new=True)
         now_ms, secret = self._clock.now_ms(), new_secret()
+        shape = wish.shape or SHAPES[0]
         new = Endpoint(
             id=self._ids.new("whe"),
             organization_id=organization_id,
             mode=mode,
             url=wish.url or "",
             description=wish.description or "",
-            types=tuple(dict.fromkeys(DEFAULT_TYPES if wish.types is None else wish.types)),
+            types=tuple(dict.fromkeys(_types_of(shape) if wish.types is None else wish.types)),
             headers=wish.headers or {},
             notify=wish.notify or None,
             enabled=True,
@@ -111,7 +118,10 @@ class Endpoints:
             updated_at=now_ms,
             signature_header=wish.signature_header or None,
             signature_key=wish.signature_key or SIGNATURE_KEYS[0],
+            shape=shape,
+            template=wish.template or "",
         )
+        _check_shape(new)
         return EndpointWithSecret(await self._endpoints.add(by, new, secret), secret)
 
     async def update(
@@ -133,8 +143,13 @@ class Endpoints:
         values = {name: value for name, value in shallow(wish).items() if value is not None}
         if wish.types is not None:
             values["types"] = tuple(dict.fromkeys(wish.types))
+        if wish.shape not in (None, old.shape):
+            # The former template was for another shape.
+            types = old.types if wish.shape == "event" else _types_of(wish.shape)
+            values = {"types": types, "template": "", **values}
         for name in values.keys() & {"notify", "signature_header"}:
             values[name] = values[name] or None
+        _check_shape(replace(old, **values))
         return await self._endpoints.change(by, endpoint_id, values, self._clock.now_ms())
 
     async def set_enabled(
@@ -204,6 +219,25 @@ class Endpoints:
             parse_target(url, self._rules)
         except UrlRefused as error:
             yield FieldFault("url", "invalid_url", str(error))
+
+
+def _types_of(shape: str | None) -> tuple[str, ...]:
+    """The events of an endpoint for which none are chosen."""
+    return DEFAULT_TYPES if shape == "event" else (EventType.SMS_RECEIVED,)
+
+
+def _check_shape(endpoint: Endpoint) -> None:
+    """Refuse a shape that does not go with the other fields of its endpoint.
+
+    Raises:
+        Invalid: with all faults.
+    """
+    found = [*shape_faults(endpoint.shape, endpoint.template, endpoint.url)]
+    if endpoint.shape != "event" and endpoint.types != _types_of(endpoint.shape):
+        text = "With another shape than `event`, an endpoint gets only `sms.received`."
+        found.append(FieldFault("types", "invalid_type", text))
+    if found:
+        raise Invalid.of(found)
 
 
 def _faults(wish: Wish) -> Iterator[FieldFault]:

@@ -26,6 +26,7 @@ from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.records.webhooks import WebhookAttempt
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
+from risala.engine.rules.webhooks.shapes import ShapedRequest, received_of, shaped
 from risala.engine.rules.webhooks.signatures import signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 
@@ -155,18 +156,7 @@ class Webhooks:
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
             now_ms = self._have.clock.now_ms()
-            body, headers = attempt.body, attempt.headers
-            if attempt.signature_header is not None:
-                body = with_sms_id(body)
-                other = stamped(body, attempt.secrets, now_ms, key=attempt.signature_key)
-                headers = {**headers, attempt.signature_header: other}
-            headers = {
-                **headers,
-                "content-type": "application/json",
-                "user-agent": AGENT,
-                **signed(attempt.event_id, body, attempt.secrets, now_ms),
-            }
-            return await self._have.outbound.post(WebhookCall(attempt.url, headers, body.encode()))
+            return await self._have.outbound.post(_call(attempt, now_ms))
         except Exception:
             # A bug of ours in one delivery must not block the others: that delivery is tried again,
             # as if the endpoint had failed.
@@ -184,3 +174,25 @@ class Webhooks:
             self._have.disabled()
             await self._have.deliveries.end_pending(attempt.endpoint_id, self._have.clock.now_ms())
         return verdict.state == "delivered"
+
+
+def _call(attempt: WebhookAttempt, now_ms: int) -> WebhookCall:
+    """The signed request of an attempt."""
+    arrival = attempt.arrival
+    if arrival is None:
+        body = attempt.body if attempt.signature_header is None else with_sms_id(attempt.body)
+        asked = ShapedRequest("POST", attempt.url, "", "application/json", body)
+    else:
+        message = received_of(attempt.body, arrival.carrier, arrival.received_at)
+        asked = shaped(arrival.shape, arrival.template, attempt.url, message)
+    headers = {**attempt.headers}
+    if asked.method == "POST" and attempt.signature_header is not None:
+        other = stamped(asked.body, attempt.secrets, now_ms, key=attempt.signature_key)
+        headers[attempt.signature_header] = other
+    if asked.content_type is not None:
+        headers["content-type"] = asked.content_type
+    marks = signed(attempt.event_id, asked.body, attempt.secrets, now_ms)
+    if asked.method == "GET":  # a signature covers the body alone: this one would cover nothing
+        del marks["webhook-signature"]
+    headers |= {"user-agent": AGENT, **marks}
+    return WebhookCall(asked.url, headers, asked.body.encode(), asked.method, asked.query)

@@ -1,14 +1,21 @@
-"""The events that an endpoint may choose, each with a description and an example."""
+"""What an endpoint may choose: its events, each with a description and an example, and the shape of
+received messages."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from markupsafe import Markup
+
+from risala.engine.model.events import EventType
 from risala.engine.model.money import money
+from risala.engine.rules.webhooks import kannel_words, shapes
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.sms.numbering.plan import NumberingPlan
 
 
@@ -67,3 +74,40 @@ def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
 
 USUAL: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
 """The events ticked in a new form."""
+
+
+SHAPE_CHOICES: Final = (
+    ("event", N_("JSON, as all events")),
+    ("form", N_("A form (POST)")),
+    ("get", N_("An address with a query (GET)")),
+    ("json", N_("JSON of your own")),
+    ("rapidpro", N_("As a RapidPro channel of the type Kannel takes them")),
+    ("kannel", N_("As Kannel does: its words are in the address")),
+)
+"""The shapes of received messages, with what a reader calls them."""
+SHAPE_FAULTS: Final[Mapping[str, str]] = {
+    "invalid_placeholder": N_("At most twenty of these can be used: {names}."),
+    "needless_template": N_("This shape has no fields of your own. Leave this empty."),
+    "invalid_json": N_(
+        "This must be JSON, an object or a list, with placeholders only inside texts: {json}"
+    ),
+    "invalid_fields": N_("Write one field a line, at most twenty, such as {field}"),
+    "invalid_words": N_(
+        "With Kannel’s words, the address looks like {address}. After the question mark, at most "
+        "twenty of these can be used: {words}."
+    ),
+}
+"""Sentences by the code of a shape's fault."""
+
+
+def shape_holes(visit: PageRequest) -> dict[str, Markup]:
+    """What the sentences about shapes name."""
+    told = {
+        "names": shapes.KNOWN,
+        "json": shapes.JSON_EXAMPLE,
+        "field": shapes.FIELD_EXAMPLE,
+        "address": kannel_words.EXAMPLE,
+        "words": kannel_words.KNOWN,
+        "type": EventType.SMS_RECEIVED.value,
+    }
+    return {name: visit.code(each) for name, each in told.items()}

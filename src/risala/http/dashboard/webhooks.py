@@ -9,11 +9,19 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.events import EventType
 from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import DeliveryStory, Endpoint, EndpointWithSecret
-from risala.http.dashboard.webhook_choice import USUAL, EventChoice, choices_of
+from risala.http.dashboard.webhook_choice import (
+    SHAPE_CHOICES,
+    SHAPE_FAULTS,
+    USUAL,
+    EventChoice,
+    choices_of,
+    shape_holes,
+)
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
@@ -48,21 +56,18 @@ def _choices(visit: PageRequest) -> tuple[EventChoice, ...]:
 
 
 async def show_new(visit: PageRequest) -> TrioResponse:
-    return await visit.page(
-        "webhooks/new.html",
-        form=SentForm(),
-        choices=_choices(visit),
-        chosen=USUAL,
-    )
+    return await visit.page("webhooks/new.html", _offered(visit), form=SentForm(), chosen=USUAL)
+
+
+def _offered(visit: PageRequest) -> dict[str, object]:
+    """The choices of the form."""
+    shapes = [(name, visit.words(told)) for name, told in SHAPE_CHOICES]
+    return {"choices": _choices(visit), "shapes": shapes, "shape_holes": shape_holes(visit)}
 
 
 async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
-    given = {
-        "form": form,
-        "choices": _choices(visit),
-        "chosen": form.all("types"),
-    }
+    given = {"form": form, "chosen": form.all("types"), **_offered(visit)}
     try:
         wish = _wish(form)
         made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **wish)
@@ -84,7 +89,11 @@ def _wish(form: SentForm) -> dict[str, object]:
         "notify": form.text("notify"),
         "signature_header": form.text("signature_header"),
         "signature_key": "decoded" if form.ticked("signature_decoded") else "text",
+        "shape": form.text("shape", "event"),
+        "template": "\n".join(form.text("template").splitlines()),
     }
+    if wish["shape"] != "event":
+        wish["types"] = [EventType.SMS_RECEIVED.value]
     headers: dict[str, str] = {}
     for line in form.lines("headers"):
         name, colon, value = line.partition(":")
@@ -100,6 +109,9 @@ def _wish(form: SentForm) -> dict[str, object]:
 def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
     """The errors of the form; typed headers are not shown again."""
     found = faults_of(visit.words, error, visit.plan)
+    for fault in error.faults if isinstance(error, Invalid) else ():
+        if fault.code in SHAPE_FAULTS:
+            found[fault.path] = visit.words(SHAPE_FAULTS[fault.code], **shape_holes(visit))
     if "signature_header" in found:
         found["signature_header"] = visit.words(
             "The name of a header looks like {example}. Some names are reserved, and your own "
@@ -157,7 +169,7 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         "opened": await _opened(visit, event_id) if event_id else None,
         "since": visit.form.text("since")[: len("2026-11-21T08:30")]
         or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
-        "choices": _choices(visit),
+        **_offered(visit),
         "chosen": found.endpoint.types,
         "typed": None,
         **edit(
@@ -187,6 +199,15 @@ def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
             words("Its key is the decoded secret, not its text"),
             "yes" if is_decoded else "",
             words("yes") if is_decoded else words("no"),
+        ),
+        "shape": StoredField(
+            words("Shape of received messages"),
+            endpoint.shape,
+            words(dict(SHAPE_CHOICES)[endpoint.shape]),
+        ),
+        # A browser sends the lines of a field with these ends.
+        "template": StoredField(
+            words("Fields of that shape"), "\r\n".join(endpoint.template.splitlines())
         ),
         "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
     }

@@ -178,10 +178,12 @@ def _request(target: Target, call: WebhookCall) -> httpcore2.Request:
     ]
     if call.body or call.method == "POST":
         headers.append(("Content-Length", str(len(call.body))))
+    joint = "&" if "?" in target.path else "?"
+    path = f"{target.path}{joint}{call.query}" if call.query else target.path
     timeouts = {"connect": CONNECT_S, "read": LIMIT_S, "write": LIMIT_S, "pool": CONNECT_S}
     return httpcore2.Request(
         call.method,
-        httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.path),
+        httpcore2.URL(scheme=target.scheme, host=target.host, port=target.port, target=path),
         headers=headers,
         content=call.body,
         extensions={"timeout": timeouts},

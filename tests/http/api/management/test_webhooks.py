@@ -188,3 +188,22 @@ class TestWhose:
         await bureau.perform("org.suspend", organization_id=bureau.organization_id)
         await bureau.ask(path, status=403)
         await bureau.perform("org.resume", organization_id=bureau.organization_id)
+
+
+async def test_programs_choose_the_shape_of_received_messages(bureau):
+    url = "https://example.com/c/kn/4711/receive"
+    made = await bureau.ask("/api/webhooks/create", {"url": url, "shape": "rapidpro"})
+    assert (made["shape"], made["template"], made["types"]) == ("rapidpro", "", ["sms.received"])
+    this = {"endpointId": made["id"]}
+    wish = {"shape": "json", "template": '{"t": "{{text}}"}'}
+    found = await bureau.ask("/api/webhooks/update", {**this, **wish})
+    assert {**found, **wish} == found
+    for wrong, fault in (
+        ({"template": "{"}, (["template"], "invalid_json")),
+        ({"template": '{"t": "{{body}}"}'}, (["template"], "invalid_placeholder")),
+        ({"shape": "kannel"}, (["url"], "invalid_words")),
+        ({"types": ["sms.sent"]}, (["types"], "invalid_type")),
+    ):
+        assert await bureau.refused("/api/webhooks/update", {**this, **wrong}) == [fault]
+    (listed,) = (await bureau.ask("/api/webhooks/list", {}))["items"]
+    assert listed["template"] == wish["template"]

@@ -61,6 +61,18 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that make and change an endpoint."""
     for option in (
         click.option(
+            "--shape",
+            type=click.Choice(webhooks.SHAPES),
+            help="How received messages arrive: as an event (the default), a form, a GET, JSON of "
+            "your own, RapidPro's form, or by the words of Kannel's get-url in the URL.",
+        ),
+        click.option(
+            "--template",
+            metavar="TEXT",
+            help="For form and get: a field a line, as sender={{from}}. For json: the whole, as "
+            '{"text": "{{text}}"}.',
+        ),
+        click.option(
             "--signature-header",
             metavar="NAME",
             help='A header for a second signature, "t=…,v1=…", with smsId beside messageId.'
@@ -112,6 +124,7 @@ def webhook_create(made: EndpointWithSecret) -> None:
     Examples:
       risala webhook create https://shop.example/hook
       risala webhook create https://shop.example/hook --type sms.delivered --notify me@example.com
+      risala webhook create "https://shop.example/sms?from=%p&text=%a" --shape kannel
     """
     _tell_secret(made)
 
@@ -197,6 +210,8 @@ def _fields(shown: Endpoint) -> dict[str, object]:
         "headers": ", ".join(shown.headers) or None,
         "description": shown.description or None,
         "notify": shown.notify,
+        "shape": None if shown.shape == "event" else shown.shape,
+        "template": shown.template or None,
         "signature header": shown.signature_header,
         "signature key": shown.signature_key if shown.signature_header else None,
         "created": output.at(shown.created_at),

@@ -141,6 +141,7 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Seen | None:
         return None
     image = audit_image(found)
     image |= {"url": origin(found.url), "headers": sorted(found.headers)}
+    image["template"] = len(found.template)  # it may contain a secret, as a URL may
     return Seen(found.organization_id, image)
 
 

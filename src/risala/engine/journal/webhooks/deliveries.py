@@ -11,7 +11,8 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
-from risala.engine.model.records.webhooks import DueDelivery, WebhookAttempt
+from risala.engine.journal.webhooks.event_rows import EventRow
+from risala.engine.model.records.webhooks import DueDelivery, MessageArrival, WebhookAttempt
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
@@ -75,6 +76,8 @@ class _Begun:
     enabled: int
     signature_header: str | None
     signature_key: str
+    shape: str
+    template: str
 
 
 _BEGUN_ROWS: Final = Rows(
@@ -138,7 +141,17 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         secrets,
         begun.signature_header,
         begun.signature_key,
+        None if begun.shape == "event" else _arrival(conn, event, begun),
     )
+
+
+def _arrival(conn: sqlite3.Connection, event: EventRow, begun: _Begun) -> MessageArrival:
+    """How an event's message came, for an endpoint that gets it in another shape."""
+    found = conn.execute(
+        "SELECT carrier, received_at FROM inbound WHERE id = ?", (event.subject_id,)
+    ).fetchone()
+    carrier, received_at = found or (None, event.at)
+    return MessageArrival(begun.shape, begun.template, carrier, received_at)
 
 
 def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:

@@ -27,7 +27,10 @@ FAILING_MS: Final = 5 * 24 * 3_600_000
 
 _TABLE: Final = "webhook_endpoints"
 _CHANGEABLE: Final = frozenset(
-    {"url", "description", "types", "headers", "notify", "signature_header", "signature_key"}
+    {
+        *("url", "description", "types", "headers", "notify"),
+        *("signature_header", "signature_key", "shape", "template"),
+    }
 )
 
 
@@ -135,6 +138,8 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
             "notify": new.notify,
             "signature_header": new.signature_header,
             "signature_key": new.signature_key,
+            "shape": new.shape,
+            "template": new.template,
             "secret": secret,
             "created_at": new.created_at,
             "updated_at": new.created_at,

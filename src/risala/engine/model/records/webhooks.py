@@ -16,6 +16,10 @@ ENDPOINT_DESCRIPTION_MAX: Final = 500
 """Characters of an endpoint's description."""
 SIGNATURE_KEYS: Final = ("text", "decoded")
 """What of a secret is the key of an endpoint's second signature."""
+SHAPES: Final = ("event", "form", "get", "json", "rapidpro", "kannel")
+"""The shapes in which an endpoint may get received messages; ``event``: as any other event."""
+SHAPE_TEMPLATE_MAX: Final = 2000
+"""Characters of a shape's template: a page of fields."""
 DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
@@ -48,6 +52,11 @@ class Endpoint:
     """The header field of a second signature, `t=…,v1=…`; null: there is none."""
     signature_key: Annotated[str, AUDITED, OneOf(SIGNATURE_KEYS)]
     """The key of that signature: the secret as it is shown, or what its base64 stands for."""
+    shape: Annotated[str, AUDITED, OneOf(SHAPES)]
+    """How it gets received messages: `event` as JSON of ours, the others as another program takes
+    them."""
+    template: Annotated[str, AUDITED]  # the trail shows its length
+    """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
 
@@ -248,6 +257,17 @@ class DueDelivery:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageArrival:
+    """How a received message came, and the shape in which the endpoint gets it."""
+
+    shape: str
+    template: str = field(repr=False)
+    carrier: str | None
+    """None: no longer known."""
+    received_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class WebhookAttempt:
     """Everything that one attempt needs, as it was when it began."""
 
@@ -262,6 +282,8 @@ class WebhookAttempt:
     secrets: tuple[str, ...]
     signature_header: str | None = None
     signature_key: str = "text"
+    arrival: MessageArrival | None = None
+    """None: the event goes as it is."""
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"

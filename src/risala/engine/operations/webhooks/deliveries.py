@@ -19,6 +19,7 @@ from risala.engine.model.records.webhooks import (
     Replayed,
     ShownDelivery,
     TestOwed,
+    WebhookDelivery,
 )
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -38,6 +39,7 @@ from risala.engine.operations.webhooks.named import (
     endpoints_of,
     meant,
 )
+from risala.engine.rules.webhooks.shapes import received_of, shaped
 from risala.engine.rules.webhooks.signatures import with_sms_id
 
 
@@ -103,11 +105,17 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     return DeliveryPage(found.found, older, newer)
 
 
-def _has_sms_ids(endpoints: EndpointRepository, endpoint_id: str) -> bool:
-    """Whether events to an endpoint have ``smsId``; unknown, so False, once it is deleted."""
+def _as_sent(endpoints: EndpointRepository, found: WebhookDelivery, body: str) -> str:
+    """The body, or the query, that an endpoint gets for an event; the event's own body once the
+    endpoint is deleted."""
     with suppress(NotFound):
-        return endpoints.endpoint(endpoint_id).signature_header is not None
-    return False
+        endpoint = endpoints.endpoint(found.endpoint_id)
+        if endpoint.shape != "event":
+            message = received_of(body, None, found.created_at)
+            asked = shaped(endpoint.shape, endpoint.template, endpoint.url, message)
+            return asked.body or asked.query
+        return body if endpoint.signature_header is None else with_sms_id(body)
+    return body
 
 
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
@@ -115,8 +123,8 @@ async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     named = (meant(call), call.given.event_id)
     found, attempts = stored.deliveries.delivery(*named), stored.deliveries.attempts(*named)
     body = stored.deliveries.body(found.event_id)
-    if body is not None and _has_sms_ids(stored.endpoints, found.endpoint_id):
-        body = with_sms_id(body)
+    if body is not None:
+        body = _as_sent(stored.endpoints, found, body)
     return DeliveryStory(found, attempts, body)
 
 

@@ -79,6 +79,10 @@ class Wished(Arguments):
     """The header of a second signature, `t=…,v1=…`; empty: no second signature."""
     signature_key: MaybeText = None
     """The key of that signature: `text`, the secret as shown, or `decoded`, its decoded base64."""
+    shape: MaybeText = None
+    """How received messages arrive: `event`, as JSON of ours, or in another program's shape."""
+    template: MaybeAnyText = Field(default=None, repr=False)
+    """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
 
     @property
     def wish(self) -> Wish:

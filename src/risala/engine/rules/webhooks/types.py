@@ -38,6 +38,8 @@ class WebhookCall:
     headers: Mapping[str, str]
     body: bytes
     method: str = "POST"
+    query: str = ""
+    """Added to the URL's own, which is checked without it: it may be longer than a URL."""
 
     def __repr__(self) -> str:
         return f"WebhookCall({len(self.body)} bytes)"

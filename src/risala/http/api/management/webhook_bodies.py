@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from risala.engine.model.records.webhooks import ENDPOINT_DESCRIPTION_MAX
+from risala.engine.model.records.webhooks import ENDPOINT_DESCRIPTION_MAX, SHAPE_TEMPLATE_MAX
 from risala.engine.rules.webhooks.types import TYPES
 from risala.http.api import fields
 from risala.http.api.management.list_bodies import (
@@ -96,6 +96,28 @@ SignatureKey = Annotated[
 ]
 
 
+Shape = Annotated[
+    Literal["event", "form", "get", "json", "rapidpro", "kannel"],
+    Field(
+        description="How received messages arrive. `event`: as all events do. The others are for "
+        "programs that take messages in a shape of their own; such an endpoint gets `sms.received` "
+        "only.",
+    ),
+]
+
+
+Template = Annotated[
+    str,
+    Field(
+        max_length=SHAPE_TEMPLATE_MAX,
+        description="The fields of the shapes `form` and `get`, one a line as `name=value`, or the "
+        "JSON of `json`, with placeholders such as `{{from}}` and `{{text}}`. Empty: the usual "
+        "fields.",
+        json_schema_extra=_FIT,
+    ),
+]
+
+
 class _EndpointBody(RequestBody):
     types: Types | None = None
     description: Description | None = None
@@ -105,6 +127,8 @@ class _EndpointBody(RequestBody):
         SignatureHeader | None, Field(alias="signatureHeader", examples=["X-Service-Signature"])
     ] = None
     signature_key: Annotated[SignatureKey | None, Field(alias="signatureKey")] = None
+    shape: Shape | None = None
+    template: Annotated[Template | None, Field(repr=False)] = None
 
     @property
     def wished(self) -> dict[str, Any]:

@@ -43,6 +43,8 @@ _ENDPOINT: Final = {
     "oldSecretUntil": None,
     "signatureHeader": None,
     "signatureKey": "text",
+    "shape": "event",
+    "template": "",
     "createdAt": _AT,
     "updatedAt": _AT,
 }
@@ -180,6 +182,7 @@ OPERATIONS: Final = (
                 "types": ["sms.sent", "sms.failed"],
                 "headers": {"Authorization": "Bearer 4711"},
             },
+            "shaped": {"url": "https://example.com/c/kn/4711/receive", "shape": "rapidpro"},
         },
         told={"made": _SECRET},
     ),

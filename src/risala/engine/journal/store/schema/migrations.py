@@ -33,6 +33,7 @@ from risala.engine.journal.store.schema.webhooks import (
     EVENT_CURSORS,
     HOSTED_CLIENTS,
     MOVING_HERE,
+    SHAPES,
     WEBHOOKS,
 )
 
@@ -441,6 +442,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "m041_hosted_clients": (HOSTED_CLIENTS,),
     "m042_key_contacts": (KEY_CONTACTS,),
     "m043_countries": (COUNTRIES,),
+    "m045_shapes": (SHAPES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -19,6 +19,12 @@ ALTER TABLE webhook_endpoints ADD COLUMN signature_key TEXT NOT NULL DEFAULT 'te
 ALTER TABLE api_keys ADD COLUMN without_id INTEGER NOT NULL DEFAULT 0;
 """
 
+SHAPES: Final = """
+-- How an endpoint gets received messages: as an event, or in another program's shape.
+ALTER TABLE webhook_endpoints ADD COLUMN shape TEXT NOT NULL DEFAULT 'event';
+ALTER TABLE webhook_endpoints ADD COLUMN template TEXT NOT NULL DEFAULT '';
+"""
+
 WEBHOOKS: Final = """
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY,
