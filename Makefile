@@ -29,10 +29,10 @@ test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' progr
 test-shuffled: ## all tests in a shuffled order; it prints the seed, and SEED=… repeats it
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
-PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw
+PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw postfix
 .PHONY: peers
 peers: ## install, as root, the Debian packages that the tests talk to
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && command -v postfix && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \

@@ -103,6 +103,8 @@ class FakeOperator:
     senders: int = 1
     warning: str | None = None
     """Of an accepted message."""
+    ignored: str | None = None
+    """Why a mail is passed over."""
     refuse: EngineError | None = None
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -159,6 +161,9 @@ class FakeOperator:
             "sender.deny": lambda: sender("denied"),
             "message.cancel": lambda: {"message": MESSAGE | {"status": "canceled"}},
             "send": lambda: ACCEPTED | ({"warning": self.warning} if self.warning else {}),
+            "message.mail": lambda: {
+                "messageId": None if self.ignored else "sms_1", "ignored": self.ignored,
+            },
             "message.show": lambda: {"message": MESSAGE, "timeline": [ENTRY]},
             "audit": lambda: {
                 "organizations": 1, "messages": 2, "entries": 3, "clean": self.clean,

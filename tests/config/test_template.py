@@ -48,12 +48,13 @@ def test_the_template_is_the_defaults(load):
 
 def test_the_template_uncommented_is_the_defaults_and_what_there_may_be_several_of(load):
     settings = load(uncommented(render_template()))
-    several = {"carriers": (), "prices": ()}
+    several = {"carriers": (), "prices": (), "mail_to_sms": ()}
     several |= {"sinks": SinksSection(), "policies": PoliciesSection()}
     assert settings.model_copy(update=several) == Settings()
     assert settings.policies.by_name["prizes"].policy == "words"
     assert settings.sinks.by_name["archive"].settings == {"folder": "/var/lib/risala/events"}
     assert [(each.prefix, each.price) for each in settings.prices] == [("+221", "12.00")]
+    assert [each.sender for each in settings.mail_to_sms] == ["EXAMPLE"]
     assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback"]
     assert settings.carriers[0].settings["password_env"] == "MATTEL_PASSWORD"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from risala.config.kinds import Bind, Network, PublicUrl, Section
+from risala.config.kinds import Bind, Network, PublicUrl, Section, SenderName
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 
 class MetricsSection(Section):
@@ -97,3 +98,33 @@ class FacesSection(Section):
             for name, table in (self.__pydantic_extra__ or {}).items()
             if table.get("enabled", False)
         }
+
+
+MailSender = Annotated[
+    str,
+    Field(
+        pattern=r"^[^@\s]*@[^@\s]+$",
+        json_schema_extra={
+            "words": 'an address or a domain: "alerts@example.com" or "@example.com"'
+        },
+    ),
+]
+
+
+class MailToSmsSection(Section):
+    """Who may send messages by mail, through a mail server that calls ``risala send --from-mail``.
+    The first table that has the envelope's sender among its ``senders`` counts; in none: refused.
+    """
+
+    senders: Annotated[tuple[MailSender, ...], Field(min_length=1)]
+    """Addresses, and domains with all their addresses. The mail server must check that they are not
+    forged."""
+    organization: str | None = None
+    """The id of the organization that pays. Not set: the only one."""
+    sender: SenderName | None = None
+    """The sender of the messages. Not set: ``service.default_sender``."""
+    subject: Literal["prefix", "off", "only"] = "prefix"
+    """``prefix``: the message begins with the mail's subject; ``off``: the subject is left out;
+    ``only``: it is all that is sent."""
+    characters_max: Annotated[int, Field(ge=1, le=TEXT_CHARACTERS_MAX)] = 459
+    """A longer message is cut. 459 characters are three segments, or seven in Unicode."""

@@ -30,6 +30,12 @@ UpperSender = Annotated[
     AfterValidator(_as_sender),
 ]
 
+SenderName = Annotated[
+    str,
+    Field(json_schema_extra={"words": "1 to 11 letters, digits and spaces"}),
+    AfterValidator(_as_sender),
+]
+
 
 def _as_money(text: str) -> str:
     places = decimals()

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
-from risala.config.faces import FacesSection, HttpSection, MetricsSection
+from risala.config.faces import FacesSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.numbers import NumbersSection, PriceSection
@@ -42,6 +42,7 @@ __all__ = [
     "LogFormat",
     "LogSection",
     "MailSection",
+    "MailToSmsSection",
     "MetricsSection",
     "NumbersSection",
     "OnUncertain",
@@ -131,6 +132,11 @@ class LimitsSection(Section):
     """The most codes requested with publishable keys from one address in any hour."""
     verify_ip_checks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
     """The most codes checked with publishable keys from one address in any minute."""
+    mails_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 30
+    """The most messages by mail from one address in any minute. The mail server tries the others
+    again later."""
+    mails_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 200
+    """The most messages by mail from one address in any hour."""
     verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""
@@ -242,6 +248,8 @@ class Settings(Section):
     """The log on standard error."""
     plugins: PluginsSection = PluginsSection()
     """Plugins."""
+    mail_to_sms: tuple[MailToSmsSection, ...] = ()
+    """Who may send messages by mail."""
     carriers: tuple[CarrierSection, ...] = ()
     """The carriers, one table each."""
 

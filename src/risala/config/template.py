@@ -65,6 +65,12 @@ _EXAMPLES: Final = {
 #prefix = "+221"
 #price = "12.00"
 """,
+    "mail_to_sms": """\
+# All mails of a company, and of its monitoring:
+#[[mail_to_sms]]
+#senders = ["@example.com", "alerts@monitoring.example"]
+#sender = "EXAMPLE"
+""",
 }
 
 

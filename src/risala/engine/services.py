@@ -36,6 +36,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
+from risala.engine.rules.faces.mails import MailTables
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
@@ -197,6 +198,7 @@ class Services:
     preparing: Preparing
     birth: Birth
     server_keys: ServerKeys
+    mail_tables: MailTables
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""
     errands: Errands = field(default_factory=Errands)

@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from cases import sweep
+from risala.config.model import MailToSmsSection
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
@@ -127,9 +128,13 @@ class World:
     async def make(self):
         services = self.house.gateway.services
         carriers = services.delivery.rereading._lineup.sections
-        self.file.settings = services.settings.model_copy(update={"carriers": carriers})
         mine = {"organization_id": self.house.principal.organization_id}
         self.organization_id = mine["organization_id"]
+        mails = MailToSmsSection(senders=("@example.com",), organization=self.organization_id)
+        self.file.settings = services.settings.model_copy(
+            update={"carriers": carriers, "mail_to_sms": (mails,)}
+        )
+        services.mail_tables.retune(self.file.settings)
         key = await self.do("key.create", type="publishable", **mine)
         made = await self.do("credential.create", face="kannel", **mine)
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
@@ -355,6 +360,7 @@ class World:
             "org.set": {"name": "Renamed"},
             "org.found": {"name": "Founded"},
             "message.newer": {"after": "0"},
+            "message.mail": {"mail_from": "bob@example.com", "text": BODY, "digest": "1"},
             "message.find": {"to": TO},
             "carriers.apply": self.of_special("hash"),
             "carriers.override": {"rate_per_s": 5.0},

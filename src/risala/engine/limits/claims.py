@@ -38,6 +38,13 @@ class TakeAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class TakeMail:
+    """Count one message by mail from an address."""
+
+    sender: str
+
+
+@dataclass(frozen=True, slots=True)
 class TakePeople:
     """Take one place in each of these windows, or in none; answers with None."""
 
@@ -100,6 +107,7 @@ LimitsMessage = (
     TakeSms
     | GiveBackSms
     | TakeAddress
+    | TakeMail
     | TakePeople
     | ReserveCode
     | ReleaseCode

@@ -180,7 +180,11 @@ async def open_engine(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
         alerts = await outward.start(core.supervisor, gateway.services, clock)
-        obeying += (gateway.services.intake.retune, lambda new: alerts.retune(new.alerts))
+        obeying += (
+            gateway.services.intake.retune,
+            gateway.services.mail_tables.retune,
+            lambda new: alerts.retune(new.alerts),
+        )
         await _start_services(
             core, sending, gateway.services.sessions, scheduler, partial(lineup.start, drivers)
         )

@@ -25,6 +25,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.payments.sources import PaymentSources
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services
@@ -120,6 +121,7 @@ async def open_intake(
                 outside.plugin_faults,
             ),
             server_keys=core.server_keys,
+            mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
         )
     )

@@ -203,3 +203,14 @@ def test_a_fingerprint_is_short_and_cannot_be_made_without_the_key():
     assert len(found) == 32
     assert {*found} <= {*string.hexdigits.lower()}
     assert fingerprint(settings(), KEY) == found != fingerprint(settings(), b"x" * 32)
+
+
+def test_who_may_send_by_mail_is_obeyed_at_once():
+    def allowed(*senders):
+        return settings(("mail_to_sms", [{"senders": [each]} for each in senders]))
+
+    before, after = allowed("@a.example", "@b.example"), allowed("@c.example", "@b.example")
+    assert settings_changes(before, after) == SettingsChanges(
+        (SettingChange("mail_to_sms.0.senders", ("@a.example",), ("@c.example",)),), ()
+    )
+    assert merged(before, after) == after

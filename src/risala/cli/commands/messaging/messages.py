@@ -8,6 +8,7 @@ import click
 
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
+from risala.cli.commands.messaging.from_mail import SendCommand, or_from_mail
 from risala.cli.show import output, when
 from risala.cli.show.number import number_option
 from risala.engine.model.cause_sentences import cause_text
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-@click.command()
-@click.argument("to", callback=number_option)
-@click.argument("body")
+@click.command(cls=SendCommand)
+@click.argument("to", callback=number_option, required=False, metavar="TO")
+@click.argument("body", required=False, metavar="BODY")
 @org_option
 @click.option(
     "--from", "from", metavar="SENDER", help="The sender ID. If left out, the default one."
@@ -51,10 +52,13 @@ Json = dict[str, Any]
     callback=when.span_option,
     help="Give up after: 10m, 2h, 3d (1 minute to 3 days).",
 )
+@or_from_mail
 @asks(messages.SEND)
 def send(accepted: AcceptedMessage, to: str, send_at: str | None, running: bool) -> None:
     """Send BODY to the number TO, on an organization's balance. TO is written as at home, or with
     + and the country code.
+
+    With --from-mail it sends the mail on stdin, for the pipe of a mail server.
 
     \b
     Examples:

@@ -1,7 +1,8 @@
 """Which settings differ, and which of them a running service applies at once. Pure.
 
 Those are ``log.level``, everything under ``pricing``, prices abroad, ``limits.sms_per_s``, which
-numbers get codes and how soon, when there is an alert and who gets it by mail, and the carriers.
+numbers get codes and how soon, who may send by mail, when there is an alert and who gets it by
+mail, and the carriers.
 All others are built into something that runs; a change of them waits for a restart.
 """
 
@@ -30,8 +31,9 @@ AT_ONCE: Final = (
     *(f"limits.{name}" for name in _LIMITS),
     *(f"alerts.{name}" for name in AlertsSection.model_fields if name not in _CALLED),
 )
-_PRICES: Final = "prices."
-"""The beginning of the keys of prices abroad, which end in their prefixes."""
+_LISTED: Final = ("prices.", "mail_to_sms.")
+"""The beginnings of keys of tables of which there may be many: prices abroad, by their prefixes,
+and who may send by mail."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
     """The differences, except the carriers'."""
     was, will = flat(before), flat(after)
     changed = sorted(key for key in was.keys() | will.keys() if was.get(key) != will.get(key))
-    at_once = [key for key in changed if key in AT_ONCE or key.startswith(_PRICES)]
+    at_once = [key for key in changed if key in AT_ONCE or key.startswith(_LISTED)]
     return SettingsChanges(
         tuple(SettingChange(key, was.get(key), will.get(key)) for key in at_once),
         tuple(key for key in changed if key not in at_once),
@@ -61,6 +63,7 @@ def merged(before: Settings, after: Settings) -> Settings:
             "log": before.log.model_copy(update={"level": after.log.level}),
             "pricing": after.pricing,
             "prices": after.prices,
+            "mail_to_sms": after.mail_to_sms,
             "limits": before.limits.model_copy(
                 update={name: getattr(after.limits, name) for name in _LIMITS}
             ),
@@ -77,6 +80,9 @@ def flat(settings: Settings) -> dict[str, Any]:
     tree = settings.model_dump()
     del tree["carriers"]
     tree["prices"] = {each.prefix: each.price for each in settings.prices}
+    tree["mail_to_sms"] = {
+        str(number): each.model_dump() for number, each in enumerate(settings.mail_to_sms)
+    }
     return dict(_leaves("", tree))
 
 
