@@ -61,6 +61,18 @@ def test_an_endpoint_is_made_changed_and_shown(webhook):
     assert "X-Shop-Signature" not in done.stdout
 
 
+def test_received_messages_get_another_shape(webhook):
+    template = "from={{from}}\ntext={{text}}"
+    endpoint = made(webhook, "--shape", "form", "--template", template)
+    assert (endpoint["shape"], endpoint["types"]) == ("form", ["sms.received"])
+    assert "from={{from}}" in webhook("show", endpoint["id"]).stdout
+    done = webhook("update", endpoint["id"], "--template", "text={{body}}")
+    assert done.exit_code == 1
+    assert "not {{body}}" in done.stderr
+    assert "rapidpro" in webhook("update", endpoint["id"], "--shape", "rapidpro").stdout
+    assert "form" not in webhook("update", endpoint["id"], "--shape", "event").stdout
+
+
 def test_the_life_of_an_endpoint(webhook):
     name = made(webhook)["id"]
     assert "disabled" in webhook("disable", name).stdout

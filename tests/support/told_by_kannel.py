@@ -14,6 +14,8 @@ class DlrServer(ThreadingHTTPServer):
 
     def __init__(self) -> None:
         self._asked: list[tuple[str, dict[str, str]]] = []
+        self.targets: list[str] = []
+        """Paths and queries as they came."""
         super().__init__(("127.0.0.1", 0), _Hearing)
 
     def hear(self, path: str, query: dict[str, str]) -> None:
@@ -28,6 +30,7 @@ class _Hearing(BaseHTTPRequestHandler):
     server: DlrServer
 
     def do_GET(self) -> None:
+        self.server.targets.append(self.path)
         parts = urlsplit(self.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
         self.server.hear(parts.path, query)

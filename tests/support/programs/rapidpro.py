@@ -1,5 +1,6 @@
 """RapidPro's side of a channel of the type Kannel, by nyaruka/courier's ``handlers/kannel``: what
-its address for received messages takes, and the request by which it sends."""
+its address for received messages takes, and the request by which it sends; and the address for
+received messages of one of the type External API (``handlers/external``)."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import phonenumbers
 
 CHANNEL = "8eb23e93-5ecb-45ba-b726-3b064e0c56ab"
 RECEIVE = f"/c/kn/{CHANNEL}/receive"
+RECEIVE_EXTERNAL = f"/c/ex/{CHANNEL}/receive"
 
 
 @dataclass(frozen=True)
@@ -40,24 +42,36 @@ class Channel:
         if (method, parts.path.rstrip("/")) == ("GET", RECEIVE.replace("receive", "status")):
             self.statuses.append(fields)
             return 200 if fields.get("status") in ("1", "2", "4", "8", "16") else 400
-        if (method, parts.path.rstrip("/")) != ("POST", RECEIVE):
+        path = parts.path.rstrip("/")
+        if path not in ((RECEIVE, RECEIVE_EXTERNAL) if method == "POST" else (RECEIVE_EXTERNAL,)):
             return 404
-        return self._receive(fields)
-
-    def _receive(self, fields: dict[str, str]) -> int:
-        if not fields.get("id") or not fields.get("sender") or not fields.get("ts", "").isdigit():
-            return 400
         try:
-            number = phonenumbers.parse(fields["sender"], "MR")
-        except phonenumbers.NumberParseException:
+            taken = _kannels(fields) if path == RECEIVE else _externals(fields, len(self.messages))
+        except (KeyError, ValueError, phonenumbers.NumberParseException):
             return 400
-        if not phonenumbers.is_possible_number(number):
-            return 400
-        at = datetime.fromtimestamp(int(fields["ts"]), UTC)
-        urn = f"tel:{phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)}"
-        taken = TakenMessage(fields["id"], urn, fields.get("message", ""), at)
         self.messages.setdefault(taken.external_id, taken)
         return 200
+
+
+def _kannels(fields: dict[str, str]) -> TakenMessage:
+    if not fields["id"] or not int(fields["ts"]):
+        raise ValueError("a field is required")
+    at = datetime.fromtimestamp(int(fields["ts"]), UTC)
+    return TakenMessage(fields["id"], _urn(fields["sender"]), fields.get("message", ""), at)
+
+
+def _externals(fields: dict[str, str], count: int) -> TakenMessage:
+    """It has no external id, so that each is another."""
+    at = datetime.fromisoformat(fields.get("date") or fields["time"])  # without either: now
+    sender = fields.get("from") or fields["sender"]
+    return TakenMessage(f"external-{count}", _urn(sender), fields.get("text", ""), at)
+
+
+def _urn(sender: str) -> str:
+    number = phonenumbers.parse(sender, "MR")
+    if not phonenumbers.is_possible_number(number):
+        raise ValueError("not a possible number")
+    return f"tel:{phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)}"
 
 
 def sendsms_query(username: str, password: str, sender: str, to: str, text: str, home: str) -> str:

@@ -1,7 +1,9 @@
 """The words of Kannel's ``get-url``: ``%p``, ``%a`` and others in the query of a URL. Pure.
 
 What each stands for is as in Kannel's User's Guide ("Parameters (Escape Codes)") and its
-``gw/urltrans.c``. A text is always UTF-8, percent-encoded.
+``gw/urltrans.c``. A text is always UTF-8, percent-encoded. Kannel writes so what is in the GSM
+alphabet, and the rest in UTF-16BE with the coding 2. Here ``%c`` is always 0, so that no receiver
+takes UTF-8 for UTF-16BE.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from typing import Final
 from urllib.parse import quote_plus
 
 from risala.engine.model.records.inbound import Received
-from risala.sms.alphabet import fits_gsm7
 
 WORDS_MAX: Final = 20
 """Words in one URL: each may stand for a long text."""
@@ -40,7 +41,7 @@ _VALUES: Final[Mapping[str, Callable[[Received], str]]] = {
     "T": lambda received: str(received.received_at // 1000),
     "i": lambda received: quote_plus(received.carrier),
     "I": lambda received: received.id,
-    "c": lambda received: "0" if fits_gsm7(received.body or "") else "2",
+    "c": lambda _: "0",
     "C": lambda _: "UTF-8",
     "%": lambda _: "%",
 }
