@@ -54,6 +54,18 @@ async def test_a_message_is_accepted_charged_and_told_as_any_other(office, autoj
     assert [each["username"] for each in listed["credentials"]] == ["shop"]
 
 
+async def test_commcare(office, autojump_clock):
+    """corehq/messaging/smsbackends/http: Latin-1 where that has all letters, else UTF-8, without a
+    charset; any status of 400 and above is a failure."""
+    for text in ("Rappel : vaccin à 8 h", "تذكير بموعدك"):
+        try:
+            octets = text.encode("iso-8859-1")
+        except UnicodeEncodeError:
+            octets = text.encode("utf-8")
+        assert (await ask(office, text=octets))[0] == 202
+        assert office.gateway.show_message(office.messages()[-1])[0].body == text
+
+
 async def test_head_sends_nothing(office, autojump_clock):
     """Proxies and checkers of links ask HEAD of what they find in a log."""
     given = {"to": "22236123456", "text": "hello", **office.who}
@@ -81,6 +93,7 @@ async def test_several_receivers_are_several_messages(office, autojump_clock):
     [
         ({"text": "é€".encode()}, "é€"),
         ({"text": "é".encode("latin-1"), "charset": "ISO-8859-1"}, "é"),
+        ({"text": "Été à 5 €".encode("cp1252")}, "Été à 5 €"),
         ({"text": "سلام".encode("utf-16-be"), "coding": "2"}, "سلام"),
         ({"text": "سلام".encode(), "coding": "2", "charset": "UTF-8"}, "سلام"),
         ({"text": "سلام".encode("utf-16-be"), "coding": "2", "charset": "UTF-16"}, "سلام"),
@@ -110,7 +123,9 @@ async def test_a_text_is_read_by_its_coding_and_charset(office, autojump_clock, 
         ({"charset": "klingon"}, 400, "Charset or body misformed, rejected"),
         ({"charset": "undefined"}, 400, "Charset or body misformed, rejected"),
         ({"charset": "utf\0"}, 400, "Charset or body misformed, rejected"),
-        ({"text": b"\xff\xfe\xff"}, 400, "Charset or body misformed, rejected"),
+        ({"text": b"\xff\x81"}, 400, "Charset or body misformed, rejected"),
+        ({"text": b"\xe9", "charset": "utf-8"}, 400, "Charset or body misformed, rejected"),
+        ({"text": b"\xe9", "udh": "\5\0\3\1\2\1"}, 400, "Charset or body misformed, rejected"),
         ({"validity": "soon"}, 400, "Validity field misformed, rejected"),
         ({"deferred": "-1"}, 400, "Deferred field misformed, rejected"),
         ({"deferred": "50000"}, 400, None),

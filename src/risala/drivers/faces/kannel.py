@@ -250,8 +250,10 @@ def _text(fields: Fields) -> str:
     coding = _word(fields, "coding") or "0"
     if coding not in _CODINGS:
         raise MisformedError("Coding field misformed, rejected")
-    octets = fields.get("text", (b"",))[0]
-    charset = _charset(_word(fields, "charset") or _CODINGS[coding])
+    octets, named = fields.get("text", (b"",))[0], _word(fields, "charset")
+    charset = _charset(named or _CODINGS[coding])
+    if not named and coding == "0" and not fields.get("udh"):
+        charset = _unnamed(octets)
     if charset is None:
         raise MisformedError("Charset or body misformed, rejected")
     try:
@@ -264,6 +266,17 @@ def _text(fields: Fields) -> str:
     if not text:
         raise MisformedError("Empty text is not supported here, rejected")
     return text
+
+
+def _unnamed(octets: bytes) -> str:
+    """The charset of a text that names none: UTF-8, else that of Western Windows. A Kannel takes
+    any octets: before its version 1.4.2 they were Latin-1, and some clients, such as CommCare,
+    still write what they can in it."""
+    try:
+        octets.decode()
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def _charset(name: str) -> str | None:
