@@ -62,6 +62,8 @@ API: Final[Mapping[str, Door]] = {
 }
 FACES: Final[Mapping[str, Door]] = {
     "/cgi-bin/sendsms": Door.CREDENTIAL,
+    "/index.php": Door.CREDENTIAL,
+    "/playsms/index.php": Door.CREDENTIAL,
     "/2010-04-01/Accounts/{account}/Messages.json": Door.CREDENTIAL,
     "/2010-04-01/Accounts/{account}/Messages/{sid}.json": Door.CREDENTIAL,
     "/v2/Services/{service}/Verifications": Door.CREDENTIAL,

@@ -86,6 +86,12 @@ PLANTS: Final = (
     ),
     Plant("kannel", "drivers/faces/kannel.py", "with suppress(ValueError):", "if True:"),
     Plant(
+        "playsms",
+        "drivers/faces/playsms/wire.py",
+        'escape(_NOT_IN_XML.sub("", str(value)))',
+        "escape(str(value))",
+    ),
+    Plant(
         "twilio",
         "drivers/faces/twilio/compat.py",
         "except ValueError:  # no base64",

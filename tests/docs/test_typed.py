@@ -58,6 +58,19 @@ GUIDES = [
         serves=True,
         words={"https://shop.example/": "http://127.0.0.1:9000/"},
     ),
+    *(
+        Guide(
+            page,
+            (SHOP, "risala topup 10"),
+            "[faces.playsms]\nenabled = true\n",
+            serves=True,
+        )
+        for page in (
+            "docs/how-to/connect/librenms.md",
+            "docs/how-to/connect/meshcentral.md",
+            "docs/how-to/connect/nextcloud.md",
+        )
+    ),
     Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[faces.twilio]\nenabled = true\n"),
     Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
     Guide("docs/how-to/offer-smpp-to-customers.md", (SHOP,)),

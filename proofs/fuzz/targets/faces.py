@@ -1,4 +1,5 @@
-"""What is asked in other gateways' words: Kannel's and Twilio's queries, forms and headers."""
+"""What is asked in other gateways' words: Kannel's, playSMS's and Twilio's queries, forms and
+headers."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ import json
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
+from xml.etree import ElementTree
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, work_within
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
+from risala.drivers.faces.playsms.compat import PlaysmsCompat, PlaysmsSettings
 from risala.drivers.faces.twilio.compat import (
     CHECK,
     MESSAGE,
@@ -24,6 +27,7 @@ from risala.engine.model.commands import Admitted, Principal, SendCode, SendMess
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.faces.mount import TypedAnswer
@@ -81,6 +85,12 @@ class _Engine:
             *[None] * (len(CompatCredential.__slots__) - 11),
         )
         return Admitted(credential, _PRINCIPAL)
+
+    def organization(self, principal: Principal, /) -> Organization:
+        return Organization(
+            *("org_1", "Shop", "active", 100, "MRU", None, False, False, None, None, None, None),
+            *(None, "Africa/Nouakchott", NOW_MS),
+        )
 
     async def send(
         self,
@@ -220,6 +230,51 @@ def _kannel_seeds() -> Iterator[bytes]:
     yield b"\0\0\0user=u&pass=p&to=%2b22236123456&text=%C3%A9&coding=0&charset=windows-1252"
 
 
+_PLAYSMS: Final = PlaysmsCompat(PlaysmsSettings())
+
+
+def _playsms(octets: bytes) -> None:
+    script = Script(octets)
+    method, kind = script.of(("GET", "POST")), script.of(_TYPES[:2])
+    query = script.some() if method == "POST" else script.rest()
+    answer = _asked(
+        _PLAYSMS, method, "/index.php", {}, query, {"content-type": kind}, script.rest()
+    )
+    if answer is None:
+        return
+    match answer.content_type:
+        case "application/json":
+            told = json.loads(answer.body)
+            assert (answer.status == 200) == ("data" in told or told["error"] in ("0", "400"))
+            assert answer.status == 200 or told["error_string"]
+        case "text/xml":
+            assert ElementTree.fromstring(answer.body).tag == "response"
+        case other:
+            assert other == "text/plain"
+            assert answer.body.startswith(b"a:")
+            assert answer.body.endswith(b"}")
+
+
+def _playsms_seeds() -> Iterator[bytes]:
+    good = {"app": "ws", "u": "u", "h": "h"}
+    sent = {**good, "op": "pv", "to": "22236123456,0", "msg": "Salam é"}
+    for more in (
+        {},
+        {"format": "xml", "msg": "\x01<&"},
+        {"format": "serialize", "footer": "x"},
+        {"msg": "poor"},
+        {"schedule": "2026-01-02 08:30:00", "from": "RISALA"},
+        {"type": "flash"},
+    ):
+        yield b"\0\0" + urlencode({**sent, **more}).encode()
+    for more in ({}, {"smslog_id": "9" * 18}, {"queue": "0" * 31 + "f"}, {"c": "2", "last": "1"}):
+        yield b"\0\0" + urlencode({**good, "op": "ds", **more}).encode()
+    for more in ({"dt": "2026-01-01"}, {"dt": "9999-12-31"}, {"dst": "36123456", "src": "A"}):
+        yield b"\0\0" + urlencode({**good, "op": "ds", "format": "xml", **more}).encode()
+    yield b"\0\0" + urlencode({**good, "op": "cr"}).encode()
+    yield b"\1\0\0" + urlencode(sent).encode()
+
+
 _TWILIO: Final = TwilioCompat(TwilioSettings())
 _PATHS: Final = (
     *(("POST", MESSAGES), ("GET", MESSAGES), ("GET", MESSAGE)),
@@ -283,7 +338,8 @@ _FACE_WORDS: Final = (
     b"&", b"=", b"%00", b"%ff", b"+", b"%ED%A0%80", b"charset=", b"coding=2", b"idna", b"punycode",
     b"udh=%05%00%03%01%02%01", b"utf-16", b"utf-7", b"unicode_escape", b"undefined", b"utf-8",
     b"text=", b"dlr-mask=31", b"dlr-url=", b"PageToken=", b"9999999999999999999", b"DateSent=",
-    b"SendAt=",
+    b"SendAt=", b"op=pv", b"op=ds", b"op=cr", b"app=ws", b"format=xml", b"format=serialize",
+    b"schedule=", b"smslog_id=", b"queue=", b"last=", b"dt=",
 )  # fmt: skip
 
 
@@ -340,6 +396,15 @@ TARGETS: Final = (
         " sent",
         _kannel,
         _kannel_seeds,
+        octets_max=600,
+        words=_FACE_WORDS,
+    ),
+    FuzzTarget(
+        "playsms",
+        "answered in playSMS's shape and in the format that was asked for; what failed has a status"
+        " of 400 and above; what is accepted can be stored and sent",
+        _playsms,
+        _playsms_seeds,
         octets_max=600,
         words=_FACE_WORDS,
     ),

@@ -76,7 +76,8 @@ class HttpSection(Section):
 
 class FacesSection(Section):
     """Other gateways' HTTP besides the API: a table for each, such as ``[faces.kannel]`` with
-    ``enabled = true``. ``kannel`` and ``twilio`` are built in."""
+    ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built
+    in."""
 
     # Each key is a face's own table; the plugin that brings the face validates it.
     model_config = ConfigDict(extra="allow")

@@ -222,6 +222,9 @@ class FaceMessageState:
     """A message's present state. Times are UTC epoch milliseconds."""
 
     message_id: str
+    number: int
+    """Of 63 bits, unique, greater than those of messages accepted before: for clients that keep
+    ids as numbers."""
     to: str
     sender: str
     text: str | None = field(repr=False)
@@ -253,6 +256,17 @@ class FaceMessages:
 
 
 @dataclass(frozen=True, slots=True)
+class CallerOrganization:
+    """The caller's organization, as it is now."""
+
+    balance: str
+    """A decimal number, of ``currency``."""
+    currency: str
+    time_zone: str
+    """Such as ``Africa/Nouakchott``."""
+
+
+@dataclass(frozen=True, slots=True)
 class FaceVerification:
     """A verification session's present state."""
 
@@ -274,6 +288,9 @@ class FaceService(Protocol):
         """The caller with this name and password at this face. Wrong ones count by the client's
         address, like wrong API keys."""
 
+    def organization(self, caller: FaceCaller) -> CallerOrganization:
+        """The caller's organization."""
+
     def number(self, text: str) -> str:
         """A recipient as people write it, in the form of :attr:`FaceMessage.to`; refused if it is
         no number of a served country."""
@@ -285,7 +302,7 @@ class FaceService(Protocol):
         """A message of the caller's organization and mode.
 
         Args:
-            start: its id, or the first 29 characters of that or more.
+            start: its id, the first 29 characters of that or more, or its number in digits.
         """
 
     async def messages(

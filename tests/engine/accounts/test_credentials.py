@@ -47,7 +47,10 @@ async def create(house, face="kannel", username=None, mode=Mode.LIVE, **more):
 
 @pytest.mark.parametrize(
     ("face", "username", "length"),
-    [("kannel", "shop", 32), ("twilio", None, 72), ("smpp", "shop-1", 8), ("morse", None, 32)],
+    [
+        *(("kannel", "shop", 32), ("twilio", None, 72), ("playsms", "cloud", 32)),
+        *(("smpp", "shop-1", 8), ("morse", None, 32)),
+    ],
 )
 async def test_a_credential_tells_who_comes(house, face, username, length, autojump_clock):
     made = await create(house, face, username, Mode.TEST)

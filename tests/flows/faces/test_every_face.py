@@ -16,7 +16,7 @@ from smpp_peers.house import Customer, submit
 from smpp_peers.service import SECTION, credential, port_of
 
 pytestmark = pytest.mark.slow
-FACES = "[faces.kannel]\nenabled = true\n\n[faces.twilio]\nenabled = true\n"
+FACES = "".join(f"[faces.{each}]\nenabled = true\n" for each in ("kannel", "twilio", "playsms"))
 TO = "+22236123456"
 SERVED = """\
 [numbers]
@@ -63,6 +63,14 @@ def by_twilio(service, account) -> str:
     return key
 
 
+def by_playsms(service, account) -> str:
+    key, name, token = made(service, account, "playsms")
+    asked = {"app": "ws", "u": name, "h": token, "op": "pv", "to": TO, "msg": "by playSMS"}
+    answer = httpx2.get(f"{service.url}/index.php", params=asked, timeout=HANG_S)
+    assert answer.json()["data"][0]["status"] == "OK"
+    return key
+
+
 async def submitted(service, made: tuple[str, str, str], request) -> tuple[str, int]:
     """A submit by a credential of SMPP: the credential, and the status of the answer."""
     key, system_id, password = made
@@ -91,11 +99,12 @@ def entries(service, account):
 async def test_every_face_ends_in_one_timeline_ledger_and_audit(premises):
     simulator = premises.simulator()
     service = premises.running(simulator, more=SECTION + "\n" + FACES)
-    account = service.organization("2.00")
+    account = service.organization("2.50")
     by_the_api(service, account)
     keys = {
         "by Kannel": by_kannel(service, account),
         "by Twilio": by_twilio(service, account),
+        "by playSMS": by_playsms(service, account),
         "by SMPP": await by_smpp(service, account),
     }
     service.wait_settled()
@@ -109,7 +118,7 @@ async def test_every_face_ends_in_one_timeline_ledger_and_audit(premises):
         assert end["code"] == "DELIVERED"
         if each["body"] in keys:
             assert each["keyId"] == begun["values"]["credential"] == keys[each["body"]]
-    assert Counter(e["kind"] for e in entries(service, account)) == {"charge": 4, "topup": 1}
+    assert Counter(e["kind"] for e in entries(service, account)) == {"charge": 5, "topup": 1}
     service.assert_books_agree()
     service.assert_no_bug_logged()
 
@@ -123,6 +132,8 @@ class Ways:
         _, name, password = made(service, account, "kannel")
         self._kannel = {"user": name, "pass": password, "to": DAKAR, "text": "by Kannel"}
         _, self._sid, self._token = made(service, account, "twilio")
+        _, name, token = made(service, account, "playsms")
+        self._playsms = {"app": "ws", "op": "pv", "u": name, "h": token, "to": DAKAR, "msg": "six"}
         self._smpp = credential(service, account.organization_id)
         whose = ("--org", account.organization_id)
         self.messages: dict[str, Callable[[], str]] = {
@@ -132,6 +143,7 @@ class Ways:
             "twilio": lambda: self._by_twilio(
                 f"/2010-04-01/Accounts/{self._sid}/Messages.json", Body="three"
             ),
+            "playsms": self._by_playsms,
             "smpp": self._by_smpp,
             "command": lambda: self._command("send", DAKAR, "four", *whose),
         }
@@ -160,6 +172,10 @@ class Ways:
         answer = self._service.client.post(path, data=given, auth=(self._sid, self._token))
         return f"{answer.status_code} {answer.text}"
 
+    def _by_playsms(self) -> str:
+        answer = self._service.client.get("/index.php", params=self._playsms)
+        return f"{answer.status_code} {answer.text}"
+
     def _by_smpp(self) -> str:
         request = submit("by SMPP", destination_addr=DAKAR[1:])
         _, status = trio.run(submitted, self._service, self._smpp, request)
@@ -176,6 +192,7 @@ REFUSALS = {
     "batch": '"code":"COUNTRY_NOT_OPEN"',
     "kannel": f"403 {NOT_OPEN}",
     "twilio": '"code":21408',
+    "playsms": "403 ",
     "smpp": f"SMPP {ESME_RINVDSTADR}",
     "command": "exit 1",
 }
@@ -184,6 +201,7 @@ ANSWERS = {
     "batch": '"messageId"',
     "kannel": "202 ",
     "twilio": "201 ",
+    "playsms": '"status":"OK"',
     "smpp": "SMPP 0",
     "command": "exit 0",
 }

@@ -137,6 +137,7 @@ def settings():
         path.write_text(
             "[log]\n"
             "[faces.kannel]\nenabled = true\n[faces.twilio]\nenabled = true\n"
+            "[faces.playsms]\nenabled = true\n"
             "[webhooks]\nallow_insecure = true\n"
             f'[mail]\nhost = "127.0.0.1"\nport = {mail_port}\nsecurity = "none"\n'
             'user = "risala"\npassword_env = "RISALA_PLANTED_MAIL"\n'

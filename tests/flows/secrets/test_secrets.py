@@ -106,7 +106,7 @@ class House:
             value = self.make("key.create", type=kind, **self.whose)["value"]
             self.keep(f"a {kind} key", value)
         self.key = {"x-api-key": self.secrets.nowhere["a secret key"]}
-        for face in ("kannel", "twilio", "smpp"):
+        for face in ("kannel", "twilio", "playsms", "smpp"):
             found = self.make("credential.create", face=face, **self.whose)
             self.keep(f"a password of {face}", found["password"])
             setattr(self, face, (found["credential"]["username"], found["password"]))
@@ -133,8 +133,11 @@ class House:
         place = f"/2010-04-01/Accounts/{name}/Messages.json"
         sent = self.ask("POST", place, data={"To": TO, "Body": body}, auth=self.twilio, shows=True)
         assert sent.status_code == 201, sent.text
+        name, token = self.playsms
+        given = {"app": "ws", "op": "pv", "u": name, "h": token, "to": TO, "msg": body}
+        assert self.ask("GET", "/index.php", params=given).status_code == 200
         self.service.wait_settled()
-        assert self.simulator.texts()[body] == 3
+        assert self.simulator.texts()[body] == 4
         self.perform("webhook.test", endpoint_id=self.hook)
 
     def codes(self):
@@ -253,6 +256,8 @@ class House:
             self.ask("GET", f"{path}?key={password}", shows=True)  # its own address may be shown
         for given in ({"username": self.kannel[0], "password": password}, {"password": password}):
             self.ask("GET", "/cgi-bin/sendsms", params={**given, "to": TO, "text": "x"})
+        given = {"app": "ws", "op": "pv", "u": self.playsms[0], "h": password, "to": TO, "msg": "x"}
+        self.ask("GET", "/index.php", params=given)
         place = f"/2010-04-01/Accounts/{self.twilio[0]}/Messages.json"
         self.ask("POST", place, data={"To": TO}, auth=(self.twilio[0], password))
         host = urlsplit(self.service.url)

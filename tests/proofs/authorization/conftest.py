@@ -23,6 +23,7 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.faces.kannel import KANNEL
+from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.bank_sms import BankSmsSettings
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
@@ -258,7 +259,7 @@ async def _open(
     drivers = {**lines, "test": FACTORY.build("test", None)}
     wallet = MobileMoneySettings(merchant="038 221", sms=sms)
     bankily = build_wallet("bankily", "Bankily", wallet)
-    faces = {each.name: each.build(each.settings()) for each in (KANNEL, TWILIO)}
+    faces = {each.name: each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO)}
     outside = Connections(outbound=outbound, payments={"bankily": bankily}, faces=faces)
     seams = Seams(clock, IdSource(clock), inline_journal=True)
     async with open_engine(settings, carriers, drivers, seams, outside=outside) as engine:

@@ -88,6 +88,9 @@ async def test_a_face_takes_nothing_but_its_own_credential(city):
         query = f"username={name}&password={password}&to=%2B22236123456&text=x"
         answer = await city.api.test_client().get(f"/cgi-bin/sendsms?{query}")
         assert answer.status_code == 403, name
+        query = f"app=ws&op=pv&u={name}&h={password}&to=%2B22236123456&msg=x"
+        answer = await city.api.test_client().get(f"/index.php?{query}")
+        assert answer.status_code == 403, name
     answer = await city.api.test_client().post(
         "/2010-04-01/Accounts/own/Messages.json",
         headers={"authorization": "Basic b3duOng=", "x-api-key": things["value"]},

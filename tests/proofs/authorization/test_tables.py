@@ -12,6 +12,7 @@ from proofs.authorization import expected, page
 from proofs.authorization.__main__ import PAGE
 
 from risala.drivers.faces.kannel import KANNEL
+from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.operations import OPERATIONS
 from risala.http.api.openapi.document import document_bytes
@@ -33,7 +34,7 @@ async def test_each_address_beside_the_pages_is_expected(city):
         re.sub(r"(?<=assets/).*", "<name>", each.rule) for each in city.api.url_map.iter_rules()
     }
     assert {*city.api.plain.paths(), *rules} == set(expected.API)
-    faces = (each.build(each.settings()) for each in (KANNEL, TWILIO))
+    faces = (each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO))
     assert {path.path for face in faces for path in face.paths} == set(expected.FACES)
     pages = {route.path for route in (*CUSTOMERS, *OPERATORS)}
     beside = {

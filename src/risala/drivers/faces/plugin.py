@@ -1,10 +1,11 @@
-"""Other gateways' HTTP as plugins like any other: Kannel's, Twilio's."""
+"""Other gateways' HTTP as plugins like any other: Kannel's, Twilio's, playSMS's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from risala.drivers.faces.kannel import KANNEL
+from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.plugins.face import FaceFactory
 from risala.plugins.hookspecs import hookimpl
@@ -14,3 +15,4 @@ from risala.plugins.hookspecs import hookimpl
 def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
     register(KANNEL)
     register(TWILIO)
+    register(PLAYSMS)

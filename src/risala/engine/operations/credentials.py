@@ -44,7 +44,7 @@ class CreateCredential(OfOrganization):
     """Create a credential with which an organization uses a face other than the API."""
 
     face: Text
-    """``kannel``, ``twilio``, ``smpp``, or the name of a plugin's face."""
+    """``kannel``, ``twilio``, ``playsms``, ``smpp``, or the name of a plugin's face."""
     username: MaybeText = None
     """None: made up."""
     mode: ModeWord = "live"

@@ -17,13 +17,16 @@ from risala.engine.model.commands import (
     SendCode,
     SendMessage,
 )
+from risala.engine.model.ids import key_of
 from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
 from risala.http.common.facade import GatewayFacade, Operator
 from risala.plugins.face import (
+    CallerOrganization,
     FaceCaller,
     FaceMessage,
     FaceMessages,
@@ -74,6 +77,8 @@ class CompatGateway(Protocol):
     ) -> Admitted: ...
 
     def admitted(self, credential_id: str, /) -> Admitted: ...
+
+    def organization(self, principal: Principal, /) -> Organization: ...
 
     async def send(
         self,
@@ -232,6 +237,11 @@ class RequestService:
         with _refused():
             return _session(self._door.verification_to(self._principal(caller), to))
 
+    def organization(self, caller: FaceCaller) -> CallerOrganization:
+        with _refused():
+            found = self._door.organization(self._principal(caller))
+        return CallerOrganization(money(found.balance), found.currency, found.time_zone)
+
     def number(self, text: str) -> str:
         with _refused():
             try:
@@ -348,6 +358,7 @@ def _cursor(before: str | None) -> int | None:
 def _state(view: MessageView) -> FaceMessageState:
     return FaceMessageState(
         message_id=view.id,
+        number=key_of(view.id) or 0,
         to=view.to,
         sender=view.sender,
         text=view.body,

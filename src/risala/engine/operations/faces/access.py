@@ -10,9 +10,11 @@ from risala.engine.accounts.credentials import Address
 from risala.engine.model.commands import Admitted, Principal, SendMessage
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.events import Callback
+from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.services import Services
@@ -49,6 +51,10 @@ class CompatAccess:
         """
         return self._services.credentials.admitted(credential_id)
 
+    def organization(self, principal: Principal) -> Organization:
+        """The caller's organization, with its present balance."""
+        return self._services.accounts.fresh_organization(principal.organization_id)
+
     async def send(
         self,
         principal: Principal,
@@ -75,14 +81,19 @@ class CompatAccess:
         return message_id
 
     def message(self, principal: Principal, start: str) -> MessageView:
-        """A message of the caller's own organization and mode, by its id or the id's beginning.
+        """A message of the caller's own organization and mode, by its id, the id's beginning, or
+        its key in digits.
 
         Raises:
             NotFound: unknown, deleted, or not the caller's: the same words for each.
         """
-        view = self._services.repositories.messages.own_starting(
-            start, principal.organization_id, principal.mode
-        )
+        stored = self._services.repositories.messages
+        own = principal.organization_id, principal.mode
+        if start.isdecimal():
+            views = (stored.own_of_key(key, *own) for key in keys_of(start))
+            view = next((each for each in views if each is not None), None)
+        else:
+            view = stored.own_starting(start, *own)
         if view is None or view.to == FORGOTTEN:
             raise NotFound(_NO_MESSAGE)
         return view
@@ -104,12 +115,13 @@ class CompatAccess:
             principal.mode.value,
             recipient=to,
             sender=sender,
+            kind="sms",
             since=since,
             until=until,
         )
         stored = self._services.repositories
         page = stored.message_lists.page(wanted, before=before, limit=limit)
-        found = [stored.messages.find(each.id) for each in page.messages if each.kind == "sms"]
+        found = [stored.messages.find(each.id) for each in page.messages]
         there = [each for each in found if each is not None and each.to != FORGOTTEN]
         return there, page.older
 

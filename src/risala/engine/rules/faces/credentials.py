@@ -41,6 +41,8 @@ ANY: Final = CredentialShape()
 """The shape for a plugin's face."""
 SHAPES: Final = {
     "kannel": CredentialShape(),
+    # The form of playSMS's own tokens, for clients with a field of that size: 128 bits.
+    "playsms": CredentialShape(alphabet=HEX_ALPHABET),
     # The key of an HMAC-SHA1 that is longer than a block of 64 octets is hashed first: so that hash
     # is what is kept for signing, and it cannot be used to sign in.
     "twilio": CredentialShape(
