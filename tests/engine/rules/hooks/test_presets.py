@@ -23,6 +23,7 @@ from risala.engine.rules.hooks.presets import (
     preset_of,
     presets,
 )
+from risala.engine.rules.hooks.proofs import HookProof
 
 TABLE = {
     "title": "A program",
@@ -43,6 +44,15 @@ def test_every_file_is_a_preset_and_their_order_is_by_kind():
     for each in presets():
         assert (each.mapping is None) == (each.name == CUSTOM)
         assert each.to == "request" or each.sends == "text"
+
+
+def test_a_secret_is_shown_as_it_is_pasted():
+    assert preset("supabase-auth").pasted(HookProof.STANDARD_WEBHOOKS, "whsec_A") == "v1,whsec_A"
+    assert preset("logto").pasted(HookProof.BEARER, "A") == "Bearer A"
+    assert preset("logto").pasted(HookProof.PATH, "A") == "A"
+    assert preset("authentik").pasted(HookProof.BEARER, "A") == "A"
+    for each in presets():
+        assert not each.secret_prefix or each.pasted(each.proofs[0], "") == each.secret_prefix
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,7 @@ def test_the_body_is_json_where_no_content_type_says_otherwise():
     body = b'{"a": "x"}'
     assert text_of("/a", body, content_type="text/plain") == "x"
     assert text_of("/a", body, content_type="application/cloudevents+json") == "x"
+    assert text_of("/a", body, content_type=FORM) == "x"  # curl, of itself
     assert text_of("/a", b"\xef\xbb\xbf" + body) == "x"
     assert text_of("/a", b'{"a": "one\ntwo"}') == "one\ntwo"  # not escaped, as Keycloak's
     assert text_of("/a", b"{", content_type="").code == "missing_field"

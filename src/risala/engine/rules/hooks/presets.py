@@ -70,7 +70,8 @@ class Preset:
     header: str = ""
     """The header of a proof that ``has_header``."""
     secret_from: Literal["risala", "program"] = "risala"  # noqa: S105 -- a maker
-    """Who makes the secret of a signature, and gives it to the other; all others are made here."""
+    """Who makes the secret, and gives it to the other. The program does also where
+    ``HookProof.is_made_by_program``."""
     secret_prefix: str = ""
     """What stands before the secret where it is pasted: ``v1,``, or ``Bearer `` where the program
     is given a header's whole value. Of proofs by a signature or by bearer; others have none."""
@@ -81,6 +82,11 @@ class Preset:
     that repeats with new ids."""
     tried: PresetTrial | None = None
     """None: a hook's own table."""
+
+    def pasted(self, proof: HookProof, secret: str) -> str:
+        """A secret as it is pasted into the program."""
+        is_prefixed = proof in (HookProof.BEARER, HookProof.STANDARD_WEBHOOKS)
+        return self.secret_prefix + secret if is_prefixed else secret
 
 
 class PresetError(ValueError):

@@ -48,6 +48,11 @@ class HookProof(StrEnum):
         return self in _SIGNING
 
     @property
+    def is_made_by_program(self) -> bool:
+        """Whether the program itself makes the secret, and takes none."""
+        return self in (HookProof.TIMED_SIGNATURE, HookProof.BODY_SIGNATURE)
+
+    @property
     def has_header(self) -> bool:
         """Whether it is in a header that a preset names."""
         return self in _IN_A_HEADER

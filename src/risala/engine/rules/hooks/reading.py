@@ -84,7 +84,9 @@ def _scope_of(mapping: HookMapping, request: HookRequest) -> _Scope:
     is_json = kind.endswith(("/json", "+json"))
     values: tuple[object, ...] = ()
     fields: dict[str, str] = {}
-    if mapping.reads == "form" or (mapping.reads == "any" and is_form):
+    # What curl sends is a form by its content type, whatever it is.
+    is_object = request.body.lstrip()[:1] in (b"{", b"[")
+    if mapping.reads == "form" or (mapping.reads == "any" and is_form and not is_object):
         fields = _fields_of(request.body.decode("latin-1"))
     elif mapping.reads == "json" or (mapping.reads == "any" and request.body):
         # Some programs name no content type, or a wrong one.
@@ -266,7 +268,7 @@ def _looked_up(choice: SourceChoice, scope: _Scope, source: HookSource) -> str |
     if choice.kind == "word":
         return choice.parts[0]
     if choice.kind == "header":
-        return scope.headers.get(choice.parts[0])
+        return _unicode(scope.headers.get(choice.parts[0], ""))
     if choice.kind == "body":
         return _unicode(scope.body.decode("latin-1"))
     if choice.kind == "field" and choice.parts[0] in scope.fields:
