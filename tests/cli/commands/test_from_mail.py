@@ -77,6 +77,20 @@ def test_what_is_passed_over_is_told_for_the_log(mailed, operator):
     assert (done.exit_code, done.stdout, done.stderr) == (0, "", "The mail is a bounce.\n")
 
 
+def test_the_envelope_may_be_in_the_environment(mailed, operator, monkeypatch):
+    """So do Exim, which lets no address of a stranger into an argument, and OpenSMTPD."""
+    monkeypatch.setenv("RECIPIENT", "36123456@sms.example")
+    monkeypatch.setenv("SENDER", "bob@x")
+    head = b"Return-Path: <forged@x>\nDelivered-To: 46123456@sms.example\n"
+    assert mailed(mail=head + MAIL).exit_code == 0
+    told = operator.asked[-1][1]
+    assert (told["to"], told["mail_from"]) == ("36123456", "bob@x")
+    monkeypatch.setenv("SENDER", "")
+    assert mailed("--to=26123456@sms.example", mail=head + MAIL).exit_code == 0
+    told = operator.asked[-1][1]
+    assert (told["to"], told["mail_from"]) == ("26123456", "")
+
+
 def test_the_envelope_may_be_in_the_head(mailed, operator):
     head = b"Return-Path: <bob@x>\nDelivered-To: 36123456@sms.example\nTo: team@x\n"
     assert mailed(mail=head + MAIL).exit_code == 0

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from risala.engine.model.records.asks import Reply
     from risala.engine.model.records.messages import MailedMessage
 
+_RECIPIENT: Final = "RECIPIENT"
+"""The variable in which mail servers give their pipes the recipient: qmail's way, which Exim and
+OpenSMTPD follow."""
+_SENDER: Final = "SENDER"
 _NULL_SENDERS: Final = frozenset({"", "<>", "mailer-daemon"})
 """Bounces have no sender. Postfix writes the last one for it by default."""
 _CODES: Final = {
@@ -142,8 +146,9 @@ def _tell(options: Options, reply: Reply[MailedMessage]) -> None:
 
 
 def _recipient(given: str | None, mail: ReadMail) -> str:
-    if given is not None:
-        return given
+    found = os.environ.get(_RECIPIENT) if given is None else given
+    if found is not None:
+        return found
     if len(mail.recipients) != 1:
         end(
             os.EX_USAGE,
@@ -156,7 +161,9 @@ def _recipient(given: str | None, mail: ReadMail) -> str:
 def _envelope_sender(given: str | None, mail: ReadMail) -> str:
     """The sender in the envelope; empty for a bounce. Never the one in ``From``, which anybody may
     write."""
-    found = mail.return_path if given is None else given
+    found = os.environ.get(_SENDER) if given is None else given
+    if found is None:
+        found = mail.return_path
     if found is None:
         text = "The mail has no envelope: let the mail server name the sender by --mail-from."
         end(os.EX_USAGE, text)
@@ -174,7 +181,7 @@ def _refuse(refused: CommandRefused) -> NoReturn:
     code, message = _CODES.get(refused.status or 0, os.EX_TEMPFAIL), refused.message
     if refused.data.get("code") == "SENDER_NOT_APPROVED":
         code = os.EX_CONFIG
-    if any(issue["path"] == ["to"] for issue in refused.data.get("issues", ())):
+    if any(issue.get("path") == ["to"] for issue in refused.data.get("issues", ())):
         code = os.EX_NOUSER
         message = message.replace("`to`", "The part of the address before the @")
     end(code, message)
