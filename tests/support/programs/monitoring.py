@@ -252,8 +252,8 @@ ZABBIX = Program(
 APPRISE = Program(
     preset="apprise",
     source=(
-        "caronc/apprise v1.13.0, apprise/plugins/custom_json.py: `status_code < 200 or >= 300` is "
-        "an error"
+        "caronc/apprise v1.13.0 and 2.3.0, apprise/plugins/custom_json.py: "
+        "`status_code < 200 or >= 300` is an error"
     ),
     headers={**BEARER, "user-agent": "Apprise"},
     body=as_json(
