@@ -149,6 +149,12 @@ PLANTS: Final = (
     ),
     Plant("back-to", "http/web/cookie_policy.py", " or not is_plain_path(path.encode())", ""),
     Plant("csv", "http/web/files/spreadsheet.py", 'rf"([;,\\t', 'rf"([,\\t'),
+    Plant(
+        "mails-to-sms",
+        "cli/commands/messaging/mail_reader.py",
+        r"[\x00-\x09\x0b-\x1f",
+        r"[\x01-\x09\x0b-\x1f",
+    ),
     Plant("mails", "engine/people/lines.py", '" " if each.isspace() else each', "each"),
     Plant(
         "control-streams",

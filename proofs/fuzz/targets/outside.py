@@ -21,11 +21,18 @@ from standardwebhooks import Webhook as TheirWebhook
 from standardwebhooks import WebhookVerificationError
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, text_of, work_within
+from risala.cli.commands.messaging.mail_reader import (
+    SENT_CHARACTERS_MAX,
+    ReadMail,
+    UnreadableMail,
+    read_mail,
+)
 from risala.client.errors import SignatureError
 from risala.client.webhooks import Webhook
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
+from risala.engine.operations.arguments import is_text
 from risala.engine.rules.webhooks.signatures import is_secret, signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
 
@@ -208,6 +215,35 @@ def _url_seeds() -> Iterator[bytes]:
         yield b"\1" + url.encode()
 
 
+def _mails_to_sms(octets: bytes) -> None:
+    """What is read of a stranger's mail is text that can be sent, and reading it costs little."""
+    with work_within(400_000 + 400 * len(octets)):
+        found = refusal_of(lambda: read_mail(octets), UnreadableMail)
+    if not isinstance(found, ReadMail):
+        return
+    for text in (found.subject, found.text):
+        assert is_text(text)
+        assert len(text) <= SENT_CHARACTERS_MAX
+        assert not any(each.isspace() and each not in " \n" for each in text)
+        assert text == text.strip()
+    assert "\n" not in found.subject
+    assert len(found.digest) == 64
+
+
+def _mail_seeds() -> Iterator[bytes]:
+    head = b"From: a@b\nMessage-ID: <1@b>\nSubject: =?utf-8?q?Caf=C3=A9?=\n"
+    yield head + b"Delivered-To: 36123456@sms.example\nReturn-Path: <a@b>\n\nhi\n-- \nAnn\n"
+    yield head + b"\nok\nOn 1 Jan 2026 b@c wrote:\n> old\n-----Original Message-----\nFrom: x\n"
+    yield head + b"Content-Type: text/plain; charset=utf-7; format=flowed\n\na \nb +2AA-\n"
+    html = b"<p>a<br>b</p><style>c</style><blockquote>d</blockquote>&#0;&amp;<!-- -->"
+    yield head + b"Content-Type: text/html; charset=iso-8859-1\n\n" + html
+    yield (
+        head + b"Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n"
+        b"Content-Disposition: attachment\n\nx\n--b\nContent-Transfer-Encoding: base64\n\n"
+        b"aGk=\n--b--"
+    )
+
+
 TARGETS: Final = (
     FuzzTarget(
         "settings",
@@ -240,5 +276,16 @@ TARGETS: Final = (
         _url_seeds,
         octets_max=200,
         words=(b"https://", b"@", b"[::1]", b"127.0.0.1", b"%", b":443", b"xn--", b"\\", b"0x"),
+    ),
+    FuzzTarget(
+        "mails-to-sms",
+        "a mail is refused in a sentence, or its text is one that can be sent; the work is bounded",
+        _mails_to_sms,
+        _mail_seeds,
+        octets_max=800,
+        words=(
+            *(b"Content-Type: ", b"multipart/mixed; boundary=b", b"\n--b\n", b"text/html"),
+            *(b"; charset=", b"=?utf-8?b?", b"?=", b"\n\n", b"\0", b"base64", b"\n> ", b"&#"),
+        ),
     ),
 )
