@@ -33,8 +33,19 @@ from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
 from risala.engine.operations.arguments import is_text
+from risala.engine.rules.hooks.answers import (
+    HookAnswerShape,
+    HookOutcome,
+    HookResult,
+    answer_of,
+)
+from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
+from risala.engine.rules.hooks.presets import presets
+from risala.engine.rules.hooks.proofs import HookSecrets, proof_fault
+from risala.engine.rules.hooks.reading import read
 from risala.engine.rules.webhooks.signatures import is_secret, signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 _NOW_S: Final = 1_767_225_600
 _KEY: Final = "whsec_" + base64.b64encode(b"k" * 32).decode()
@@ -215,6 +226,57 @@ def _url_seeds() -> Iterator[bytes]:
         yield b"\1" + url.encode()
 
 
+def _hooks(octets: bytes) -> None:
+    """Whatever a program asks, there are messages of bounded text, or a sentence without its words.
+
+    The first octet chooses the preset, the second the content type; the rest is query and body.
+    """
+    known = [each for each in presets() if each.mapping is not None]
+    chosen = known[octets[0] % len(known)] if octets else known[0]
+    kind = _KINDS[octets[1] % len(_KINDS)] if len(octets) > 1 else ""
+    query, _, body = octets[2:].partition(b"\0")
+    headers = {
+        "authorization": query.decode("latin-1"),
+        "webhook-signature": body.decode("latin-1"),
+    }
+    request = HookRequest("POST", query.decode("latin-1"), headers, body, kind, None, 0)
+    assert chosen.mapping is not None
+    for proof in chosen.proofs:
+        assert proof_fault(proof, HookSecrets(b"k" * 32), request, header=chosen.header)
+    with work_within(400_000 + 2_000 * len(octets)):
+        found = read(chosen.mapping, request)
+    if isinstance(found, HookFault):
+        assert found.sentence.isprintable()
+        return
+    for each in found:
+        assert each.text or each.code
+        assert is_text(each.text or "")
+        assert len(each.text or "") <= TEXT_CHARACTERS_MAX
+        assert (each.to is None) == (chosen.to == "fixed")
+    json.loads(answer_of(HookAnswerShape.ODOO, request, [_accepted(each) for each in found]).body)
+
+
+_KINDS: Final = ("application/json", "application/x-www-form-urlencoded", "text/plain", "")
+
+
+def _accepted(message: HookMessage) -> HookResult:
+    return HookResult(HookOutcome.ACCEPTED, message=message)
+
+
+def _hook_seeds() -> Iterator[bytes]:
+    said = {
+        "sms": {"phone": "22236123456", "otp": "561166"},
+        "params": {"messages": [{"content": "a", "numbers": [{"uuid": "u", "number": "+222"}]}]},
+        "alerts": [{"labels": {"alertname": "a"}, "annotations": {"summary": "b"}}],
+        **dict.fromkeys(("to", "text", "msg", "title", "phoneNumber", "content"), "36123456"),
+        "contextInfo": {"recipientPhoneNumber": "1"},
+        "templateData": {"text": "c"},
+    }
+    for place, _ in enumerate(presets()):
+        yield bytes([place, 0]) + b"to=1&text=a\0" + json.dumps(said).encode()
+        yield bytes([place, 1]) + b"\0to=%2B22236123456&text=%E9&message=%D8%A7&output=x&type=y"
+
+
 def _mails_to_sms(octets: bytes) -> None:
     """What is read of a stranger's mail is text that can be sent, and reading it costs little."""
     with work_within(400_000 + 400 * len(octets)):
@@ -276,6 +338,14 @@ TARGETS: Final = (
         _url_seeds,
         octets_max=200,
         words=(b"https://", b"@", b"[::1]", b"127.0.0.1", b"%", b":443", b"xn--", b"\\", b"0x"),
+    ),
+    FuzzTarget(
+        "hooks",
+        "what programs ask of hooks is messages of bounded text, or a fault; nothing proves itself",
+        _hooks,
+        _hook_seeds,
+        octets_max=1200,
+        words=(b'{"', b'":"', b"[", b"]}", b"\\ud800", b"\\u0000", b"&", b"=", b"%", b"\0", b"1e9"),
     ),
     FuzzTarget(
         "mails-to-sms",
