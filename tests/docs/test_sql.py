@@ -41,6 +41,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
+    f"{JOURNAL}/accounts/hooks.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,
@@ -52,6 +53,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
     f"{JOURNAL}/messages/awaiting.py": READER,
+    f"{JOURNAL}/messages/codes/hook_codes.py": HOT,
+    f"{JOURNAL}/messages/codes/verifications.py": HOT,
     f"{JOURNAL}/messages/counts.py": HOT,
     f"{JOURNAL}/messages/deadlines.py": HOT,
     f"{JOURNAL}/messages/declined.py": HOT,
@@ -69,7 +72,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/shipping/wal.py": FILE,
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
-    f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/about.py": READER,
     f"{JOURNAL}/minutes.py": BULK,
@@ -143,16 +145,18 @@ MAY: dict[str, str] = {
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"
     r"(organizations|api_keys|senders|inbound_routes|opt_out_policies|audit_log|carrier_notes|meta"
-    r"|verify_settings|webhook_endpoints|face_credentials|\{\})",
+    r"|verify_settings|webhook_endpoints|face_credentials|hooks|\{\})",
     re.IGNORECASE,
 )
 """Writes to what is set by hand, or noted now and then; and to a table whose name is not there."""
 EXCEPTIONS = {
     (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
     (f"{JOURNAL}/accounts/credentials.py", "UPDATE face_credentials SET last_used_at"),
+    (f"{JOURNAL}/accounts/hooks.py", "UPDATE hooks SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
     (f"{JOURNAL}/clock_rollback.py", "UPDATE api_keys SET old_until"),
+    (f"{JOURNAL}/clock_rollback.py", "UPDATE hooks SET old_until"),
     (
         f"{JOURNAL}/clock_rollback.py",
         "UPDATE webhook_endpoints SET notice_due_at",

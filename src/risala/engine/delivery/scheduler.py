@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import structlog
 import trio
 
 from risala.config.model import CarrierSection
@@ -29,6 +30,8 @@ from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
 from risala.sms.message import WHOLE, Alphabet
 from risala.sms.segment import cut, whole
+
+log = structlog.get_logger(__name__)
 
 _ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
 IDLE_S: Final = 60.0
@@ -79,14 +82,15 @@ class Board:
         notes: Notes,
         lanes: dict[str, CarrierWorker],
         rows: QueueRepository,
-        text_of: Callable[[DueRow], str],
+        text_of: Callable[[DueRow], str | None],
     ) -> None:
         self.notes = notes
         self.queue = notes.queue
         self.lanes = lanes
         self.rows = rows
         self.text_of = text_of
-        """The text to send for a row: a code's text exists only from here to the carrier."""
+        """The text to send for a row: a code's text exists only from here to the carrier. None: it
+        can no longer be read."""
         self._leasing = True
         self.pumped_at_s = 0.0
         """When the scheduler looked last, on Trio's clock."""
@@ -184,14 +188,18 @@ class Scheduler(Decider[SchedulerMessage]):
             if waiting is not None:
                 self._board.notes.put_back(waiting.row)
         routes = self._routes_of(lane, now_s) if may_begin else ()
-        row = queue.take(routes, PRIORITY_CODE, now_ms)
-        if row is None and lane.continuing:
+        goes_whole = lane.driver.capabilities.takes_whole
+        while (row := queue.take(routes, PRIORITY_CODE, now_ms)) is not None:
+            if (job := self._job(row, goes_whole=goes_whole)) is not None:
+                self._turns[lane.name].rotate(-1)
+                return job
+        if lane.continuing:
             return lane.continuing.popleft()
-        row = row or queue.take(routes, PRIORITY_MESSAGE, now_ms)
+        row = queue.take(routes, PRIORITY_MESSAGE, now_ms)
         if row is None:
             return None
         self._turns[lane.name].rotate(-1)
-        return self._job(row, goes_whole=lane.driver.capabilities.takes_whole)
+        return self._job(row, goes_whole=goes_whole)
 
     def _routes_of(self, lane: CarrierWorker, now_s: float) -> list[str]:
         """The routes that this worker serves now: no earlier tier of them is healthy."""
@@ -201,8 +209,13 @@ class Scheduler(Decider[SchedulerMessage]):
             if not before or not any(earlier.healthy(now_s) for earlier in before)
         ]
 
-    def _job(self, row: DueRow, *, goes_whole: bool) -> Job:
+    def _job(self, row: DueRow, *, goes_whole: bool) -> Job | None:
+        """What is to be submitted for a row; None: its text can no longer be read. It is not given
+        out again, and fails when its validity ends, within minutes."""
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
+        if text is None:
+            log.error("scheduler.unreadable", message_id=row.id)
+            return None
         # A text goes whole as it was counted at acceptance; a code is written in now.
         goes_uncut = row.segments == 1 and row.kind != "code"
         parts = whole(text) if goes_uncut else cut(text, alphabet)

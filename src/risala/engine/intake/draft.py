@@ -41,9 +41,9 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 @lru_cache(maxsize=1024)
 def _is_key(text: str) -> bool:
-    """Whether this is the id of an API key or of a face's credential; operators' commands have no
+    """Whether this is the id of a key, a face's credential or a hook; operators' commands have no
     id."""
-    return is_id(text, "key") or is_id(text, "crd")
+    return any(is_id(text, prefix) for prefix in ("key", "crd", "hok"))
 
 
 Notice = dict[str, str]
@@ -128,6 +128,38 @@ class Drafts:
             size,
             verification_id,
             expires_at,
+        )
+
+    def of_hook_code(
+        self,
+        organization: Organization,
+        principal: Principal,
+        *,
+        recipient: str,
+        sender: str | None,
+        body: str,
+        size: SegmentCount,
+        once: str | None,
+        validity_s: int,
+    ) -> NewMessage:
+        """The row of a code's SMS that other software made.
+
+        Args:
+            sender: as for :meth:`of_code`.
+            body: what may be shown of the text.
+            size: of the text with the code in it.
+            once: its idempotency key; None: it may have been sent before.
+        """
+        now_ms = self._clock.now_ms()
+        ids = self._ids.new(now_ms)
+        drafts = RequestDrafts(self, organization, principal, now_ms, ids)
+        return drafts.of_hook_code(
+            recipient,
+            self.numeric_of(recipient) or self._sender_of_codes(organization.id, sender),
+            body,
+            size,
+            once,
+            now_ms + validity_s * 1000,
         )
 
     def sender_of(self, organization_id: str, requested: str | None) -> tuple[str, Notice | None]:
@@ -280,6 +312,34 @@ class RequestDrafts:
         Raises:
             CountryNotOpen: the number's country is not open for codes of this caller's kind.
         """
+        # The code is useless after its session, so it is not sent after that.
+        new = self._code(recipient, sender, template, size, expires_at)
+        return new._replace(idempotency_key=verification_id, verification_id=verification_id)
+
+    def of_hook_code(
+        self,
+        recipient: str,
+        sender: str,
+        body: str,
+        size: SegmentCount,
+        once: str | None,
+        valid_until: int,
+    ) -> NewMessage:
+        """The row of a code's SMS that other software made.
+
+        Raises:
+            CountryNotOpen: the number's country is not open for codes.
+        """
+        new = self._code(recipient, sender, body, size, valid_until)
+        named = once or own_key(new.id)
+        end = ending(self._organization.id, sender, None)
+        return new._replace(
+            idempotency_key=named, key_is_ours=once is None, response=ended(new.id, named, end)
+        )
+
+    def _code(
+        self, recipient: str, sender: str, body: str, size: SegmentCount, valid_until: int
+    ) -> NewMessage:
         per_segment = self.per_segment_to(recipient, self._use_of_codes)
         key, message_id = next(self._ids)
         route = self._route(recipient)
@@ -290,7 +350,7 @@ class RequestDrafts:
                 "code",
                 recipient,
                 sender,
-                template,
+                body,
                 size.alphabet.value,
                 size.segments,
                 size.segments * per_segment,
@@ -298,14 +358,13 @@ class RequestDrafts:
                 PRIORITY_CODE,
                 route,
                 self._now_ms,
-                # The code is useless after its session, so it is not sent after that.
-                expires_at,
+                valid_until,
                 None,
-                verification_id,
+                "",
                 True,
                 b"",
                 self._first_line(self._now_ms, route, recipient, size.segments),
-                verification_id,
+                None,
                 None,
                 *self._shared,
                 None,

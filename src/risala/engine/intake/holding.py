@@ -33,7 +33,7 @@ from risala.engine.model.errors import (
     RateLimited,
     SpendCapReached,
 )
-from risala.engine.model.records.messages import Acceptance, NewMessage, NewVerification
+from risala.engine.model.records.messages import Acceptance, NewCode, NewMessage
 from risala.engine.model.records.people.organizations import Organization
 
 M = TypeVar("M")
@@ -91,7 +91,7 @@ class Holding:
             await self._give_back_sms(number)
             raise
 
-    async def take_hour(self, new: NewVerification) -> None:
+    async def take_hour(self, new: NewCode) -> None:
         """Reserve a code's place in the hour of its number and of its organization.
 
         Raises:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Final
 
@@ -38,7 +39,15 @@ from risala.engine.model.errors import (
 from risala.engine.model.events import Callback
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
-from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
+from risala.engine.model.records.messages import (
+    Acceptance,
+    Change,
+    NewCode,
+    NewHookCode,
+    NewMessage,
+    NewVerification,
+    Stamp,
+)
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode, Status
@@ -371,26 +380,60 @@ class Intake:
             RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
             Unavailable: not possible now.
         """
-        message = new.message
         stamp = self._stamp(organization.id)
+
+        async def begin() -> Acceptance:
+            return (await self._verifications.begin(new, stamp, by)).accepted
+
+        await self._begin_code(organization, mode, new, stamp, begin)
+
+    async def send_hook_code(
+        self, organization: Organization, mode: Mode, new: NewHookCode
+    ) -> bytes:
+        """Accept the SMS of a code that other software made: durable when this returns.
+
+        Returns the answer, as of :meth:`send`; that of an earlier one with the same key.
+
+        Raises:
+            RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
+            Unavailable: not possible now.
+        """
+        stamp = self._stamp(organization.id)
+        begin = partial(self._verifications.begin_hook_code, new, stamp)
+        accepted = await self._begin_code(organization, mode, new, stamp, begin)
+        (response,) = accepted.results
+        assert isinstance(response, bytes)
+        return response
+
+    async def _begin_code(
+        self,
+        organization: Organization,
+        mode: Mode,
+        new: NewCode,
+        stamp: Stamp | None,
+        begin: Callable[[], Awaitable[Acceptance]],
+    ) -> Acceptance:
+        message = new.message
         holding = self._holding(organization)
         self._let_in(1)
         try:
             if mode is Mode.LIVE:
                 await holding.take_hour(new)
                 await holding.reserve((message,))
-            begun = await self._verifications.begin(new, stamp, by)
+            accepted = await begin()
         except BaseException as error:
             await holding.failed(error)
             raise
         finally:
             self._let_out(1)
-        await holding.committed((message,), begun.accepted)
-        if mode is Mode.LIVE:
-            self._recorder.minutes.accepted(1, message.created_at)
-        self._tell(message)
+        await holding.committed((message,), accepted)
+        if accepted.id is not None:
+            if mode is Mode.LIVE:
+                self._recorder.minutes.accepted(1, message.created_at)
+            self._tell(message)
         if stamp is not None:
             self._senders.look_again(organization.id)
+        return accepted
 
     # -- the steps of all
 

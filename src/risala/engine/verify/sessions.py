@@ -35,6 +35,7 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.engine.rules.codes import Codes
+from risala.engine.rules.hooks.sealing import Seal
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import Trigger, VerificationRow, judge
 from risala.engine.verify.deadlines import Deadline, Deadlines
@@ -280,10 +281,16 @@ async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clo
         await alarm.wait(next_ms)
 
 
-def text_of(row: DueRow, stored: VerificationRepository, codes: Codes) -> str:
-    """The text to send for a queued row; for a code, its template with the code in it."""
+def text_of(row: DueRow, stored: VerificationRepository, codes: Codes, seal: Seal) -> str | None:
+    """The text to send for a queued row; for a code, its template with the code in it.
+
+    None: it was sealed by a server key that is gone.
+    """
     if row.verification_id is None:
-        return row.body
+        if row.kind != "code":
+            return row.body
+        sealed = stored.sealed(row.seq)
+        return None if sealed is None else seal.open(sealed, row.id)
     session = stored.find(row.verification_id)
     assert session is not None
     code = codes.code(session.id, session.code_length, test=session.mode == "test")

@@ -106,7 +106,9 @@ def build_sending(
         if each.enabled:
             in_force = overridden(each, over.get(each.name))
             fleet.lanes[each.name] = fleet.build(in_force, drivers[each.name])
-    text = partial(text_of, stored=core.repositories.verifications, codes=core.codes)
+    text = partial(
+        text_of, stored=core.repositories.verifications, codes=core.codes, seal=core.seal
+    )
     board = Board(notes, fleet.lanes, rows, text)
     sorter = Sorter(rows, clock, router, notes)
     return CarrierWiring(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))

@@ -32,6 +32,7 @@ from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
 from risala.engine.requests.log import RequestLog
 from risala.engine.rules.codes import Codes
+from risala.engine.rules.hooks.sealing import Seal
 from risala.engine.upkeep.upgrade import bring_over
 from risala.sms.currencies import count_in
 
@@ -81,6 +82,11 @@ class Foundation:
     def codes(self) -> Codes:
         """Of verification sessions."""
         return Codes(self.server_keys.ring)
+
+    @property
+    def seal(self) -> Seal:
+        """Of texts that hooks send with codes in them."""
+        return Seal(self.server_keys.ring, "hook code")
 
     @property
     def derived(self) -> Derived:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.messages import deadlines, verifications
+from risala.engine.journal.messages import deadlines
+from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.messages.sessions import find
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
@@ -28,7 +29,15 @@ class CodeBook:
             book.organization(), kind="code", verification_id=self.session, segments=segments
         )
         self.message_id = message.id
-        new = NewVerification(self.session, 5, 6, message.created_at + 600_000, 9, 9, message)
+        new = NewVerification(
+            message=message,
+            per_phone_per_hour=9,
+            per_organization_per_hour=9,
+            id=self.session,
+            attempts_max=5,
+            code_length=6,
+            expires_at=message.created_at + 600_000,
+        )
         book.unit(lambda conn: verifications.begin(conn, new))
         for number in range(1, segments + 1):
             book.begin(self.message_id, number, opens=number == 1)

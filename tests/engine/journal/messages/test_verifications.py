@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.messages import verifications
-from risala.engine.journal.messages.verifications import HOUR_MS
+from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages.codes.verifications import HOUR_MS
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.records.messages import NewVerification
 
@@ -19,8 +19,15 @@ def test_the_transaction_counts_the_hour_too(book, limits, limit):
 
     def send() -> None:
         message = book.new_message(organization_id)
-        lasts = (message.created_at + 600_000, *limits)
-        new = NewVerification(book.id("ver"), 5, 6, *lasts, message)
+        new = NewVerification(
+            message=message,
+            per_phone_per_hour=limits[0],
+            per_organization_per_hour=limits[1],
+            id=book.id("ver"),
+            attempts_max=5,
+            code_length=6,
+            expires_at=message.created_at + 600_000,
+        )
         book.unit(lambda conn: verifications.begin(conn, new))
 
     for _ in range(2):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.keys import find_key
+from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import value_of
@@ -37,6 +38,20 @@ _BY_OWN_KEY: Final = (
 _KEPT: Final = (
     "SELECT response FROM kept_answers WHERE organization_id = ? AND mode = ? AND key = ?"
 )
+
+
+def accepted_at(
+    conn: sqlite3.Connection, organization_id: str, mode: str, client_key: str
+) -> int | None:
+    """When the message with this key was accepted, UTC epoch milliseconds; None: there is none."""
+    found: int | None = value_of(
+        conn,
+        f"SELECT {CREATED} FROM message"  # noqa: S608 -- a constant
+        " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
+        " AND client_key = ?",
+        (organization_id, MODES.number(mode), client_key),
+    )
+    return found
 
 
 def known_answer(

@@ -24,6 +24,7 @@ from risala.engine.journal.messages.endings import (
     settle,
     withdraw_code,
 )
+from risala.engine.journal.messages.sessions import forget_sealed
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import ATTEMPT
 from risala.engine.journal.messages.under_way import UnderWay
@@ -194,6 +195,7 @@ def _send(
         now_ms, Status.SENT, line, message.carrier, message.attempts, raw=decision.raw
     )
     sheet.send(message, decision.carrier_id, entry)
+    forget_sealed(conn, message)
     sheet.announce(outbox.event_of(conn, message, now_ms, is_plain=True))
     return change_of(message, now_ms, line, decision.raw)
 

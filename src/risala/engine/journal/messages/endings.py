@@ -70,6 +70,7 @@ def _move(
     entered: Entered | None = None,
 ) -> Change:
     move(conn, message, status, stamp.now_ms)
+    sessions.forget_sealed(conn, message)
     entry = TimelineEntry(
         stamp.now_ms, status, line, message.carrier, message.attempts or None, raw=raw
     )

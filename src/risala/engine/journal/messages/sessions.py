@@ -1,11 +1,14 @@
-"""A verification session's row, and its changes: used by sessions and by codes."""
+"""A verification session's row and its changes, and the sealed text of a hook's code: used by codes
+and by their messages."""
 
 from __future__ import annotations
 
 import sqlite3
 from typing import Final
 
+from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.states import SessionState
@@ -43,3 +46,17 @@ def shift(
     if step.event is not None:
         outbox.verification_event(conn, row.id, step.event, stamp)
     return step.to
+
+
+def sealed(conn: sqlite3.Connection, message_key: int) -> bytes | None:
+    """A code's sealed text; None: there is none, or no longer."""
+    found: bytes | None = value_of(
+        conn, "SELECT sealed FROM hook_codes WHERE message = ?", (message_key,)
+    )
+    return found
+
+
+def forget_sealed(conn: sqlite3.Connection, message: MessageState) -> None:
+    """A message has left or ended: the text of a hook's code is needed no more."""
+    if message.kind == "code" and message.verification_id is None:
+        conn.execute("UPDATE hook_codes SET sealed = NULL WHERE message = ?", (message.key,))

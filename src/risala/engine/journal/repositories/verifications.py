@@ -8,12 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from risala.engine.journal.audit.audited import audited
-from risala.engine.journal.messages import sessions, verifications
-from risala.engine.journal.messages.verifications import Begun, Overtaken
+from risala.engine.journal.messages import sessions
+from risala.engine.journal.messages.codes import hook_codes, verifications
+from risala.engine.journal.messages.codes.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.messages import Change, NewVerification, Stamp
+from risala.engine.model.records.messages import (
+    Acceptance,
+    Change,
+    NewHookCode,
+    NewVerification,
+    Stamp,
+)
 from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 
@@ -38,6 +45,7 @@ class VerificationRepository:
     page = read(lists.page)
     nearest_deadlines = read(verifications.nearest_deadlines)
     accepted_since = read(verifications.accepted_since)
+    sealed = read(sessions.sealed)
 
     def settings(self, organization_id: str) -> VerifySettings:
         """The organization's Verify configuration, or the defaults."""
@@ -60,6 +68,20 @@ class VerificationRepository:
         """
         unit = audited(by, lambda conn: verifications.begin(conn, new, stamp))
         return self._store.journal.commit_shielded(unit)
+
+    def begin_hook_code(
+        self, new: NewHookCode, stamp: Stamp | None
+    ) -> Coroutine[Any, Any, Acceptance]:
+        """Accept the SMS of a code that other software made. A cancellation waits for it.
+
+        Args:
+            stamp: given where the organization has senders that wait for volume.
+
+        Raises:
+            RateLimited: an hour limit.
+            InsufficientBalance, SpendCapReached, Forbidden: as for any message.
+        """
+        return self._store.journal.commit_shielded(lambda conn: hook_codes.begin(conn, new, stamp))
 
     async def settle(
         self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None

@@ -315,6 +315,7 @@ def _empty(conn: sqlite3.Connection, keys: Sequence[int]) -> None:
     """Erase all personal data of these messages."""
     redact(conn, keys)
     going = [(key,) for key in keys]
+    conn.executemany("DELETE FROM hook_codes WHERE message = ?", going)
     conn.executemany("DELETE FROM face_call WHERE message = ?", going)
     conn.executemany("DELETE FROM face_callback WHERE message = ?", going)
     conn.executemany(

@@ -134,9 +134,9 @@ def event_of(
     if kind is None:
         return None
     if message.kind == "code":
-        if message.status is not Status.SENT:
+        # A hook's code has no session: its software asks for nothing.
+        if message.status is not Status.SENT or message.verification_id is None:
             return None
-        assert message.verification_id is not None
         return _session_event(conn, message.verification_id, EventType.VERIFY_SENT, at)
     kept = None
     if not is_plain:

@@ -92,17 +92,31 @@ class Acceptance(NamedTuple):
     """All of them are new."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewVerification:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCode:
+    """The SMS of a new code, and how many an hour there may be."""
+
+    message: NewMessage
+    per_phone_per_hour: int
+    per_organization_per_hour: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVerification(NewCode):
     """A new session, with the SMS that carries its code."""
 
     id: str
     attempts_max: int
     code_length: int
     expires_at: int
-    per_phone_per_hour: int
-    per_organization_per_hour: int
-    message: NewMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewHookCode(NewCode):
+    """A code that other software made."""
+
+    sealed: bytes
+    """The text with the code in it, encrypted."""
 
 
 ALONE_AFTER_LOSSES = 2

@@ -18,7 +18,7 @@ from risala.engine.journal.store.schema.bank import fold_references, make_bank
 from risala.engine.journal.store.schema.carriers import CARRIER_GATES, CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.countries import COUNTRIES
-from risala.engine.journal.store.schema.faces import FACES, SMPP
+from risala.engine.journal.store.schema.faces import FACES, HOOKS, SMPP
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
@@ -442,6 +442,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "m041_hosted_clients": (HOSTED_CLIENTS,),
     "m042_key_contacts": (KEY_CONTACTS,),
     "m043_countries": (COUNTRIES,),
+    "m044_hooks": (HOOKS,),
     "m045_shapes": (SHAPES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold

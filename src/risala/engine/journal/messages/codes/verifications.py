@@ -14,7 +14,13 @@ from risala.engine.journal.state import load
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
-from risala.engine.model.records.messages import Acceptance, Change, NewVerification, Stamp
+from risala.engine.model.records.messages import (
+    Acceptance,
+    Change,
+    NewCode,
+    NewVerification,
+    Stamp,
+)
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings
@@ -80,7 +86,7 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
     return row
 
 
-def check_limits(conn: sqlite3.Connection, new: NewVerification) -> None:
+def check_limits(conn: sqlite3.Connection, new: NewCode) -> None:
     """The hour limits, exact: never more than N accepted sends in any 60 minutes.
 
     The rate buckets have already checked the room; this is a second check.
@@ -108,8 +114,9 @@ def _nth_last(
     at: int | None = value_of(
         conn,
         f"SELECT created_at FROM verifications WHERE {where} AND created_at > ?"  # noqa: S608 -- constants
+        f" UNION ALL SELECT created_at FROM hook_codes WHERE {where} AND created_at > ?"
         " ORDER BY created_at DESC LIMIT 1 OFFSET ?",
-        (*values, since_ms, n - 1),
+        (*values, since_ms, *values, since_ms, n - 1),
     )
     return at
 
@@ -134,8 +141,10 @@ def accepted_since(
         whose, values = " AND recipient = ?", [organization_id, recipient]
     rows = conn.execute(
         "SELECT created_at FROM verifications"  # noqa: S608 -- a constant
+        f" WHERE organization_id = ? AND mode = 'live'{whose} AND created_at > ?"
+        " UNION ALL SELECT created_at FROM hook_codes"
         f" WHERE organization_id = ? AND mode = 'live'{whose} AND created_at > ?",
-        (*values, since_ms),
+        (*values, since_ms, *values, since_ms),
     )
     return [created_at for (created_at,) in rows]
 

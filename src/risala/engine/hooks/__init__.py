@@ -1,0 +1,1 @@
+"""Hooks: the addresses that other software sends through."""

@@ -1,0 +1,1 @@
+"""Codes by SMS: of verification sessions, and of hooks."""
