@@ -89,6 +89,19 @@ ROWS = (
         ("kannel", "--org", "{org}", "--username", "shop{n}", "--from", "RISALA"),
         (("password", str), ("credential.username", "shop{n}"), ("credential.from", "RISALA")),
     ),
+    Row(
+        "hook create",
+        ("--org", "{org}", "--preset", "grafana", "--to", NUMBER, "--name", "Alerts"),
+        (("secret", str), ("hook.url", str), ("hook.numbers.0", NUMBER)),
+    ),
+    Row("hook presets", (), (("presets", list),)),
+    Row("hook list", ("--org", "{org}"), (("hooks", list),)),
+    Row("hook show", ("{called}",), (("url", str), ("proof", "standard-webhooks"))),
+    Row("hook set", ("{called}", "--locale", "fr"), (("locale", "fr"),)),
+    Row("hook rotate", ("{called}", "--overlap", "2h"), (("secret", str), ("hook.oldUntil", str))),
+    Row("hook disable", ("{called}",), (("disabledAt", str),)),
+    Row("hook enable", ("{called}",), (("disabledAt", None),)),
+    Row("hook delete", ("{called}",), (("id", "{called}"),)),
     Row("credential list", ("--org", "{org}"), (("credentials", list),)),
     Row("credential revoke", ("{credential}",), (("revokedAt", str),)),
     Row("topup", ("{org}", "10"), (("balanceAfter", "109.50"), ("currency", "MRU"))),
@@ -449,6 +462,12 @@ class World:
         )
         names["credential"] = made["credential"]["id"]
 
+    async def _make_called(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        made = await reached.perform(
+            "hook.create", organization_id=names["org"], preset="supabase-auth"
+        )
+        names["called"] = made["hook"]["id"]
+
     async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
@@ -458,6 +477,7 @@ class World:
 
     MAKERS: ClassVar = (
         ({"key"}, _make_key),
+        ({"called"}, _make_called),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
         ({"route"}, _make_route),
@@ -642,6 +662,7 @@ LISTING = (
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),
+    *("hook list", "hook presets"),
     *("kept deletions", "log", "doctor", "audit", "smpp sessions", "credential list"),
 )
 """What shows tables, or names and values."""

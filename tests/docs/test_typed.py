@@ -66,6 +66,7 @@ GUIDES = [
             serves=True,
         )
         for page in (
+            "docs/how-to/connect/index.md",
             "docs/how-to/connect/librenms.md",
             "docs/how-to/connect/meshcentral.md",
             "docs/how-to/connect/nextcloud.md",

@@ -47,6 +47,7 @@ from risala.http.common.tally import AnswerTally
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.dashboard.app import create_dashboard
+from risala.http.faces.hooks import add_hooks
 from risala.http.faces.mount import add_faces
 from risala.http.operator.app import create_console
 from risala.http.server.server import serve_app
@@ -271,6 +272,7 @@ async def _open_faces(
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
     add_faces(app, gateway, settings, others, listening.api.url)
+    add_hooks(app, gateway, settings)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     if own is not None:
         await faces.start(partial(serve, console, sock=own.sock, tls=own.tls))

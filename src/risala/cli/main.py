@@ -21,6 +21,7 @@ _PLACES: Final = {
     "org": _ACCOUNTS + "org:org",
     "key": _ACCOUNTS + "key:key",
     "credential": _ACCOUNTS + "credential:credential",
+    "hook": _ACCOUNTS + "hook:hook",
     "sender": _ACCOUNTS + "sender:sender",
     "topup": _ACCOUNTS + "money:topup",
     "payment": _ACCOUNTS + "payment:payment",

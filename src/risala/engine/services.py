@@ -19,6 +19,7 @@ from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
+from risala.engine.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
@@ -191,6 +192,7 @@ class Services:
     billing: Ref[BillingMessage]
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
+    hooks: HookServices
     people: People
     requests: RequestLog
     payments: PaymentService

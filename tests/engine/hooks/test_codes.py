@@ -1,4 +1,4 @@
-"""Codes that other software made: limited and hidden as codes are, and in no file once they are gone."""
+"""Codes that other software made: limited and hidden as codes are, and in no file afterwards."""
 
 from __future__ import annotations
 

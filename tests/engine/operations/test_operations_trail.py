@@ -137,6 +137,7 @@ class World:
         services.mail_tables.retune(self.file.settings)
         key = await self.do("key.create", type="publishable", **mine)
         made = await self.do("credential.create", face="kannel", **mine)
+        called = await self.do("hook.create", preset="supabase-auth", **mine)
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
         hook = await self.do(
             "webhook.create",
@@ -169,6 +170,8 @@ class World:
             "key_id": key["key"]["id"],
             "credential_id": made["credential"]["id"],
             "face": "kannel",
+            "hook_id": called["hook"]["id"],
+            "preset": "kratos",
             "sender_id": sender["id"],
             "endpoint_id": endpoint_id,
             "event_id": test["delivery"]["eventId"],
@@ -365,6 +368,7 @@ class World:
             "carriers.apply": self.of_special("hash"),
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
+            "hook.set": {"name": "Renamed"},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
             "sender.find": {"name": "Shop"},
@@ -423,6 +427,7 @@ LAST = (
     "webhook.enable",
     "webhook.delete",
     "key.delete",
+    "hook.delete",
     "account.confirm_email",
     "account.leave",
     "account.delete",

@@ -131,6 +131,6 @@ async def open_office(
         else:
             organization_id = (await gateway.perform("org.create", {"name": "Office"}))["id"]
             await gateway.perform("topup", {"organization_id": organization_id, "amount": "100"})
-        app = create_api(gateway, settings, clock)
+        app = create_api(gateway, settings, clock, notes=gateway.requests)
         add_faces(app, gateway, settings, faces, "http://127.0.0.1:8080", clock)
         yield FaceOffice(app.test_client(), app, gateway, calls, driver, organization_id, settings)

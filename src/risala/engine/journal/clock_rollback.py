@@ -27,6 +27,8 @@ _SHIFTS: Final = (
     "UPDATE one_time_links SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE email_changes SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE api_keys SET old_until = old_until - :by WHERE old_until > :now",
+    "UPDATE hooks SET old_until = old_until - :by WHERE old_until > :now",
+    "UPDATE hook_storms SET ends_at = ends_at - :by WHERE ends_at > :now",
     "UPDATE web_sessions SET expires_at = expires_at - :by WHERE expires_at > :now",
 )
 

@@ -32,6 +32,7 @@ class AuditImage(StrEnum):
     """What an organization reaches abroad, and its prices there."""
     CREDENTIAL = "credential"
     ENDPOINT = "endpoint"
+    HOOK = "hook"
     INVITATION = "invitation"
     KEY = "key"
     MEMBER = "member"

@@ -48,7 +48,7 @@ from risala.engine.operations.console import (
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.faces import mails
+from risala.engine.operations.faces import hooks, mails
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
@@ -69,6 +69,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         accounts,
         keys,
         credentials,
+        hooks,
         organizations,
         countries,
         money,

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
+from risala.engine.hooks.receiving import HookReceiver
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.commands import (
@@ -48,6 +49,11 @@ class Gateway:
         self.services = services
         self.faces = CompatAccess(services)
         """For callers of faces other than the API."""
+
+    @property
+    def hooks(self) -> HookReceiver:
+        """For requests of other software."""
+        return self.services.hooks.receiver
 
     @property
     def people(self) -> People:

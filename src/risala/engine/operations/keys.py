@@ -103,7 +103,8 @@ OVERLAP_MAX_S: Final = 7 * 86_400
 """An old value that works for longer is forgotten."""
 
 
-def _overlap(value: object) -> int:
+def overlap(value: object) -> int:
+    """Seconds for which an old value works beside the new one."""
     found = OVERLAP_S if value is None else whole(value)
     if not 0 <= found <= OVERLAP_MAX_S:
         raise fault("invalid_number", f"`{{name}}` must be 0 to {OVERLAP_MAX_S} seconds.")
@@ -114,7 +115,7 @@ class RotateKey(OfKey):
     """Give a key a new value."""
 
     overlap_s: Annotated[
-        int, PlainValidator(_overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
+        int, PlainValidator(overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
     ] = OVERLAP_S
     """How long the current value still works."""
 

@@ -43,6 +43,13 @@ class NamesMessage(Protocol):
     def message_id(self) -> str: ...
 
 
+class NamesHook(Protocol):
+    """Arguments that name a hook."""
+
+    @property
+    def hook_id(self) -> str: ...
+
+
 class NamesVerification(Protocol):
     """Arguments that name a verification session."""
 
@@ -77,6 +84,11 @@ def of_key(services: Services, given: NamesKey) -> str:
 def of_credential(services: Services, given: NamesCredential) -> str:
     """The organization of a credential for a face. Raises ``NotFound``."""
     return services.credentials.credential(given.credential_id).organization_id
+
+
+def of_hook(services: Services, given: NamesHook) -> str:
+    """The organization of a hook. Raises ``NotFound``."""
+    return services.hooks.registry.hook(given.hook_id).organization_id
 
 
 def of_sender(services: Services, given: NamesSender) -> str:

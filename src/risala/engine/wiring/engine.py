@@ -241,6 +241,7 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
             standing=services.shipping,
         )
         await start("shipping", shipper.run, policy=DRIVER_POLICY)
+    await services.hooks.start(core.supervisor)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     await _start_payments(core, gateway.payments)
 

@@ -14,6 +14,7 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
+from risala.engine.hooks.services import HookServices
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
@@ -106,6 +107,16 @@ async def open_intake(
             billing=owners.billing,
             limits=owners.limits,
             sessions=sessions,
+            hooks=HookServices.of(
+                core.accounts,
+                core.repositories,
+                intake,
+                core.seal,
+                settings.plan,
+                core.seams.clock,
+                ids,
+                public_url(settings, outside),
+            ),
             people=people,
             requests=core.requests,
             payments=payment_service_of(

@@ -63,6 +63,7 @@ class PlainRequest:
         "id",
         "principal",
         "raw",
+        "shown",
     )
 
     def __init__(
@@ -85,6 +86,8 @@ class PlainRequest:
         """The holder of its key; None until the key has been checked and found."""
         self.raw: bytes | None = None
         """The body, once it has been read."""
+        self.shown: bytes | None = None
+        """What the request log shows in place of the answer's body."""
 
 
 class PlainAnswer:
@@ -294,7 +297,7 @@ class PlainRoutes:
             trio.current_time() - began_s,
             address,
             None if raw is None else noted(raw),
-            noted(answer.body),
+            noted(answer.body if request.shown is None else request.shown),
         )
 
     async def hold(self, fields: Fields, client: Client | None) -> None:

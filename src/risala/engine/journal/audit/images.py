@@ -10,11 +10,12 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from risala.engine.journal.accounts import accounts, countries, credentials, senders
+from risala.engine.journal.accounts import accounts, countries, credentials, hooks, senders
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
-from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.messages import reads
+from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.payments import payments, texts
 from risala.engine.journal.people import members, users
 from risala.engine.journal.upkeep import retention_days
@@ -207,6 +208,14 @@ def opened_countries(conn: sqlite3.Connection, organization_id: str) -> Seen:
     return Seen(organization_id, audit_image(countries.opened(conn, organization_id)))
 
 
+def hook(conn: sqlite3.Connection, hook_id: str) -> Seen | None:
+    try:
+        found = hooks.hook(conn, hook_id)
+    except NotFound:
+        return None
+    return Seen(found.organization_id, audit_image(found))
+
+
 _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | None]]] = {
     AuditImage.ALERT: alert,
     AuditImage.ALERT_MUTE: alert_mute,
@@ -215,6 +224,7 @@ _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | Non
     AuditImage.COUNTRIES: opened_countries,
     AuditImage.CREDENTIAL: credential,
     AuditImage.ENDPOINT: endpoint,
+    AuditImage.HOOK: hook,
     AuditImage.INVITATION: invitation,
     AuditImage.KEY: key,
     AuditImage.MESSAGE: message,

@@ -1,10 +1,10 @@
-"""Organizations, their keys and credentials for other faces."""
+"""Organizations, their keys, credentials for other faces, and hooks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.accounts import accounts, countries, credentials, spending
+from risala.engine.journal.accounts import accounts, countries, credentials, hooks, spending
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 
@@ -73,3 +73,26 @@ class CredentialRepository:
     add = audited_command(credentials.add)
     revoke = audited_command(credentials.revoke)
     touch = command(credentials.touch)
+
+
+@dataclass(frozen=True, slots=True)
+class HookRepository:
+    """Hooks. All reads are by an index, on the loop's thread; ``storms`` reads every window.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    Each that names a hook raises ``NotFound`` if the id is unknown.
+    """
+
+    _store: Store
+
+    hook = read(hooks.hook)
+    secrets = read(hooks.secrets)
+    of_organization = read(hooks.of_organization)
+    storms = read(hooks.storms)
+    add = audited_command(hooks.add)
+    change = audited_command(hooks.change)
+    rotate = audited_command(hooks.rotate)
+    delete = audited_command(hooks.delete)
+    touch = command(hooks.touch)
+    take_alert = command(hooks.take_alert)
+    end_storm = command(hooks.end_storm)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from risala.engine.journal.repositories.accounts import (
     CredentialRepository,
+    HookRepository,
     KeyRepository,
     OrganizationRepository,
 )
@@ -42,6 +43,7 @@ class Repositories:
     keys: KeyRepository
     senders: SenderRepository
     credentials: CredentialRepository
+    hooks: HookRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
     audit: AuditRepository
@@ -78,6 +80,7 @@ class Repositories:
             keys=KeyRepository(store),
             senders=SenderRepository(store),
             credentials=CredentialRepository(store),
+            hooks=HookRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),

@@ -34,6 +34,7 @@ class MessageRepository:
 
     last_key = read(keys.last_key)
     known_answer = read(answers.known_answer)
+    accepted_at = read(answers.accepted_at)
     find = read(reads.view)
     own = read(reads.own_view)
     own_of_key = read(reads.own_view_of_key)

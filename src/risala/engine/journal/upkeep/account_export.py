@@ -14,9 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.journal.accounts import accounts, credentials, ledger, senders
+from risala.engine.journal.accounts import accounts, credentials, hooks, ledger, senders
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.messages import reads, verifications
+from risala.engine.journal.messages import reads
+from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
@@ -243,6 +244,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
         "credentials": [
             to_json(each) for each in credentials.of_organization(conn, organization_id)
         ],
+        "hooks": [to_json(each) for each in hooks.of_organization(conn, organization_id)],
         "senders": [to_json(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {

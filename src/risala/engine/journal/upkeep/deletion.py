@@ -23,7 +23,7 @@ COUNTED_MAX: Final = 10_000
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
     *("verify_settings", "kept_days", "face_credentials", "opened_countries"),
-    "organization_prices",
+    *("organization_prices", "hooks"),
 )
 """Tables with few rows for each organization, which are deleted with it."""
 
@@ -90,6 +90,9 @@ def delete(
     listening = tuple(each.id for each in endpoints.endpoints(conn, organization_id))
     for endpoint_id in listening:
         endpoints.delete(conn, endpoint_id, now_ms)
+    writable(conn, "hook_storms").delete_where(
+        "hook IN (SELECT id FROM hooks WHERE organization_id = ?)", (organization_id,)
+    )
     for name in _OWNED:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
     # Consumers that followed its events with its credentials are owed nothing now.

@@ -1,0 +1,326 @@
+"""Requests of other software to a hook: who calls, what is sent, and the answer it understands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import trio
+
+from risala.engine.actors.alarm import Alarm
+from risala.engine.hooks.codes import HookCodes
+from risala.engine.hooks.registry import HookRegistry, KnownHook
+from risala.engine.intake.intake import Intake
+from risala.engine.journal.repositories.accounts import HookRepository
+from risala.engine.journal.repositories.messages import MessageRepository
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import Principal, SendHookCode, SendMessage
+from risala.engine.model.errors import (
+    CountryNotOpen,
+    EngineError,
+    Forbidden,
+    InsufficientBalance,
+    RateLimited,
+    Refusal,
+    SpendCapReached,
+    Unavailable,
+)
+from risala.engine.model.records.hooks import Storm
+from risala.engine.rules.hooks.answers import (
+    COUNTRY_CODE,
+    HookAnswer,
+    HookAnswerShape,
+    HookOutcome,
+    HookResult,
+    answer_of,
+)
+from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
+from risala.engine.rules.hooks.proofs import HookProof, proof_fault
+from risala.engine.rules.hooks.reading import read
+from risala.engine.rules.hooks.sealing import Seal
+from risala.sms.numbering.plan import NumberingPlan
+
+LATER: Final = 503
+"""The status of what is not possible now."""
+RETRY_AFTER_S: Final = 5
+"""Of what is not possible now: programs try again within seconds."""
+_STATUSES: Final[Mapping[type[EngineError], int]] = {
+    InsufficientBalance: 402,
+    SpendCapReached: 402,
+    Forbidden: 403,
+}
+"""Of refusals, in the words that programs understand (contract §10); any other is 400."""
+STORM_WORDS: Final = {
+    "en": "{count} more alerts. The first: {first}",
+    "fr": "{count} autres alertes. La première : {first}",
+    "ar": "تنبيهات أخرى: {count}. أولها: {first}",
+}
+"""What is said of the alerts that a storm held, by the hook's language."""
+_UNKNOWN: Final = HookResult(
+    HookOutcome.NEVER, 401, "unauthorized", "The hook is unknown, or the secret is wrong."
+)
+_ADDRESS: Final = HookResult(
+    HookOutcome.NEVER, 403, "address", "The hook may not be used from this address."
+)
+_INACTIVE: Final = HookResult(
+    HookOutcome.NEVER, 403, "disabled", "The hook is disabled, or its organization is not active."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HookReceipt:
+    """What a request came to."""
+
+    answer: HookAnswer
+    principal: Principal | None
+    """Whose hook it was; None: there is none."""
+    is_proved: bool
+    """The caller has the secret."""
+    sentence: str
+    """What was wrong with it, for the hook's administrator; empty: nothing."""
+    message_id: str | None = None
+    """Of the first message that it sent."""
+
+
+class HookReceiver:
+    """Receives the requests to all hooks."""
+
+    def __init__(
+        self,
+        registry: HookRegistry,
+        stored: HookRepository,
+        messages: MessageRepository,
+        intake: Intake,
+        codes: HookCodes,
+        seal: Seal,
+        plan: NumberingPlan,
+        clock: Clock,
+        alarm: Alarm,
+    ) -> None:
+        """
+        Args:
+            alarm: wakes :func:`risala.engine.hooks.storms.keep_ending`.
+        """
+        self._registry = registry
+        self._stored = stored
+        self._messages = messages
+        self._intake = intake
+        self._codes = codes
+        self._seal = seal
+        self._plan = plan
+        self._clock = clock
+        self._alarm = alarm
+        self._under_way: dict[str, trio.Event] = {}
+        """By their marks: as many as the requests that are being answered."""
+
+    async def receive(
+        self, hook_id: str, request: HookRequest, address: object | None
+    ) -> HookReceipt:
+        """Answer a request; what it accepted is on disk then.
+
+        Args:
+            address: the client's, as ``ipaddress`` has it; None: not known.
+        """
+        known = self._registry.find(hook_id)
+        if known is None:
+            return HookReceipt(_generic(request, _UNKNOWN), None, False, "")
+        principal, preset = known.principal, known.preset
+        now_ms = self._clock.now_ms()
+        proof = HookProof(known.hook.proof)
+        fault = proof_fault(proof, known.secrets_at(now_ms), request, header=preset.header)
+        if fault is not None:
+            return HookReceipt(_generic(request, _UNKNOWN), principal, False, fault.sentence)
+        allowed = principal.allowed_addresses
+        if allowed is not None and not any(address in each for each in allowed):
+            text = f"{_ADDRESS.sentence} It came from {address}."
+            return HookReceipt(_generic(request, _ADDRESS), principal, True, text)
+        self._registry.used(hook_id)
+        results = await self._answered(known, request)
+        wrong = next((each.sentence for each in results if each.sentence), "")
+        return HookReceipt(
+            answer_of(preset.answer, request, results),
+            principal,
+            True,
+            wrong,
+            next((each.message_id for each in results if each.message_id), None),
+        )
+
+    async def _answered(self, known: KnownHook, request: HookRequest) -> Sequence[HookResult]:
+        preset = known.preset
+        if not self._registry.is_active(known):
+            return (_INACTIVE,)
+        if request.suffix not in ("", preset.suffix):
+            return (_never("unknown_path", "The address is not this hook's."),)
+        assert preset.mapping is not None
+        found = read(preset.mapping, request)
+        if isinstance(found, HookFault):
+            return (_never(found.code, found.sentence),)
+        signs = HookProof(known.hook.proof).signs
+        once = request.headers.get("webhook-id") if signs else None
+        if preset.to == "fixed":
+            return [await self._alert(known, each, each.once or once) for each in found]
+        return [await self._one(known, each, each.once or once) for each in found]
+
+    # -- one message to the number in the request
+
+    async def _one(self, known: KnownHook, message: HookMessage, once: str | None) -> HookResult:
+        try:
+            to = self._plan.read(message.to or "")
+        except ValueError as error:
+            return HookResult(HookOutcome.NEVER, 400, "invalid_number", str(error), None, message)
+        preset = known.preset
+        if preset.repeat_s is None:
+            key = None if once is None else _key(known, f"{sha256(once.encode()).hexdigest()}:{to}")
+            return await self._send(known, message, to, key)
+        text = message.code or message.text or ""
+        mark = self._seal.mark(f"{to}\0{text}", known.hook.id)
+        async with self._turn(mark):
+            window = self._clock.now_ms() // (preset.repeat_s * 1000)
+            if self._is_repeat(known, mark, window, preset.repeat_s * 1000):
+                return _accepted(message)
+            return await self._send(known, message, to, _key(known, f"{mark}:{window}"))
+
+    def _is_repeat(self, known: KnownHook, mark: str, window: int, repeat_ms: int) -> bool:
+        """Whether the same number and code or text was accepted within the window."""
+        whose = (known.hook.organization_id, known.hook.mode.value)
+        since = self._clock.now_ms() - repeat_ms
+        times = (
+            self._messages.accepted_at(*whose, _key(known, f"{mark}:{each}"))
+            for each in (window, window - 1)
+        )
+        return any(at is not None and at > since for at in times)
+
+    @asynccontextmanager
+    async def _turn(self, mark: str) -> AsyncIterator[None]:
+        """One after the other: the next sees what the one before it did."""
+        while (before := self._under_way.get(mark)) is not None:
+            await before.wait()
+        over = self._under_way[mark] = trio.Event()
+        try:
+            yield
+        finally:
+            del self._under_way[mark]
+            over.set()
+
+    async def _send(
+        self, known: KnownHook, message: HookMessage, to: str, key: str | None
+    ) -> HookResult:
+        principal = known.principal
+        try:
+            if known.preset.sends == "code":
+                response = await self._codes.send(
+                    principal,
+                    SendHookCode(
+                        to,
+                        code=message.code,
+                        text=message.text,
+                        locale=message.locale or known.hook.locale,
+                        sender=known.hook.sender,
+                        once=key,
+                    ),
+                )
+            else:
+                response = await self._intake.send(
+                    principal, self._command(known, message, to, key)
+                )
+        except EngineError as error:
+            return _refused(error, message)
+        return _accepted(message, response)
+
+    def _command(
+        self, known: KnownHook, message: HookMessage, to: str, key: str | None
+    ) -> SendMessage:
+        text = message.text or message.code or ""
+        metadata = {} if message.reference is None else {"reference": message.reference}
+        sender = known.hook.sender or message.sender
+        return SendMessage(to, text, sender, idempotency_key=key, metadata=metadata)
+
+    # -- alerts: to the hook's own numbers
+
+    async def _alert(self, known: KnownHook, message: HookMessage, once: str | None) -> HookResult:
+        text = message.text or message.code or ""
+        marked = None if once is None else _key(known, sha256(once.encode()).hexdigest())
+        if marked is not None and self._was_accepted(known, marked):
+            return _accepted(message)
+        try:
+            now_ms = self._clock.now_ms()
+            passes, ends_at = await self._stored.take_alert(known.hook.id, text, now_ms)
+        except EngineError as error:
+            return _refused(error, message)
+        self._alarm.expect(ends_at)
+        return await self._to_all(known, message, marked) if passes else _accepted(message)
+
+    def _was_accepted(self, known: KnownHook, key: str) -> bool:
+        whose = (known.hook.organization_id, known.hook.mode.value)
+        numbers = known.hook.numbers or ()
+        return any(self._messages.accepted_at(*whose, f"{key}:{to}") is not None for to in numbers)
+
+    async def end_storm(self, storm: Storm) -> HookResult | None:
+        """Send the message of a window that is over; None: its hook is gone, or may not send."""
+        known = self._registry.find(storm.hook)
+        if known is None or not self._registry.is_active(known):
+            return None
+        words = STORM_WORDS.get(known.hook.locale or "", STORM_WORDS["en"])
+        text = words.format(count=storm.held, first=storm.text or "")
+        message = HookMessage(None, text, None)
+        return await self._to_all(known, message, _key(known, f"storm:{storm.ends_at}"))
+
+    async def _to_all(self, known: KnownHook, message: HookMessage, key: str | None) -> HookResult:
+        """Send a text to all numbers of a hook.
+
+        Args:
+            key: the beginning of each message's idempotency key; None: they have none.
+        """
+        commands = [
+            self._command(known, message, to, None if key is None else f"{key}:{to}")
+            for to in known.hook.numbers or ()
+        ]
+        try:
+            results = await self._intake.send_batch(known.principal, commands)
+        except EngineError as error:
+            return _refused(error, message)
+        accepted = [each for each in results if not isinstance(each, Refusal)]
+        if not accepted:
+            (first, *_) = (each for each in results if isinstance(each, Refusal))
+            return _refused(first, message)
+        return _accepted(message, accepted[0])
+
+
+def _key(known: KnownHook, rest: str) -> str:
+    return f"hook:{known.hook.id}:{rest}"
+
+
+def _accepted(message: HookMessage, response: bytes | None = None) -> HookResult:
+    """
+    Args:
+        response: of the engine; None: nothing new was sent for it.
+    """
+    message_id = "" if response is None else json.loads(response)["messageId"]
+    return HookResult(HookOutcome.ACCEPTED, message=message, message_id=message_id)
+
+
+def _never(code: str, sentence: str, status: int = 400) -> HookResult:
+    return HookResult(HookOutcome.NEVER, status, code, sentence)
+
+
+def _refused(error: EngineError, message: HookMessage) -> HookResult:
+    """What an error of the engine is to a program."""
+    if isinstance(error, RateLimited):
+        wait_s = error.retry_after_s
+        return HookResult(HookOutcome.LATER, LATER, "limited", str(error), wait_s, message)
+    if isinstance(error, Unavailable):
+        return HookResult(
+            HookOutcome.LATER, LATER, "unavailable", str(error), RETRY_AFTER_S, message
+        )
+    status = next((_STATUSES[each] for each in type(error).__mro__ if each in _STATUSES), 400)
+    code = COUNTRY_CODE if isinstance(error, CountryNotOpen) else "refused"
+    return HookResult(HookOutcome.NEVER, status, code, str(error), None, message)
+
+
+def _generic(request: HookRequest, result: HookResult) -> HookAnswer:
+    """The same for every hook, and for none."""
+    return answer_of(HookAnswerShape.JSON, request, (result,))

@@ -1,0 +1,315 @@
+"""Hooks: made, changed, deleted, and found by their id.
+
+As with keys: the journal is the truth, a cache entry is dropped by the same call that committed a
+change, and a secret that is not needed to check signatures is kept as a hash alone.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import structlog
+import trio
+
+from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
+from risala.engine.journal.repositories.accounts import HookRepository
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import Invalid, NotFound, Unavailable
+from risala.engine.model.ids import IdSource
+from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.hooks import NUMBERS_MAX, AddressedHook, Hook, MadeHook
+from risala.engine.model.records.keys import KeyType
+from risala.engine.rules.hooks.hook_request import HookFault
+from risala.engine.rules.hooks.presets import CUSTOM, Preset, custom_preset, preset
+from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of
+from risala.engine.rules.webhooks.signatures import new_secret
+
+log = structlog.get_logger(__name__)
+
+REMEMBERED_MAX: Final = 10_000
+"""Hooks in memory; more than these in use at once cost two indexed reads each."""
+FACE: Final = "hook"
+"""What the timeline of a hook's message says of the way it came."""
+SECRET_CHARACTERS: Final = 32
+SECRET_CHARACTERS_MIN: Final = 16
+"""Of a secret that its program made."""
+SECRET_CHARACTERS_MAX: Final = 256
+_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHook:
+    """A hook in memory, with all that a request to it needs."""
+
+    hook: Hook
+    preset: Preset
+    principal: Principal
+    secrets: HookSecrets
+    old_until: int | None
+
+    def secrets_at(self, now_ms: int) -> HookSecrets:
+        """Those that prove a caller at this time."""
+        if self.old_until is None or now_ms < self.old_until:
+            return self.secrets
+        return HookSecrets(self.secrets.current)
+
+
+class HookRegistry:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        stored: HookRepository,
+        clock: Clock,
+        ids: IdSource,
+        public_url: str,
+    ) -> None:
+        """
+        Args:
+            public_url: the service's, before ``/hooks/…``.
+        """
+        self._accounts = accounts
+        self._stored = stored
+        self._clock = clock
+        self._ids = ids
+        self._public_url = public_url
+        self._known: OrderedDict[str, KnownHook] = OrderedDict()
+        self._used: dict[str, int] = {}
+
+    # -- for requests
+
+    def find(self, hook_id: str) -> KnownHook | None:
+        """A hook by its id; None: there is none."""
+        known = self._known.get(hook_id)
+        if known is not None:
+            return known
+        try:
+            found = self._stored.hook(hook_id)
+        except NotFound:
+            return None
+        program = preset_of(found)
+        if isinstance(program, HookFault):  # of a version that knew another preset
+            return None
+        allowed = found.allowed_addresses
+        principal = Principal(
+            found.organization_id,
+            found.id,
+            KeyType.SECRET,
+            found.mode,
+            allowed_addresses=None if allowed is None else ranges_of(allowed),
+            face=FACE,
+        )
+        stored = self._stored.secrets(hook_id)
+        proved_by = HookSecrets(stored.secret, stored.old_secret)
+        known = self._known[hook_id] = KnownHook(
+            found, program, principal, proved_by, stored.old_until
+        )
+        if len(self._known) > REMEMBERED_MAX:
+            self._known.popitem(last=False)
+        return known
+
+    def is_active(self, known: KnownHook) -> bool:
+        """Whether its organization is active, and the hook is not disabled."""
+        status = self._accounts.organization(known.hook.organization_id).status
+        return known.hook.disabled_at is None and status == "active"
+
+    def used(self, hook_id: str) -> None:
+        """Note that a program proved itself."""
+        self._used[hook_id] = self._clock.now_ms()
+
+    # -- by hand
+
+    async def create(
+        self,
+        hook: Hook,
+        given: str | None,
+        *,
+        by: AuditEntry | None = None,
+    ) -> MadeHook:
+        """Store a hook.
+
+        Args:
+            hook: without its id, times and ends, which are made here.
+            given: the secret that its program made; None: it is made here.
+
+        Raises:
+            NotFound: no such organization.
+            Invalid: there is no such preset, or a value does not fit it.
+            Conflict: the organization has too many.
+        """
+        program = self._checked(hook)
+        refuse_unsafe_name(hook.name)
+        secret, known = _secret(HookProof(hook.proof), given, program)
+        new = replace(
+            hook,
+            id=self._ids.new("hok"),
+            last4=secret[-4:],
+            created_at=self._clock.now_ms(),
+        )
+        made = await self._stored.add(by, new, known)
+        return self._made(made, program, secret, given)
+
+    def hook(self, hook_id: str) -> Hook:
+        """One hook.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        return self._stored.hook(hook_id)
+
+    def addressed(self, hook_id: str) -> AddressedHook:
+        """One hook with its address.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        found = self._stored.hook(hook_id)
+        return self._addressed(found, "{secret}")
+
+    def of_organization(self, organization_id: str) -> list[Hook]:
+        """The hooks of an organization, the oldest first.
+
+        Raises:
+            NotFound: no such organization.
+        """
+        self._accounts.organization(organization_id)
+        return self._stored.of_organization(organization_id)
+
+    async def change(
+        self, hook_id: str, values: Mapping[str, Any], *, by: AuditEntry | None = None
+    ) -> Hook:
+        """Change settings of a hook.
+
+        Raises:
+            NotFound: the id is unknown.
+            Invalid: a value does not fit its preset.
+        """
+        changed = replace(self._stored.hook(hook_id), **values)
+        refuse_unsafe_name(changed.name)
+        self._checked(changed)
+        try:
+            return await self._stored.change(by, hook_id, values)
+        finally:
+            self._known.pop(hook_id, None)
+
+    async def rotate(
+        self, hook_id: str, given: str | None, overlap_s: int, *, by: AuditEntry | None = None
+    ) -> MadeHook:
+        """Give a hook a new secret; the present one works too for a while.
+
+        Raises:
+            NotFound: the id is unknown.
+            Invalid: the given secret cannot be used.
+        """
+        found = self._stored.hook(hook_id)
+        program = self._checked(found)
+        secret, known = _secret(HookProof(found.proof), given, program)
+        until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
+        try:
+            made = await self._stored.rotate(by, hook_id, known, secret[-4:], until)
+        finally:
+            self._known.pop(hook_id, None)
+        return self._made(made, program, secret, given)
+
+    async def delete(self, hook_id: str, *, by: AuditEntry | None = None) -> Hook:
+        """Delete a hook: at once, and for good.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        try:
+            return await self._stored.delete(by, hook_id)
+        finally:
+            self._known.pop(hook_id, None)
+
+    def organization_changed(self, organization_id: str) -> None:
+        """It was deleted, and its hooks with it."""
+        for hook_id, known in [*self._known.items()]:
+            if known.hook.organization_id == organization_id:
+                del self._known[hook_id]
+
+    async def keep_touching(self) -> None:
+        """Write when hooks were last used, until cancelled. A crash loses the last half minute of
+        it, which does no harm."""
+        while True:
+            await trio.sleep(TOUCH_EVERY_S)
+            await self.flush_touched()
+
+    async def flush_touched(self) -> None:
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        try:
+            await self._stored.touch(used)
+        except Unavailable as error:
+            log.warning("hooks.touch", reason=str(error))
+
+    def _made(self, made: Hook, program: Preset, secret: str, given: str | None) -> MadeHook:
+        shown = program.secret_prefix + secret
+        return MadeHook(self._addressed(made, secret), None if given is not None else shown)
+
+    def _addressed(self, hook: Hook, secret: str) -> AddressedHook:
+        end = f"/{secret}" if hook.proof == HookProof.PATH else ""
+        url = f"{self._public_url}/hooks/{hook.id}{end}"
+        values = {each.name: getattr(hook, each.name) for each in fields(hook)}
+        return AddressedHook(**values, url=url)
+
+    def _checked(self, hook: Hook) -> Preset:
+        """The preset of a hook whose values fit it."""
+        found = preset_of(hook)
+        if isinstance(found, HookFault):
+            raise Invalid(found.code.removeprefix("invalid_"), found.code, found.sentence)
+        if hook.proof not in found.proofs:
+            text = f"{found.title} proves itself by {' or '.join(found.proofs)}."
+            raise Invalid("proof", "invalid_proof", text)
+        if found.to == "fixed" and not hook.numbers:
+            text = f"{found.title} names no recipient: give the numbers that get its messages."
+            raise Invalid("numbers", "missing_numbers", text)
+        if found.to != "fixed" and hook.numbers:
+            text = f"{found.title} names the recipient in each request: give no numbers."
+            raise Invalid("numbers", "unexpected_numbers", text)
+        if len(hook.numbers or ()) > NUMBERS_MAX:
+            text = f"A hook sends to at most {NUMBERS_MAX} numbers."
+            raise Invalid("numbers", "too_many_numbers", text)
+        return found
+
+
+def preset_of(hook: Hook) -> Preset | HookFault:
+    """How a hook's program calls, or why nobody knows."""
+    if hook.preset == CUSTOM:
+        return custom_preset(hook.mapping or "")
+    found = preset(hook.preset)
+    if found is None:
+        return HookFault("invalid_preset", "There is no preset of this name.")
+    if hook.mapping is not None:
+        return HookFault("invalid_mapping", "Only a custom hook has a mapping of its own.")
+    return found
+
+
+def _secret(proof: HookProof, given: str | None, program: Preset) -> tuple[str, bytes]:
+    """A secret, and what is kept of it."""
+    if given is None and program.secret_from == "program":  # noqa: S105 -- a maker
+        text = f"{program.title} makes the secret itself: give the one that it shows."
+        raise Invalid("secret", "missing_secret", text)
+    secret = _new_secret(proof) if given is None else given.strip()
+    is_short = len(secret) < SECRET_CHARACTERS_MIN or len(secret) > SECRET_CHARACTERS_MAX
+    known = None if is_short else known_of(proof, secret)
+    if known is None:
+        text = "The secret is not one that its program makes: copy it whole, and nothing else."
+        if is_short and not proof.signs:
+            text = f"A secret has {SECRET_CHARACTERS_MIN} to {SECRET_CHARACTERS_MAX} characters."
+        raise Invalid("secret", "invalid_secret", text)
+    return secret, known
+
+
+def _new_secret(proof: HookProof) -> str:
+    if proof.signs:
+        return new_secret()
+    return "".join(secrets.choice(_ALPHABET) for _ in range(SECRET_CHARACTERS))

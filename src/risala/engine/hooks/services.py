@@ -1,0 +1,77 @@
+"""What the engine has for hooks, built together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.supervisor import Supervisor
+from risala.engine.hooks.codes import HookCodes
+from risala.engine.hooks.receiving import HookReceiver
+from risala.engine.hooks.registry import HookRegistry
+from risala.engine.hooks.storms import keep_ending
+from risala.engine.intake.intake import Intake
+from risala.engine.journal.repositories.all import Repositories
+from risala.engine.model.clock import Clock
+from risala.engine.model.ids import IdSource
+from risala.engine.rules.hooks.sealing import Seal
+from risala.sms.numbering.plan import NumberingPlan
+
+LOOK_S: Final = 300.0
+"""Between two looks for windows of alerts that are over: each new one rings, and a clock that is
+set makes a message of alerts late at worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class HookServices:
+    """See the module's text."""
+
+    registry: HookRegistry
+    codes: HookCodes
+    receiver: HookReceiver
+    repositories: Repositories
+    clock: Clock
+    alarm: Alarm
+
+    @classmethod
+    def of(
+        cls,
+        accounts: Accounts,
+        repositories: Repositories,
+        intake: Intake,
+        seal: Seal,
+        plan: NumberingPlan,
+        clock: Clock,
+        ids: IdSource,
+        public_url: str,
+    ) -> HookServices:
+        """
+        Args:
+            public_url: the service's, before ``/hooks/…``.
+        """
+        alarm = Alarm(clock, LOOK_S)
+        registry = HookRegistry(accounts, repositories.hooks, clock, ids, public_url)
+        codes = HookCodes(accounts, intake, repositories.verifications, seal)
+        receiver = HookReceiver(
+            registry,
+            repositories.hooks,
+            repositories.messages,
+            intake,
+            codes,
+            seal,
+            plan,
+            clock,
+            alarm,
+        )
+        return cls(registry, codes, receiver, repositories, clock, alarm)
+
+    async def start(self, supervisor: Supervisor) -> None:
+        """Start the background tasks."""
+        await supervisor.start_service("hooks", self.registry.keep_touching)
+        ending = partial(
+            keep_ending, self.receiver, self.repositories.hooks, self.alarm, self.clock
+        )
+        await supervisor.start_service("storms", ending)

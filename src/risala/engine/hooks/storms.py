@@ -1,0 +1,66 @@
+"""Ends the windows of alerts: what a storm held becomes one message."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import structlog
+
+from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.hooks.receiving import HookReceiver
+from risala.engine.journal.repositories.accounts import HookRepository
+from risala.engine.model.clock import Clock
+from risala.engine.model.records.hooks import Storm
+from risala.engine.rules.hooks.answers import HookOutcome
+
+log = structlog.get_logger(__name__)
+
+AGAIN_MS: Final = 60_000
+"""Between two tries to send a storm's message that is refused, such as for want of balance."""
+KEPT_MS: Final = 3_600_000
+"""A message of alerts that is refused for so long is dropped: nobody acts by it any more."""
+
+
+async def end_due(receiver: HookReceiver, stored: HookRepository, clock: Clock) -> int | None:
+    """Send what is due; returns when to look again (UTC epoch milliseconds; None: when a new window
+    opens).
+
+    A kill between the message and the end of its window sends it once: the message has the
+    window's key.
+
+    Raises:
+        Unavailable: the disk did not take it.
+    """
+    times: list[int] = []
+    for storm in stored.storms():
+        now_ms = clock.now_ms()
+        if storm.ends_at > now_ms:
+            times.append(storm.ends_at)
+        elif await _is_over(receiver, storm, now_ms):
+            await stored.end_storm(storm)
+        else:
+            times.append(now_ms + AGAIN_MS)
+    return min(times, default=None)
+
+
+async def _is_over(receiver: HookReceiver, storm: Storm, now_ms: int) -> bool:
+    if not storm.held:
+        return True
+    result = await receiver.end_storm(storm)
+    if result is None or result.outcome is HookOutcome.ACCEPTED:
+        return True
+    is_late = now_ms - storm.ends_at >= KEPT_MS
+    if is_late:
+        log.error("hooks.alerts_lost", hook=storm.hook, held=storm.held, reason=result.sentence)
+    return is_late
+
+
+async def keep_ending(
+    receiver: HookReceiver, stored: HookRepository, alarm: Alarm, clock: Clock
+) -> None:
+    """End windows on time, until cancelled; one task for all hooks."""
+    while True:
+        next_ms = await retry_until_committed("hooks", partial(end_due, receiver, stored, clock))
+        await alarm.wait(next_ms)

@@ -1,0 +1,193 @@
+"""Hooks as rows, and their storms of alerts."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.hooks import Hook, StoredSecrets, Storm
+
+HOOKS_MAX: Final = 50
+"""The limit per organization: far more programs than one customer connects."""
+_TABLE: Final = "hooks"
+_ROWS: Final = Rows.of_record(Hook)
+_SECRETS: Final = Rows(StoredSecrets)
+_LISTS: Final = ("numbers", "allowed_addresses")
+
+
+def add(conn: sqlite3.Connection, hook: Hook, secret: bytes) -> Hook:
+    """Store a hook.
+
+    Raises:
+        NotFound: no such organization.
+        Conflict: the organization has too many.
+    """
+    accounts.organization(conn, hook.organization_id)
+    stored = writable(conn, _TABLE)
+    if stored.count_where("organization_id = ?", (hook.organization_id,)) >= HOOKS_MAX:
+        raise Conflict(f"An organization can have at most {HOOKS_MAX} hooks. Delete one first.")
+    stored.insert(
+        {
+            "id": hook.id,
+            "organization_id": hook.organization_id,
+            "preset": hook.preset,
+            "name": hook.name,
+            "mode": hook.mode.value,
+            "proof": hook.proof,
+            "secret": secret,
+            "last4": hook.last4,
+            "numbers": _text(hook.numbers),
+            "sender": hook.sender,
+            "locale": hook.locale,
+            "mapping": hook.mapping,
+            "allowed_addresses": _text(hook.allowed_addresses),
+            "created_at": hook.created_at,
+            "created_by": hook.created_by,
+        }
+    )
+    return hook
+
+
+def hook(conn: sqlite3.Connection, hook_id: str) -> Hook:
+    """One hook.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (hook_id,))
+    if not found:
+        raise NotFound(f"There is no hook {hook_id}.")
+    return found[0]
+
+
+def secrets(conn: sqlite3.Connection, hook_id: str) -> StoredSecrets:
+    """What proves the callers of a hook.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = _SECRETS.find(table(conn, _TABLE), "id = ?", (hook_id,))
+    if not found:
+        raise NotFound(f"There is no hook {hook_id}.")
+    return found[0]
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Hook]:
+    """The hooks of an organization, the oldest first."""
+    return _ROWS.find(
+        table(conn, _TABLE), "organization_id = ?", (organization_id,), order_by="created_at, id"
+    )
+
+
+def change(conn: sqlite3.Connection, hook_id: str, values: Mapping[str, Any]) -> Hook:
+    """Change a hook's settings.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    hook(conn, hook_id)
+    written = {name: _text(value) if name in _LISTS else value for name, value in values.items()}
+    if written:
+        writable(conn, _TABLE).update(hook_id, written)
+    return hook(conn, hook_id)
+
+
+def rotate(
+    conn: sqlite3.Connection, hook_id: str, secret: bytes, last4: str, old_until: int | None
+) -> Hook:
+    """Give a hook a new secret.
+
+    Args:
+        old_until: until when the present one works too; None: it ends now.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    former = secrets(conn, hook_id).secret
+    values = {
+        "secret": secret,
+        "last4": last4,
+        "old_secret": None if old_until is None else former,
+        "old_until": old_until,
+    }
+    writable(conn, _TABLE).update(hook_id, values)
+    return hook(conn, hook_id)
+
+
+def delete(conn: sqlite3.Connection, hook_id: str) -> Hook:
+    """Delete a hook for good; what it holds of a storm is not sent.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = hook(conn, hook_id)
+    writable(conn, "hook_storms").delete_where("hook = ?", (hook_id,))
+    writable(conn, _TABLE).delete(hook_id)
+    return found
+
+
+def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
+    """Store when hooks were last used."""
+    conn.executemany(
+        "UPDATE hooks SET last_used_at = ? WHERE id = ?",
+        [(at, hook_id) for hook_id, at in used.items()],
+    )
+
+
+def _text(values: tuple[str, ...] | None) -> str | None:
+    return None if values is None else json.dumps(values)
+
+
+# -- storms
+
+STORM_MESSAGES: Final = 5
+"""Alerts of a hook that leave one by one within a window; the others become one message."""
+STORM_WINDOW_MS: Final = 5 * 60_000
+"""From its first alert on: as long as a person takes to look at the first messages."""
+STORM_TEXT_MAX: Final = 100
+"""Characters kept of the first alert that is held: its message has room for no more."""
+
+
+_STORMS: Final = Rows(Storm)
+
+
+def take_alert(conn: sqlite3.Connection, hook_id: str, text: str, now_ms: int) -> tuple[bool, int]:
+    """Whether an alert leaves by itself, and when its window ends.
+
+    False: it is counted, and becomes part of one message at that end.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    hook(conn, hook_id)
+    found = _STORMS.find(
+        table(conn, "hook_storms"), "hook = ? AND ends_at > ?", (hook_id, now_ms), limit=1
+    )
+    stored = writable(conn, "hook_storms")
+    if not found:
+        ends_at = now_ms + STORM_WINDOW_MS
+        stored.insert({"hook": hook_id, "ends_at": ends_at, "passed": 1, "held": 0})
+        return True, ends_at
+    (open_one,) = found
+    passes = open_one.passed < STORM_MESSAGES
+    counted: dict[str, Any] = {"passed": open_one.passed + 1}
+    if not passes:
+        counted = {"held": open_one.held + 1, "text": open_one.text or text[:STORM_TEXT_MAX]}
+    stored.update((hook_id, open_one.ends_at), counted)
+    return passes, open_one.ends_at
+
+
+def storms(conn: sqlite3.Connection) -> list[Storm]:
+    """All windows, the next to end first."""
+    return _STORMS.find(table(conn, "hook_storms"), order_by="ends_at, hook")
+
+
+def end_storm(conn: sqlite3.Connection, ended: Storm) -> None:
+    """Forget a window that is over and whose message is accepted."""
+    writable(conn, "hook_storms").delete((ended.hook, ended.ends_at))

@@ -1,0 +1,238 @@
+"""Hooks: the addresses that other software sends through."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator, ValidationInfo
+
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.records import hooks
+from risala.engine.model.records.hooks import (
+    AddressedHook,
+    Hook,
+    HookPreset,
+    HookPresets,
+    Hooks,
+    MadeHook,
+)
+from risala.engine.model.states import Mode
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    Addresses,
+    ArgumentKind,
+    Arguments,
+    MaybeText,
+    ModeWord,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+    fault,
+    maybe,
+    number,
+    one_of,
+    text,
+    words,
+)
+from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.hooks.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
+from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.template import BUILT_IN
+from risala.sms.address import sender_fault
+
+
+def _sender(value: object) -> str:
+    found = text(value)
+    if wrong := sender_fault(found):
+        raise fault("invalid_sender", wrong)
+    return found
+
+
+def _numbers(value: object, info: ValidationInfo) -> tuple[str, ...] | None:
+    if not isinstance(value, list | tuple | None):
+        raise fault("not_a_list", "`{name}` must be a list of phone numbers.")
+    return tuple(dict.fromkeys(number(each, info) for each in value or ())) or None
+
+
+def _mapping(value: object) -> str:
+    found = text(value)
+    if len(found) > TABLE_CHARACTERS_MAX:
+        sentence = f"`{{name}}` can have at most {TABLE_CHARACTERS_MAX} characters."
+        raise fault("invalid_mapping", sentence)
+    return found
+
+
+Name = Annotated[
+    str | None,
+    PlainValidator(maybe(words(hooks.NAME_MAX))),
+    ArgumentKind(f"text, at most {hooks.NAME_MAX} characters"),
+]
+Numbers = Annotated[
+    tuple[str, ...] | None,
+    PlainValidator(_numbers),
+    ArgumentKind(f"list of at most {hooks.NUMBERS_MAX} phone numbers"),
+]
+Sender = Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")]
+Locale = Annotated[
+    str | None,
+    PlainValidator(maybe(one_of("invalid_locale", BUILT_IN))),
+    ArgumentKind("`en`, `fr` or `ar`"),
+]
+Proof = Annotated[
+    str | None,
+    PlainValidator(maybe(one_of("invalid_proof", (each.value for each in HookProof)))),
+    ArgumentKind("`standard-webhooks`, `bearer`, `basic`, `header` or `path`"),
+]
+
+
+class CreateHook(OfOrganization):
+    """Create an address through which other software sends."""
+
+    preset: Text
+    """The program, as `hook.presets` lists it; or `custom`, with a `mapping`."""
+    proof: Proof = None
+    """How the program proves itself; None: as its preset has it first."""
+    mode: ModeWord = "live"
+    name: Name = None
+    numbers: Numbers = None
+    """Who gets its messages, if the program names no recipient."""
+    sender: Sender = Field(default=None, alias="from")
+    locale: Locale = None
+    """The language of codes whose request names none."""
+    mapping: Annotated[str | None, PlainValidator(maybe(_mapping)), ArgumentKind("JSON text")] = (
+        None
+    )
+    """How requests are read and answered, of the preset `custom`."""
+    allowed_addresses: Addresses = None
+    secret: MaybeText = Field(default=None, repr=False)
+    """The secret that the program made; None: it is made here."""
+
+
+class OfHook(Arguments):
+    """Names one hook."""
+
+    hook_id: Text
+
+
+class SetHook(OfHook):
+    """Change a hook; a value that is not given stays as it is."""
+
+    name: Name = None
+    numbers: Numbers = None
+    sender: Sender = Field(default=None, alias="from")
+    locale: Locale = None
+    allowed_addresses: Addresses = None
+
+
+class RotateHook(OfHook):
+    """Give a hook a new secret."""
+
+    secret: MaybeText = Field(default=None, repr=False)
+    """The secret that the program made; None: it is made here."""
+    overlap_s: Annotated[
+        int, PlainValidator(overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
+    ] = OVERLAP_S
+    """How long the current secret still works."""
+
+
+async def _create(call: Call[CreateHook]) -> MadeHook:
+    given, registry = call.given, call.services.hooks.registry
+    known = preset(given.preset)
+    made = Hook(
+        id="",
+        organization_id=given.organization_id,
+        preset=given.preset,
+        name=given.name,
+        mode=Mode(given.mode),
+        proof=given.proof or (known.proofs[0] if known is not None else HookProof.BEARER).value,
+        numbers=given.numbers,
+        sender=given.sender,
+        locale=given.locale,
+        mapping=given.mapping,
+        last4="",
+        old_until=None,
+        allowed_addresses=given.allowed_addresses,
+        created_at=0,
+        created_by=call.caller.who,
+        last_used_at=None,
+        disabled_at=None,
+    )
+    return await registry.create(made, given.secret, by=call.audit(AuditImage.HOOK))
+
+
+async def _list(call: Call[OfOrganization]) -> Hooks:
+    found = call.services.hooks.registry.of_organization(call.given.organization_id)
+    return Hooks(tuple(found))
+
+
+async def _show(call: Call[OfHook]) -> AddressedHook:
+    return call.services.hooks.registry.addressed(call.given.hook_id)
+
+
+async def _set(call: Call[SetHook]) -> Hook:
+    values = call.given.given_of(Hook)
+    return await call.services.hooks.registry.change(call.given.hook_id, values, by=_signed(call))
+
+
+async def _rotate(call: Call[RotateHook]) -> MadeHook:
+    given = call.given
+    return await call.services.hooks.registry.rotate(
+        given.hook_id, given.secret, given.overlap_s, by=_signed(call)
+    )
+
+
+async def _enable(call: Call[OfHook]) -> Hook:
+    return await _switch(call, None)
+
+
+async def _disable(call: Call[OfHook]) -> Hook:
+    return await _switch(call, call.now_ms)
+
+
+async def _switch(call: Call[OfHook], disabled_at: int | None) -> Hook:
+    values = {"disabled_at": disabled_at}
+    return await call.services.hooks.registry.change(call.given.hook_id, values, by=_signed(call))
+
+
+async def _delete(call: Call[OfHook]) -> Hook:
+    return await call.services.hooks.registry.delete(call.given.hook_id, by=_signed(call))
+
+
+async def _presets(_: Call[OfMaybeOrganization]) -> HookPresets:
+    return HookPresets(
+        tuple(
+            HookPreset(
+                name=each.name,
+                title=each.title,
+                kind=each.kind.value,
+                proofs=tuple(proof.value for proof in each.proofs),
+                sends=each.sends,
+                needs_numbers=each.to == "fixed",
+                secret_from=each.secret_from,
+            )
+            for each in presets()
+            if each.name != CUSTOM
+        )
+    )
+
+
+def _signed(call: Call[Any]) -> AuditEntry:
+    return call.audit(AuditImage.HOOK, call.given.hook_id)
+
+
+_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_hook, "changes": Hook}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(
+        hooks.CREATE, CreateHook, _create, roles=DEVELOPERS, owner=owners.named, changes=Hook
+    ),
+    operation(hooks.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(hooks.SHOW, OfHook, _show, roles=VIEWERS, owner=owners.of_hook),
+    operation(hooks.SET, SetHook, _set, **_ONE),
+    operation(hooks.ROTATE, RotateHook, _rotate, **_ONE),
+    operation(hooks.ENABLE, OfHook, _enable, **_ONE),
+    operation(hooks.DISABLE, OfHook, _disable, **_ONE),
+    operation(hooks.DELETE, OfHook, _delete, **_ONE),
+    operation(hooks.PRESETS, OfMaybeOrganization, _presets, roles=VIEWERS, owner=owners.named),
+)
