@@ -102,13 +102,30 @@ async def test_a_code_of_supabase_arrives_hidden_and_once(office, autojump_clock
     assert (segment.recipient, segment.urgent) == (TO, True)
     view, _ = office.gateway.show_message(message_id)
     assert (view.kind, view.api_key) == ("code", found["id"])
-    await trio.sleep(61)
+    await trio.sleep(62)
     assert await gotrue(office, found, secret) == (200, b"{}")
     assert await gotrue(office, found, secret, code="111111") == (200, b"{}")
     assert len(office.messages()) == 3
     listed = await office.perform("hook.list", organization_id=office.organization_id)
     assert listed["hooks"][0]["last4"] == secret[-4:]
     assert await office.is_clean()
+
+
+async def test_a_request_that_somebody_repeats_sends_nothing(office, autojump_clock):
+    found, secret = await hook(office)
+    body, at = json.dumps({"user": {"phone": "22236123456"}, "sms": {"otp": CODE}}), 1_767_225_600
+    name, now = "msg_seen", datetime.fromtimestamp(at, UTC)
+    headers = {
+        "content-type": "application/json",
+        "webhook-id": name,
+        "webhook-timestamp": str(at),
+        "webhook-signature": Webhook(secret.removeprefix("v1,")).sign(name, now, body),
+    }
+    for wait_s, status in ((0, 200), (90, 200), (150, 200), (120, 401)):
+        await trio.sleep(wait_s)
+        answer = await office.client.post(place(found), headers=headers, data=body)
+        assert answer.status_code == status
+    assert len(office.messages()) == 1
 
 
 async def test_two_tries_at_once_send_once(office, autojump_clock):

@@ -159,38 +159,48 @@ class HookReceiver:
         found = read(preset.mapping, request)
         if isinstance(found, HookFault):
             return (_never(found.code, found.sentence),)
-        signs = HookProof(known.hook.proof).signs
-        once = request.headers.get("webhook-id") if signs else None
+        proof, at_ms, once = HookProof(known.hook.proof), self._clock.now_ms(), None
+        if proof is HookProof.STANDARD_WEBHOOKS:
+            once = request.headers.get("webhook-id")
+            at_ms = int(request.headers["webhook-timestamp"]) * 1000
         if preset.to == "fixed":
             return [await self._alert(known, each, each.once or once) for each in found]
-        return [await self._one(known, each, each.once or once) for each in found]
+        return [await self._one(known, each, each.once or once, at_ms) for each in found]
 
     # -- one message to the number in the request
 
-    async def _one(self, known: KnownHook, message: HookMessage, once: str | None) -> HookResult:
+    async def _one(
+        self, known: KnownHook, message: HookMessage, once: str | None, at_ms: int
+    ) -> HookResult:
+        """
+        Args:
+            at_ms: when the program wrote the request, as far as it says so and proves it.
+        """
         try:
             to = self._plan.read(message.to or "")
         except ValueError as error:
             return HookResult(HookOutcome.NEVER, 400, "invalid_number", str(error), None, message)
-        preset = known.preset
-        if preset.repeat_s is None:
+        repeat_s = known.preset.repeat_s
+        if repeat_s is None:
             key = None if once is None else _key(known, f"{sha256(once.encode()).hexdigest()}:{to}")
             return await self._send(known, message, to, key)
-        text = message.code or message.text or ""
-        mark = self._seal.mark(f"{to}\0{text}", known.hook.id)
+        mark = self._seal.mark(f"{to}\0{message.code or message.text}", known.hook.id)
         async with self._turn(mark):
-            window = self._clock.now_ms() // (preset.repeat_s * 1000)
-            if self._is_repeat(known, mark, window, preset.repeat_s * 1000):
+            window = at_ms // (repeat_s * 1000)
+            if self._is_repeat(known, mark, window, at_ms - repeat_s * 1000):
                 return _accepted(message)
             return await self._send(known, message, to, _key(known, f"{mark}:{window}"))
 
-    def _is_repeat(self, known: KnownHook, mark: str, window: int, repeat_ms: int) -> bool:
-        """Whether the same number and code or text was accepted within the window."""
+    def _is_repeat(self, known: KnownHook, mark: str, window: int, since: int) -> bool:
+        """Whether the same number and code or text was accepted within the window.
+
+        By the time that the program signed: so a request that somebody else repeats later, within
+        its signature's time, is found as well.
+        """
         whose = (known.hook.organization_id, known.hook.mode.value)
-        since = self._clock.now_ms() - repeat_ms
         times = (
             self._messages.accepted_at(*whose, _key(known, f"{mark}:{each}"))
-            for each in (window, window - 1)
+            for each in (window, window - 1, window + 1)
         )
         return any(at is not None and at > since for at in times)
 
@@ -216,7 +226,7 @@ class HookReceiver:
                     principal,
                     SendHookCode(
                         to,
-                        code=message.code,
+                        code=None if message.text else message.code,
                         text=message.text,
                         locale=message.locale or known.hook.locale,
                         sender=known.hook.sender,

@@ -89,7 +89,7 @@ def _secret_option(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--preset", required=True, help="The program: one of `risala hook presets`.")
 @click.option(
     "--proof",
-    type=click.Choice(["standard-webhooks", "bearer", "basic", "header", "path"]),
+    metavar="PROOF",
     help="How the program proves itself, if it can do several.",
 )
 @_settings

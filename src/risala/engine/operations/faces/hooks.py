@@ -83,7 +83,7 @@ Locale = Annotated[
 Proof = Annotated[
     str | None,
     PlainValidator(maybe(one_of("invalid_proof", (each.value for each in HookProof)))),
-    ArgumentKind("`standard-webhooks`, `bearer`, `basic`, `header` or `path`"),
+    ArgumentKind(" or ".join(f"`{each.value}`" for each in HookProof)),
 ]
 
 
