@@ -181,6 +181,12 @@ async def test_a_disabled_a_suspended_and_a_deleted_one_are_refused_at_once(offi
     assert len(office.messages()) == 1
 
 
+async def test_a_secret_is_shown_as_its_program_takes_it(office):
+    assert (await hook(office, "logto"))[1].startswith("Bearer ")
+    found, secret = await hook(office, "logto", proof="path")
+    assert found["url"].endswith(secret)
+
+
 @pytest.mark.parametrize("proof", ["bearer", "basic", "header", "path"])
 async def test_each_proof_is_asked_for(office, proof):
     found, secret = await hook(office, table=TEXTS, proof=proof)
@@ -294,6 +300,7 @@ async def test_a_held_alert_outlives_the_service_and_leaves_once(tmp_path, autoj
         ({"preset": "supabase-auth", "proof": "bearer"}, "invalid_proof"),
         ({"preset": "supabase-auth", "numbers": [TO]}, "unexpected_numbers"),
         ({"preset": "supabase-auth", "secret": "short"}, "invalid_secret"),
+        ({"preset": "zitadel", "proof": "timed-signature"}, "missing_secret"),
         ({"preset": "supabase-auth", "mapping": "{}"}, "invalid_mapping"),
         ({"preset": CUSTOM, "mapping": "nothing"}, "invalid_mapping"),
         ({"preset": CUSTOM, "mapping": json.dumps(ALERTS)}, "missing_numbers"),

@@ -252,7 +252,7 @@ class HookRegistry:
             log.warning("hooks.touch", reason=str(error))
 
     def _made(self, made: Hook, program: Preset, secret: str, given: str | None) -> MadeHook:
-        shown = program.secret_prefix + secret
+        shown = program.pasted(HookProof(made.proof), secret)
         return MadeHook(self._addressed(made, secret), None if given is not None else shown)
 
     def _addressed(self, hook: Hook, secret: str) -> AddressedHook:
@@ -295,7 +295,8 @@ def preset_of(hook: Hook) -> Preset | HookFault:
 
 def _secret(proof: HookProof, given: str | None, program: Preset) -> tuple[str, bytes]:
     """A secret, and what is kept of it."""
-    if given is None and program.secret_from == "program":  # noqa: S105 -- a maker
+    of_program = proof.is_made_by_program or program.secret_from == "program"  # noqa: S105
+    if given is None and of_program:
         text = f"{program.title} makes the secret itself: give the one that it shows."
         raise Invalid("secret", "missing_secret", text)
     secret = _new_secret(proof) if given is None else given.strip()
