@@ -66,10 +66,17 @@ GUIDES = [
             serves=True,
         )
         for page in (
+            "docs/how-to/connect/alertmanager.md",
+            "docs/how-to/connect/apprise.md",
+            "docs/how-to/connect/grafana.md",
+            "docs/how-to/connect/home-assistant.md",
             "docs/how-to/connect/index.md",
             "docs/how-to/connect/librenms.md",
             "docs/how-to/connect/meshcentral.md",
+            "docs/how-to/connect/nagios.md",
             "docs/how-to/connect/nextcloud.md",
+            "docs/how-to/connect/odoo.md",
+            "docs/how-to/connect/uptime-kuma.md",
         )
     ),
     Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[faces.twilio]\nenabled = true\n"),
