@@ -8,10 +8,10 @@ import os
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 import structlog
@@ -106,6 +106,7 @@ def _read_no_path_twice() -> None:
 
 _write_plain_tracebacks()
 _keep_no_logger()
+_WRAPPER: Final = structlog.get_config()["wrapper_class"]
 _read_no_path_twice()
 
 
@@ -119,6 +120,14 @@ def only_home_is_known() -> None:
         for code in others:
             del countries._KNOWN[code]
         plan.plan_of.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def logs_are_whole() -> Iterator[None]:
+    """No test's level outlives it: a command that ran here keeps errors alone."""
+    yield
+    if structlog.get_config()["wrapper_class"] is not _WRAPPER:
+        structlog.reset_defaults()
 
 
 def _jump_at_once(clock: trio.testing.MockClock) -> None:

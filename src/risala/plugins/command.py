@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 BUILT_IN: Final = frozenset(
     {
         *("adjust", "alerts", "audit", "audit-log", "backup", "carriers", "completion"),
-        *("country", "credential", "doctor", "inbound", "init", "kept", "key", "ledger", "log"),
+        *(
+            "country",
+            "credential",
+            "hook",
+            "doctor",
+            "inbound",
+            "init",
+            "kept",
+            "key",
+            "ledger",
+            "log",
+        ),
         *("member", "message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
         *("retention", "rotate-key", "route", "send", "sender", "serve", "simulate", "tail"),
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
