@@ -31,7 +31,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.records.hooks import Storm
 from risala.engine.rules.hooks.answers import (
-    COUNTRY_CODE,
+    CLOSED_CODE,
     HookAnswer,
     HookAnswerShape,
     HookOutcome,
@@ -327,7 +327,7 @@ def _refused(error: EngineError, message: HookMessage) -> HookResult:
             HookOutcome.LATER, LATER, "unavailable", str(error), RETRY_AFTER_S, message
         )
     status = next((_STATUSES[each] for each in type(error).__mro__ if each in _STATUSES), 400)
-    code = COUNTRY_CODE if isinstance(error, CountryNotOpen) else "refused"
+    code = CLOSED_CODE if isinstance(error, CountryNotOpen) else "refused"
     return HookResult(HookOutcome.NEVER, status, code, str(error), None, message)
 
 

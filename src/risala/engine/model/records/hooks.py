@@ -18,6 +18,7 @@ from risala.engine.model.records.fields import (
     Typed,
 )
 from risala.engine.model.states import Mode
+from risala.sms.numbering.plan import EXAMPLE
 
 NAME_MAX: Final = 100
 """Characters of a hook's name at most."""
@@ -48,7 +49,7 @@ class Hook:
         AUDITED,
         Label(N_("Numbers")),
         Hint(N_("Who gets its messages, one a line.")),
-        Typed("+22236123456", left_to_right=True),
+        Typed(EXAMPLE, left_to_right=True),
     ]
     """Whom its alerts go to; None: each request names its recipient."""
     sender: Annotated[str | None, AUDITED, JsonName("from"), Label(N_("Sender"))]

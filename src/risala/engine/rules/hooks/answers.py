@@ -14,7 +14,7 @@ ID_CHARACTERS_MAX: Final = 64
 """Characters of an id that an answer repeats."""
 NUMBER_CODES: Final = frozenset({"invalid_number", "invalid_recipient"})
 """Codes of results whose number is none that can be sent to."""
-COUNTRY_CODE: Final = "country_not_open"
+CLOSED_CODE: Final = "country_not_open"
 """The code of a result whose number is of a country that is not served, or not open."""
 
 
@@ -132,7 +132,7 @@ def _odoo_state(result: HookResult) -> str:
         return "server_error"
     if result.code in NUMBER_CODES:
         return "wrong_number_format"
-    if result.code == COUNTRY_CODE:
+    if result.code == CLOSED_CODE:
         return "country_not_supported"
     return {402: "insufficient_credit", 401: "unregistered", 403: "unregistered"}.get(
         result.status, "server_error"

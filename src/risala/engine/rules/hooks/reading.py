@@ -35,7 +35,7 @@ REFERENCE_CHARACTERS_MAX: Final = 200
 ALERT_CHARACTERS_MAX: Final = 480
 """Where an alert's text is cut: each of its segments is paid for once for each number."""
 _NUMBER: Final = re.compile(rf"(?!\d*\.\d\Z)[+0-9 ().\-/]{{1,{NUMBER_CHARACTERS_MAX}}}")
-"""Not ``22236123456.0`` either, which is no number of a phone."""
+"""Not ``36123456.0`` either, which is no number of a phone."""
 _CODE: Final = re.compile(rf"[^\s.\x00-\x1f\x7f-\x9f]{{1,{CODE_CHARACTERS_MAX}}}")
 """No dot: it would be that of a number that lost its digits on its way."""
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
