@@ -12,6 +12,7 @@ from standardwebhooks import Webhook
 from tests.http.faces.face_office import TO, open_office
 
 from risala.engine.model.errors import Invalid
+from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.engine.rules.hooks.presets import CUSTOM
 from risala.http.faces.hooks import add_hooks
 
@@ -185,6 +186,27 @@ async def test_a_secret_is_shown_as_its_program_takes_it(office):
     assert (await hook(office, "logto"))[1].startswith("Bearer ")
     found, secret = await hook(office, "logto", proof="path")
     assert found["url"].endswith(secret)
+
+
+async def test_from_another_address_it_is_refused(office):
+    found, secret = await hook(office, table=TEXTS, allowed_addresses=["203.0.113.0/24"])
+    body = {"to": TO, "text": "hello"}
+    status, told = await post(office, place(found), body, authorization=f"Bearer {secret}")
+    assert (status, told["code"]) == (403, "address")
+    await office.perform("hook.set", hook_id=found["id"], allowed_addresses=["0.0.0.0/0", "::/0"])
+    receiver = office.gateway.hooks
+    request = HookRequest(
+        method="POST",
+        query="",
+        headers={"authorization": f"Bearer {secret}"},
+        body=json.dumps(body).encode(),
+        content_type="application/json",
+        path_secret=None,
+        at_s=0,
+    )
+    nowhere = await receiver.receive(found["id"], request, None)
+    assert nowhere.answer.status == 403
+    assert office.messages() == []
 
 
 @pytest.mark.parametrize("proof", ["bearer", "basic", "header", "path"])

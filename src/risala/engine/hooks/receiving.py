@@ -135,7 +135,9 @@ class HookReceiver:
         if fault is not None:
             return HookReceipt(_generic(request, _UNKNOWN), principal, False, fault.sentence)
         allowed = principal.allowed_addresses
-        if allowed is not None and not any(address in each for each in allowed):
+        if allowed is not None and (
+            address is None or not any(address in each for each in allowed)
+        ):
             text = f"{_ADDRESS.sentence} It came from {address}."
             return HookReceipt(_generic(request, _ADDRESS), principal, True, text)
         self._registry.used(hook_id)

@@ -49,7 +49,10 @@ async def _is_over(receiver: HookReceiver, storm: Storm, now_ms: int) -> bool:
     if not storm.held:
         return True
     result = await receiver.end_storm(storm)
-    if result is None or result.outcome is HookOutcome.ACCEPTED:
+    if result is None:
+        log.error("hooks.alerts_lost", hook=storm.hook, held=storm.held, reason="It may not send.")
+        return True
+    if result.outcome is HookOutcome.ACCEPTED:
         return True
     is_late = now_ms - storm.ends_at >= KEPT_MS
     if is_late:
