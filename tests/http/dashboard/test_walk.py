@@ -28,6 +28,7 @@ def path_of(route, organization_id: str = "org_1") -> str:
     path = route.path.replace("<org>", organization_id).replace("<key_id>", "key_1")
     path = path.replace("<credential_id>", "crd_1")
     path = path.replace("<user_id>", "usr_2").replace("<endpoint_id>", "whe_1")
+    path = path.replace("<hook_id>", "hok_1")
     return re.sub("<.*?>", "x", path)
 
 

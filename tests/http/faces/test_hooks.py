@@ -332,7 +332,7 @@ async def test_a_held_alert_outlives_the_service_and_leaves_once(tmp_path, autoj
                 "mapping": json.dumps(ALERTS),
                 "numbers": [f"+222360000{each:02}" for each in range(21)],
             },
-            "too_many_numbers",
+            "too_many_recipients",
         ),
     ],
 )

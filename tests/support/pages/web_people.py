@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+import web_hooks
 import web_kept
 import web_messages
 import web_requests
@@ -569,6 +570,7 @@ class FakeWebGateway:
     console_pages: dict[str, OpenPage] = field(default_factory=dict)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
     credentials: list[dict[str, Any]] = field(default_factory=lambda: [credential()])
+    hooks: dict[str, dict[str, Any]] = field(default_factory=lambda: {"hok_1": web_hooks.hook()})
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
     invitations: list[dict[str, Any]] = field(default_factory=list)
     devices: list[dict[str, Any]] = field(default_factory=list)
@@ -766,6 +768,7 @@ class FakeWebGateway:
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)
         told = told or web_requests.answer(name, arguments)
+        told = told or web_hooks.answer(name, arguments, self.hooks)
         return told or webhooks_told(self, name, arguments)
 
 

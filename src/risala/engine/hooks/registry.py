@@ -277,7 +277,7 @@ class HookRegistry:
             raise Invalid("numbers", "unexpected_numbers", text)
         if len(hook.numbers or ()) > NUMBERS_MAX:
             text = f"A hook sends to at most {NUMBERS_MAX} numbers."
-            raise Invalid("numbers", "too_many_numbers", text)
+            raise Invalid("numbers", "too_many_recipients", text)
         return found
 
 

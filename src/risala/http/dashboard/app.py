@@ -26,6 +26,8 @@ from risala.http.dashboard import (
 from risala.http.dashboard import settings as settings_page
 from risala.http.dashboard.billing import checkout, entries, statement, top_up
 from risala.http.dashboard.billing.checkout import add_callbacks
+from risala.http.dashboard.connect import gallery
+from risala.http.dashboard.connect import one as hook
 from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
@@ -50,7 +52,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
         route
         for page in (
             *(account, organizations, members, overview, listing, message),
-            *(keys, credentials, key),
+            *(keys, credentials, key, gallery, hook),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
             *(verify_sessions, verify_settings, trying, checkout),
             *(entries, inbound, account_data, exports, endings),

@@ -28,6 +28,7 @@ NAVIGATION: Final = (
         N_("Connect"),
         (
             NavItem("keys", "key", N_("API keys"), key="k"),
+            NavItem("connect", "link", N_("Connect software"), key="c"),
             NavItem("webhooks", "webhooks", N_("Webhooks"), key="w"),
             NavItem("start", "book", N_("Quick start"), key="q"),
         ),

@@ -135,6 +135,35 @@ SPOKEN: Final = (
         "it is, confirm the payment as unchecked."
     ),
     N_("The provider cannot be asked about this payment."),
+    N_("The hook is unknown, or the secret is wrong."),
+    N_("The hook may not be used from this address. It came from {address}."),
+    N_("The hook is disabled, or its organization is not active."),
+    N_("The address is not this hook's."),
+    N_("The header {header} is missing."),
+    N_("The header {header} is missing, or has no password."),
+    N_("The address ends without the hook's secret."),
+    N_("The secret is not this hook's."),
+    N_("The headers {headers} are needed."),
+    N_("The signature has not the form that it must have."),
+    N_("No signature is made with this hook's secret."),
+    N_("The signature's time is more than five minutes from ours: check both clocks."),
+    N_("The list {field} is empty."),
+    N_("The body must be JSON."),
+    N_("A form or query has at most {count} fields."),
+    N_("One request sends at most {count} messages."),
+    N_("{field} must be one phone number."),
+    N_("{field} must be a code of at most {count} characters, without spaces."),
+    N_("The text can have at most {count} characters."),
+    N_("{field} must be a text or a number."),
+    N_("{field} can have at most {count} characters."),
+    N_("{field} is missing or empty."),
+    N_("{program} proves itself by {proofs}."),
+    N_("{program} names no recipient: give the numbers that get its messages."),
+    N_("{program} names the recipient in each request: give no numbers."),
+    N_("A hook sends to at most {count} numbers."),
+    N_("{program} makes the secret itself: give the one that it shows."),
+    N_("The secret is not one that its program makes: copy it whole, and nothing else."),
+    N_("A secret has {least} to {count} characters."),
 )
 """Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
 may meet needs its sentence here."""
@@ -147,13 +176,14 @@ def _pattern(sentence: str) -> re.Pattern[str]:
 _PATTERNS: Final = tuple((sentence, _pattern(sentence)) for sentence in SPOKEN)
 
 
-def _in_words(words: Words, text: str) -> Markup:
-    """The engine's sentence, in the reader's language where the catalogue has it."""
+def in_words(words: Words, text: str) -> Markup:
+    """The engine's sentence, in the reader's language where the catalogue has it, without the
+    marks that stand around names in it."""
     for sentence, pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found is not None:
             holes = {
-                name: Markup("<bdi>{}</bdi>").format(what)
+                name: Markup("<bdi>{}</bdi>").format(what.replace("`", ""))
                 for name, what in found.groupdict().items()
             }
             return words(sentence, **holes)
@@ -189,7 +219,7 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
     found: dict[str, Markup] = {}
     for fault in error.faults:
         known = FAULTS.get(fault.code)
-        sentence = _in_words(words, fault.message) if known is None else words(known)
+        sentence = in_words(words, fault.message) if known is None else words(known)
         if fault.code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
         if fault.code == "too_few_digits" and not plan.is_default:
@@ -231,7 +261,7 @@ def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
     for kind in type(error).__mro__:
         if kind in KINDS and kind is not errors.EngineError:
             return words(KINDS[kind])
-    return _in_words(words, str(error))
+    return in_words(words, str(error))
 
 
 def waiting(words: Words, seconds: int) -> Markup:

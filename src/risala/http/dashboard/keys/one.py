@@ -30,7 +30,7 @@ PATHS: Final = (
 STATUSES: Final = ("2xx", "4xx", "5xx")
 OVERLAPS_S: Final = (0, 3600, 86_400, 7 * 86_400)
 """How long the previous value may stay valid, as the form offers it."""
-_OVERLAP_S: Final = 86_400
+OVERLAP_S: Final = 86_400
 """The default: a day to put the new value in its place."""
 _SHOWN: Final = 50
 _COUNTED: Final = 100
@@ -61,8 +61,8 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         "live_at": visit.at(f"keys/{key.id}/live", **asked, seen=newest),
         "is_idle": key.enabled and key.idle_ms > IDLE_DAYS * DAY_MS,
         "idle_days": key.idle_ms // DAY_MS,
-        "overlaps": [(str(each), _overlap_text(visit, each)) for each in OVERLAPS_S],
-        "overlap": str(_OVERLAP_S),
+        "overlaps": [(str(each), overlap_text(visit, each)) for each in OVERLAPS_S],
+        "overlap": str(OVERLAP_S),
         "labels": form.labels(visit.words),
         "fields": form.drawn(visit.words, found, typed),
         **edit(error, typed, version or 0, form.stored(visit.words, found)),
@@ -103,7 +103,8 @@ def _mode(visit: PageRequest) -> dict[str, str]:
     return {"mode": "test"} if visit.mode.value == "test" else {}
 
 
-def _overlap_text(visit: PageRequest, seconds: int) -> str:
+def overlap_text(visit: PageRequest, seconds: int) -> str:
+    """One of the times that the form offers."""
     words, hours = visit.words, seconds // 3600
     if not seconds:
         return words("Not at all: it leaked")
@@ -111,6 +112,12 @@ def _overlap_text(visit: PageRequest, seconds: int) -> str:
         return words.counted("{n} hour", "{n} hours", hours, n=visit.formats.num(hours))
     days = hours // 24
     return words.counted("{n} day", "{n} days", days, n=visit.formats.num(days))
+
+
+def overlap_of(visit: PageRequest) -> int:
+    """The chosen time, in seconds."""
+    chosen = visit.form.text("overlap", str(OVERLAP_S))
+    return int(chosen) if chosen in map(str, OVERLAPS_S) else OVERLAP_S
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -165,10 +172,8 @@ async def change(visit: PageRequest) -> TrioResponse:
 
 async def rotate(visit: PageRequest) -> TrioResponse:
     """Another value, which is shown once."""
-    chosen = visit.form.text("overlap", str(_OVERLAP_S))
-    overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
     try:
-        made = await visit.ask(keys.ROTATE, key_id=id_of(visit), overlap_s=overlap_s)
+        made = await visit.ask(keys.ROTATE, key_id=id_of(visit), overlap_s=overlap_of(visit))
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit))
     return await visit.page(

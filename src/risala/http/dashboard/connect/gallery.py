@@ -1,0 +1,169 @@
+"""The programs that can send through a hook, and the hooks of an organization: made here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import hooks, senders
+from risala.engine.model.records.hooks import Hook, HookPreset, MadeHook
+from risala.http.dashboard.connect.guides import ShownStep, steps_of
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.routes import PageRoute, shows
+
+KINDS: Final = {
+    "sign-in": N_("Sign-in"),
+    "monitoring": N_("Monitoring"),
+    "business": N_("Business software"),
+    "home": N_("At home"),
+}
+"""The groups of the gallery, in its order."""
+OWN_SECRET: Final = frozenset({"timed-signature", "body-signature"})
+"""Proofs whose secret the program makes."""
+HIDDEN: Final = "‹secret›"
+"""In the place of a secret that cannot be shown."""
+LANGUAGES: Final = (("fr", "Français"), ("ar", "العربية"), ("en", "English"))
+"""Of codes and alerts, in their own words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookView(Hook):
+    """A hook as its reader sees it."""
+
+    program: str
+    label: str
+
+
+async def programs(visit: PageRequest) -> dict[str, HookPreset]:
+    """The programs that there is a preset for, by its name."""
+    return {each.name: each for each in (await visit.ask_here(hooks.PRESETS)).presets}
+
+
+def view_of(visit: PageRequest, hook: Hook, known: Mapping[str, HookPreset]) -> HookView:
+    """A hook as its reader sees it."""
+    program = known.get(hook.preset)
+    title = visit.words("Another program") if program is None else program.title
+    values = {each.name: getattr(hook, each.name) for each in fields(Hook)}
+    return HookView(**values, program=title, label=hook.name or title)
+
+
+async def _program(visit: PageRequest) -> HookPreset:
+    """The program that the address names; one that is not there is 404."""
+    found = (await programs(visit)).get(visit.arguments["preset"])
+    if found is None:
+        raise NotFound("There is no such program.")
+    return found
+
+
+async def _gallery(visit: PageRequest) -> dict[str, object]:
+    known = await programs(visit)
+    groups = [
+        (kind, visit.words(title), [each for each in known.values() if each.kind == kind])
+        for kind, title in KINDS.items()
+    ]
+    found = (await visit.ask_here(hooks.LIST)).hooks
+    return {"groups": groups, "hooks": [view_of(visit, each, known) for each in found]}
+
+
+async def form_values(visit: PageRequest) -> dict[str, object]:
+    """What the fields of a hook's forms offer."""
+    words = visit.words
+    names = (await visit.ask_here(senders.LIST)).senders
+    approved = [each.name for each in names if each.status == "approved"]
+    return {
+        "form": visit.form,
+        "senders": approved,
+        "languages": [("", words("As the organization's settings say")), *LANGUAGES],
+        "name_max": hooks.NAME_MAX,
+        "labels": {
+            "name": words("Name"),
+            "numbers": words("Numbers"),
+            "from": words("Sender"),
+            "locale": words("Language"),
+            "proof": words("How it proves itself"),
+            "secret": words("The program's own secret"),
+            "allowed_addresses": words("Allowed addresses"),
+        },
+    }
+
+
+async def _new(visit: PageRequest) -> dict[str, object]:
+    program = await _program(visit)
+    sign = OWN_SECRET.intersection(program.proofs)
+    return {
+        "program": program,
+        "steps": _steps(visit, program, program.proofs[0]),
+        "proofs": [(each, proof_words(visit, each)) for each in program.proofs],
+        "wants_secret": bool(sign) or program.secret_from == "program",  # noqa: S105 -- a maker
+        **await form_values(visit),
+    }
+
+
+def _steps(visit: PageRequest, program: HookPreset, proof: str) -> list[ShownStep]:
+    """As its page shows them before there is a hook."""
+    return steps_of(visit.words, program, proof, f"{visit.base_url}/hooks/…", HIDDEN)
+
+
+def proof_words(visit: PageRequest, proof: str) -> Markup:
+    """How a program proves itself, as its administrator knows it."""
+    words = visit.words
+    return {
+        "standard-webhooks": words("signature (Standard Webhooks)"),
+        "bearer": words("token in the header Authorization"),
+        "basic": words("user name and password"),
+        "header": words("secret in a header"),
+        "path": words("secret at the end of the address"),
+        "timed-signature": words("signature with a secret of its own"),
+        "body-signature": words("signature with a secret of its own"),
+    }[proof]
+
+
+async def create(visit: PageRequest) -> TrioResponse:
+    program, form = await _program(visit), visit.form
+    asked: dict[str, object] = {
+        "preset": program.name,
+        "mode": form.text("hook_mode", "live"),
+        **form.filled("name", "from", "locale", "proof", "secret"),
+        **{name: lines for name in ("numbers", "allowed_addresses") if (lines := form.lines(name))},
+    }
+    try:
+        made = await visit.ask_here(hooks.CREATE, **asked)
+    except Refusal as error:
+        return await visit.again("connect/program.html", error, await _new(visit))
+    return await shown_once(visit, made)
+
+
+async def shown_once(visit: PageRequest, made: MadeHook, *, is_new: bool = True) -> TrioResponse:
+    """The page with the secret of a hook, and what is pasted where."""
+    hook = made.hook
+    known = await programs(visit)
+    return await visit.page(
+        "connect/made.html",
+        is_secret=True,
+        is_new=is_new,
+        hook=view_of(visit, hook, known),
+        address=hook.url,
+        secret=None if hook.proof == "path" else made.secret,
+        steps=steps_of(
+            visit.words, known.get(hook.preset), hook.proof, hook.url, made.secret or "…"
+        ),
+    )
+
+
+_PROGRAM: Final = "/app/<org>/connect/programs/<preset>"
+ROUTES: Final = (
+    PageRoute(
+        path="/app/<org>/connect",
+        view=shows("connect/list.html", _gallery),
+        access=PageAccess.VIEWER,
+    ),
+    PageRoute(path=_PROGRAM, view=shows("connect/program.html", _new), access=PageAccess.VIEWER),
+    PageRoute(path=_PROGRAM, view=create, access=PageAccess.DEVELOPER, method="POST", once=True),
+)

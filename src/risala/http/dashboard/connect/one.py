@@ -1,0 +1,207 @@
+"""One hook: its last requests and what was wrong with them, its settings, a new secret, a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import hooks, messages, requests
+from risala.engine.model.records.hooks import Hook
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.requests import LoggedRequest
+from risala.engine.model.states import Mode
+from risala.http.dashboard.connect.gallery import (
+    HIDDEN,
+    OWN_SECRET,
+    form_values,
+    programs,
+    proof_words,
+    shown_once,
+    view_of,
+)
+from risala.http.dashboard.connect.guides import steps_of
+from risala.http.dashboard.keys.one import OVERLAP_S, OVERLAPS_S, overlap_of, overlap_text
+from risala.http.web.access import PageAccess
+from risala.http.web.editing.declared import DeclaredForm
+from risala.http.web.editing.edit_conflict import as_seen, edit
+from risala.http.web.forms import SentForm
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import in_words
+from risala.http.web.routes import PageRoute, shows
+
+CHANGED: Final = N_("The hook is changed.")
+DISABLED: Final = N_("The hook is disabled: its requests are refused from now on.")
+ENABLED: Final = N_("The hook works again.")
+DELETED: Final = N_("The hook is deleted.")
+SENT: Final = N_("The trial is accepted. What happens to it appears on this page.")
+TRIAL: Final = "Risala: {program}"
+"""The text of a trial: a name is the same in every language."""
+_SHOWN: Final = 10
+"""The last requests: enough to see what a program does."""
+_SETTINGS: Final = DeclaredForm(Hook, hooks.SETTINGS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestView(LoggedRequest):
+    """A request to a hook, with what was wrong with it."""
+
+    wrong: Markup | None
+    """None: nothing."""
+
+
+def id_of(visit: PageRequest) -> str:
+    """The hook that the address names."""
+    return visit.arguments["hook_id"]
+
+
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+    """The values of the page of a hook; with those of a refused form."""
+    found, version = await visit.ask_to_edit(hooks.SHOW, hook_id=id_of(visit))
+    known = await programs(visit)
+    hook, program = view_of(visit, found, known), known.get(found.preset)
+    log = await _log(visit)
+    typed = None if error is None else visit.form
+    stored = _SETTINGS.stored(visit.words, found)
+    stored["from"] = stored.pop("sender")
+    of_program = program is not None and program.secret_from == "program"  # noqa: S105 -- a maker
+    return {
+        **await form_values(visit),
+        "hook": hook,
+        "address": found.url.replace("{secret}", HIDDEN),
+        "proof": proof_words(visit, hook.proof),
+        "steps": steps_of(
+            visit.words,
+            program,
+            hook.proof,
+            found.url.replace("{secret}", HIDDEN),
+            HIDDEN,
+        ),
+        "log": log,
+        "overlaps": [(str(each), overlap_text(visit, each)) for each in OVERLAPS_S],
+        "overlap": str(OVERLAP_S),
+        "wants_secret": hook.proof in OWN_SECRET or of_program,
+        "to": visit.form.text("to") or next(iter(hook.numbers or ()), ""),
+        "needs_numbers": bool(hook.numbers),
+        "shown": _shown(hook, typed),
+        **edit(error, typed, version or 0, stored),
+    }
+
+
+def _shown(hook: Hook, typed: SentForm | None) -> dict[str, str]:
+    """The values of the settings' fields: what was typed, else what is stored."""
+    lists = {"numbers": hook.numbers, "allowed_addresses": hook.allowed_addresses}
+    stored = {
+        "name": hook.name or "",
+        "sender": hook.sender or "",
+        "locale": hook.locale or "",
+        **{name: "\n".join(each or ()) for name, each in lists.items()},
+    }
+    if typed is None:
+        return stored
+    return {name: typed.text("from" if name == "sender" else name) for name in stored}
+
+
+async def _log(visit: PageRequest) -> list[RequestView]:
+    """The last requests, each with its sentence."""
+    page = await visit.ask_here(requests.LIST, key_id=id_of(visit), limit=_SHOWN)
+    return [await _told(visit, each) for each in page.requests]
+
+
+async def _told(visit: PageRequest, request: LoggedRequest) -> RequestView:
+    try:
+        found = await visit.ask_here(requests.SHOW, request_id=request.request_id)
+    except NotFound:  # its days are over since the list was read
+        return RequestView(**shallow(request), wrong=None)
+    told = found.answered.get("message") if isinstance(found.answered, dict) else None
+    wrong = in_words(visit.words, told) if isinstance(told, str) and told else None
+    return RequestView(**shallow(request), wrong=wrong)
+
+
+async def change(visit: PageRequest) -> TrioResponse:
+    """The settings of the hook."""
+    hook_id, form = id_of(visit), visit.form
+    asked: dict[str, object] = {
+        **{name: form.text(name) or None for name in ("name", "from", "locale")},
+        "allowed_addresses": form.lines("allowed_addresses"),
+    }
+    if "numbers" in form.fields:
+        asked["numbers"] = form.lines("numbers")
+    try:
+        await visit.ask(hooks.SET, hook_id=hook_id, **asked, **as_seen(form))
+    except Refusal as error:
+        return await visit.again("connect/one.html", error, await _values(visit, error))
+    return visit.go(_home(visit), CHANGED)
+
+
+async def enable(visit: PageRequest) -> TrioResponse:
+    await visit.ask(hooks.ENABLE, hook_id=id_of(visit))
+    return visit.go(_home(visit), ENABLED)
+
+
+async def disable(visit: PageRequest) -> TrioResponse:
+    await visit.ask(hooks.DISABLE, hook_id=id_of(visit))
+    return visit.go(_home(visit), DISABLED)
+
+
+async def rotate(visit: PageRequest) -> TrioResponse:
+    """Another secret, which is shown once."""
+    asked: dict[str, object] = {"overlap_s": overlap_of(visit), **visit.form.filled("secret")}
+    try:
+        made = await visit.ask(hooks.ROTATE, hook_id=id_of(visit), **asked)
+    except Refusal as error:
+        return await visit.again("connect/one.html", error, await _values(visit))
+    return await shown_once(visit, made, is_new=False)
+
+
+async def send_trial(visit: PageRequest) -> TrioResponse:
+    """A message as this hook would send it, to see it arrive."""
+    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
+    view = view_of(visit, hook, await programs(visit))
+    text = TRIAL.format(program=view.program)
+    asked: dict[str, object] = {"to": visit.form.text("to"), "body": text, "mode": hook.mode.value}
+    if hook.sender is not None:
+        asked["from"] = hook.sender
+    try:
+        sent = await visit.ask_here(messages.SEND, **asked)
+    except Refusal as error:
+        return await visit.again("connect/one.html", error, await _values(visit))
+    tail = "?mode=test" if hook.mode is Mode.TEST else ""
+    return visit.go(f"/app/{visit.organization_id}/messages/{sent.message_id}{tail}", SENT)
+
+
+async def _asked(visit: PageRequest) -> dict[str, object]:
+    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
+    return {"hook": view_of(visit, hook, await programs(visit))}
+
+
+async def delete(visit: PageRequest) -> TrioResponse:
+    values = await _asked(visit)
+    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
+    if visit.form.text("confirm") != hook.last4:
+        fault = visit.words("These are not the last four characters of the secret.")
+        return await visit.wrong("connect/delete.html", {"confirm": fault}, **values)
+    await visit.ask(hooks.DELETE, hook_id=hook.id)
+    return visit.go(visit.at("connect"), DELETED)
+
+
+def _home(visit: PageRequest) -> str:
+    return visit.at(f"connect/{id_of(visit)}")
+
+
+_HOOK: Final = "/app/<org>/connect/<hook_id>"
+_DEVELOPER: Final = PageAccess.DEVELOPER
+ROUTES: Final = (
+    PageRoute(path=_HOOK, view=shows("connect/one.html", _values), access=PageAccess.VIEWER),
+    PageRoute(path=_HOOK, view=change, access=_DEVELOPER, method="POST"),
+    PageRoute(path=f"{_HOOK}/enable", view=enable, access=_DEVELOPER, method="POST"),
+    PageRoute(path=f"{_HOOK}/disable", view=disable, access=_DEVELOPER, method="POST"),
+    PageRoute(path=f"{_HOOK}/rotate", view=rotate, access=_DEVELOPER, method="POST", once=True),
+    PageRoute(path=f"{_HOOK}/trial", view=send_trial, access=_DEVELOPER, method="POST", once=True),
+    PageRoute(path=f"{_HOOK}/delete", view=shows("connect/delete.html", _asked), access=_DEVELOPER),
+    PageRoute(path=f"{_HOOK}/delete", view=delete, access=_DEVELOPER, method="POST"),
+)
