@@ -142,6 +142,11 @@ async def test_the_page_says_what_was_wrong_with_the_last_request(owner, gateway
     assert "<bdi>/user/phone</bdi> is missing or empty." in page.text
     answered(gateway, "<b>")
     assert "<b>" not in (await owner.get(HERE)).text
+    answered(gateway, None, status=200)
+    gateway.answers["request.show"]["answered"] = {"messageId": "sms_7"}
+    page = await owner.get(HERE)
+    assert 'href="/app/org_1/messages/sms_7"' in page.text
+    assert "was refused" not in page.text
     gateway.answers.clear()
     gateway.hooks["hok_2"] = hook("hok_2")
     page = await owner.get(f"{LIST}/hok_2")

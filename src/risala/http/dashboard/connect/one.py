@@ -13,7 +13,6 @@ from risala.engine.model.records import hooks, messages, requests
 from risala.engine.model.records.hooks import Hook
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.requests import LoggedRequest
-from risala.engine.model.states import Mode
 from risala.http.dashboard.connect.gallery import (
     HIDDEN,
     OWN_SECRET,
@@ -50,8 +49,10 @@ _SETTINGS: Final = DeclaredForm(Hook, hooks.SETTINGS)
 class RequestView(LoggedRequest):
     """A request to a hook, with what was wrong with it."""
 
-    wrong: Markup | None
+    wrong: Markup | None = None
     """None: nothing."""
+    message_at: str | None = None
+    """The address of the page of its first message; None: it made none."""
 
 
 def id_of(visit: PageRequest) -> str:
@@ -116,10 +117,20 @@ async def _told(visit: PageRequest, request: LoggedRequest) -> RequestView:
     try:
         found = await visit.ask_here(requests.SHOW, request_id=request.request_id)
     except NotFound:  # its days are over since the list was read
-        return RequestView(**shallow(request), wrong=None)
-    told = found.answered.get("message") if isinstance(found.answered, dict) else None
-    wrong = in_words(visit.words, told) if isinstance(told, str) and told else None
-    return RequestView(**shallow(request), wrong=wrong)
+        return RequestView(**shallow(request))
+    answered = found.answered if isinstance(found.answered, dict) else {}
+    told, made = answered.get("message"), answered.get("messageId")
+    return RequestView(
+        **shallow(request),
+        wrong=in_words(visit.words, told) if isinstance(told, str) and told else None,
+        message_at=_message_at(visit, made, request.mode) if isinstance(made, str) else None,
+    )
+
+
+def _message_at(visit: PageRequest, message_id: str, mode: str) -> str:
+    """The page of a message, whose data may be other than this page's."""
+    tail = "?mode=test" if mode == "test" else ""
+    return f"/app/{visit.organization_id}/messages/{message_id}{tail}"
 
 
 async def change(visit: PageRequest) -> TrioResponse:
@@ -170,8 +181,7 @@ async def send_trial(visit: PageRequest) -> TrioResponse:
         sent = await visit.ask_here(messages.SEND, **asked)
     except Refusal as error:
         return await visit.again("connect/one.html", error, await _values(visit))
-    tail = "?mode=test" if hook.mode is Mode.TEST else ""
-    return visit.go(f"/app/{visit.organization_id}/messages/{sent.message_id}{tail}", SENT)
+    return visit.go(_message_at(visit, sent.message_id, hook.mode.value), SENT)
 
 
 async def _asked(visit: PageRequest) -> dict[str, object]:
