@@ -162,8 +162,10 @@ async def _organization(city: City, name: str) -> None:
         credential["credential"]["id"],
         credential["password"],
     )
-    hook = await city.do("webhook.create", url="https://example.com/", **whose)
-    things["endpoint_id"] = hook["endpoint"]["id"]
+    endpoint = await city.do("webhook.create", url="https://example.com/", **whose)
+    things["endpoint_id"] = endpoint["endpoint"]["id"]
+    hook = await city.do("hook.create", preset="logto", **whose)
+    things["hook_id"], things["preset"] = hook["hook"]["id"], "logto"
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     ledger = await city.do("ledger.list", **whose)

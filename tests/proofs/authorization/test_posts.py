@@ -50,6 +50,7 @@ FALLS_SHORT = {
     "/account/email/confirm": "a code from a mail",
     "/app/<org>/billing/payments/<payment_id>/code": "a code from an SMS",
     "/app/<org>/billing/payments/<payment_id>/payer": "a bank that credits by itself",
+    "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
     "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
     "/app/<org>/verify/settings": "all of the settings",
     "/app/<org>/verify/try/check": "a code that was tried",
@@ -138,6 +139,11 @@ async def endpoint(poster, route):
     return made["endpoint"]["id"]
 
 
+async def hook(poster, route):
+    made = await poster.city.do("hook.create", preset="logto", **poster.own)
+    return made["hook"]["id"]
+
+
 async def message(poster, route):
     later = iso(poster.city.clock.now_ms() + DAY_MS)
     given = {"to": TO, "body": "x", "send_at": later}
@@ -196,7 +202,7 @@ THINGS = {
     "credential_id": credential, "endpoint_id": endpoint, "message_id": message,
     "verification_id": verification, "payment_id": payment, "invitation_id": invitation,
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
-    "action": action, "text_id": bank_text,
+    "action": action, "text_id": bank_text, "hook_id": hook,
 }  # fmt: skip
 
 

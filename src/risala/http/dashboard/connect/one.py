@@ -110,10 +110,10 @@ def _shown(hook: Hook, typed: SentForm | None) -> dict[str, str]:
 async def _log(visit: PageRequest) -> list[RequestView]:
     """The last requests, each with its sentence."""
     page = await visit.ask_here(requests.LIST, key_id=id_of(visit), limit=_SHOWN)
-    return [await _told(visit, each) for each in page.requests]
+    return [await _judged(visit, each) for each in page.requests]
 
 
-async def _told(visit: PageRequest, request: LoggedRequest) -> RequestView:
+async def _judged(visit: PageRequest, request: LoggedRequest) -> RequestView:
     try:
         found = await visit.ask_here(requests.SHOW, request_id=request.request_id)
     except NotFound:  # its days are over since the list was read
