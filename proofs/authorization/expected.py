@@ -170,6 +170,7 @@ PLACES: Final[Mapping[str, str]] = {
     "key_id": "a key",
     "request_id": "a request of a key",
     "credential_id": "a credential",
+    "hook_id": "a hook",
     "message_id": "a message",
     "verification_id": "a verification",
     "endpoint_id": "a webhook endpoint",

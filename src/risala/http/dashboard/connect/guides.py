@@ -17,12 +17,14 @@ from risala.http.web.languages import N_, Words
 
 OPEN: Final = N_("Open {place}.")
 CHOOSE: Final = N_("As {field}, choose {choice}.")
+WRITE: Final = N_("As {field}, write {value}.")
 ADDRESS: Final = N_("As {field}, paste the address.")
 SECRET: Final = N_("As {field}, paste the secret.")
 SWITCH_ON: Final = N_("Switch {field} on.")
 SWITCH_OFF: Final = N_("Switch {field} off.")
 FILE: Final = N_("Put this into {file}:")
 FIELD_TEXT: Final = N_("Put this into the field {field}:")
+NAMED: Final = N_("Name {name} as the {field} of a contact.")
 RESTART: Final = N_("Restart {program}.")
 
 
@@ -53,7 +55,7 @@ def _supabase() -> tuple[GuideStep, ...]:
         "GOTRUE_HOOK_SEND_SMS_SECRETS=<secret>"
     )
     return (
-        GuideStep(OPEN, {"place": "Authentication → Hooks → Send SMS hook"}),
+        GuideStep(OPEN, {"place": "Authentication → Auth Hooks → Send SMS hook"}),
         GuideStep(CHOOSE, {"field": "Hook type", "choice": "HTTPS"}),
         GuideStep(ADDRESS, {"field": "URL"}),
         GuideStep(SECRET, {"field": "Secret"}),
@@ -92,12 +94,24 @@ receivers:
             credentials: <secret>"""
 _NAGIOS: Final = """\
 define command {
-  command_name  notify-by-sms
-  command_line  /usr/bin/curl -fsS -H "Authorization: Bearer <secret>" \
+  command_name  notify-service-by-sms
+  command_line  /usr/bin/curl -fsS -m 10 -H @/etc/nagios/risala-header \
 --data-urlencode "type=$NOTIFICATIONTYPE$" --data-urlencode "host=$HOSTNAME$" \
 --data-urlencode "service=$SERVICEDESC$" --data-urlencode "state=$SERVICESTATE$" \
 --data-urlencode "output=$SERVICEOUTPUT$" <address>
+}
+define command {
+  command_name  notify-host-by-sms
+  command_line  /usr/bin/curl -fsS -m 10 -H @/etc/nagios/risala-header \
+--data-urlencode "type=$NOTIFICATIONTYPE$" --data-urlencode "host=$HOSTNAME$" \
+--data-urlencode "state=$HOSTSTATE$" --data-urlencode "output=$HOSTOUTPUT$" <address>
 }"""
+_ZITADEL: Final = """\
+curl -s https://id.example.com/admin/v1/sms/http -H "authorization: Bearer $TOKEN" \\
+  -H "content-type: application/json" \\
+  -d '{"endpoint": "<address>", "description": "Risala"}'
+curl -s https://id.example.com/admin/v1/sms/THE_ID/_activate \\
+  -H "authorization: Bearer $TOKEN" -H "content-type: application/json" -d '{}'"""
 _HOME_ASSISTANT: Final = """\
 notify:
   - name: sms
@@ -111,9 +125,14 @@ notify:
 GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
     "supabase-auth": _supabase(),
     "zitadel": (
-        GuideStep(OPEN, {"place": "Default settings → SMS Provider → HTTP"}),
-        GuideStep(ADDRESS, {"field": "Endpoint"}),
-        GuideStep(N_("Save, and make this provider the active one.")),
+        GuideStep(
+            N_(
+                "With the token of an administrator of {program}, create the provider, and "
+                "activate it by the id in the answer:"
+            ),
+            {},
+            _ZITADEL,
+        ),
     ),
     "logto": (
         GuideStep(OPEN, {"place": "Connectors → SMS → HTTP SMS"}),
@@ -133,7 +152,7 @@ GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
             N_("{program} needs the plug-in {plugin}: install it first."),
             {"program": "Keycloak", "plugin": "netzbegruenung/keycloak-mfa-plugins"},
         ),
-        GuideStep(OPEN, {"place": "Authentication → Flows → SMS Authentication (2FA)"}),
+        GuideStep(OPEN, {"place": "Authentication → Required actions → Update Mobile Number"}),
         GuideStep(SWITCH_OFF, {"field": "Simulation mode"}),
         GuideStep(
             N_("As {field}, write the one of your country."), {"field": "Default country prefix"}
@@ -141,6 +160,8 @@ GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
         GuideStep(ADDRESS, {"field": "SMS API URL"}),
         GuideStep(SWITCH_ON, {"field": "Put API Secret Token in Authorization Header"}),
         GuideStep(SECRET, {"field": "API Secret"}),
+        GuideStep(WRITE, {"field": "Message Attribute", "value": "body"}),
+        GuideStep(WRITE, {"field": "Receiver Phone Number Attribute", "value": "to"}),
     ),
     "kratos": (
         GuideStep(FILE, {"file": "kratos.yml"}, _KRATOS),
@@ -168,11 +189,13 @@ GUIDES: Final[Mapping[str, tuple[GuideStep, ...]]] = {
         ),
     ),
     "nagios": (
+        GuideStep(FILE, {"file": "/etc/nagios/risala-header"}, "Authorization: Bearer <secret>"),
         GuideStep(FILE, {"file": "commands.cfg"}, _NAGIOS),
         GuideStep(
-            N_("Name {name} as the {field} of a contact."),
-            {"name": "notify-by-sms", "field": "service_notification_commands"},
+            NAMED,
+            {"name": "notify-service-by-sms", "field": "service_notification_commands"},
         ),
+        GuideStep(NAMED, {"name": "notify-host-by-sms", "field": "host_notification_commands"}),
         GuideStep(RESTART, {"program": "Nagios"}),
     ),
     "home-assistant": (
