@@ -38,6 +38,8 @@ PAGES = {
         *("/app/org_1/settings/kept", "/app/org_1/settings/forget?number=36123456"),
         *("/app/org_1/settings/exports/exp_ready", "/app/org_1/settings/exports/exp_writing"),
         *("/app/org_1/settings/deletions/del_1", "/app/org_1/settings/delete", "/account/delete"),
+        *("/app/org_1/connect", "/app/org_1/connect/programs/grafana", "/app/org_1/connect/hok_1"),
+        *("/app/org_1/connect/programs/zitadel", "/app/org_1/connect/hok_1/delete"),
         *("/app/org_1/webhooks", "/app/org_1/webhooks/new", "/app/org_1/webhooks/whe_1/delete"),
         *("/app/org_1/webhooks/whe_1?event=evt_1", "/app/org_1/senders", "/app/org_1/senders/new"),
     ],
