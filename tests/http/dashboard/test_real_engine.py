@@ -467,3 +467,21 @@ async def test_an_organization_and_then_its_owner_are_deleted(town, reader_of):
         told = "SELECT count(*) FROM users WHERE email = 'owner@baraka.example'"
         assert database.execute(told).fetchone() == (0,)
     database.close()
+
+
+@pytest.mark.slow
+async def test_a_hook_is_made_changed_and_nobody_elses(town, reader_of):
+    reader, own = reader_of(Role.DEVELOPER), town.organizations["own"]
+    new = f"/app/{own}/connect/programs/grafana"
+    made = await reader.submit(await reader.get(new), new, {"numbers": "36123456"})
+    hook_id = re.search(r"hok_[0-9A-Z]+", made.text)[0]
+    here = f"/app/{own}/connect/{hook_id}"
+    page = await reader.get(here)
+    page = await reader.submit(page, here, {"locale": "ar", "numbers": "36123457"})
+    assert page.location == here
+    page = await reader.get(here)
+    assert ">+22236123457</textarea>" in page.text
+    assert "No request yet" in page.text
+    asked = {"organization_id": town.organizations["other"], "preset": "logto"}
+    theirs = await town.app.site.gateway.perform("hook.create", asked, OPERATOR)
+    assert (await reader.get(f"/app/{own}/connect/{theirs['hook']['id']}")).status == 404

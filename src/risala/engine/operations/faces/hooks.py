@@ -23,6 +23,7 @@ from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
     MaybeText,
+    MaybeWhole,
     ModeWord,
     OfMaybeOrganization,
     OfOrganization,
@@ -124,6 +125,8 @@ class SetHook(OfHook):
     sender: Sender = Field(default=None, alias="from")
     locale: Locale = None
     allowed_addresses: Addresses = None
+    version: MaybeWhole = None
+    """As ``hook.show`` has it; None: the change is made whatever changed meanwhile."""
 
 
 class RotateHook(OfHook):
@@ -228,8 +231,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         hooks.CREATE, CreateHook, _create, roles=DEVELOPERS, owner=owners.named, changes=Hook
     ),
     operation(hooks.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(hooks.SHOW, OfHook, _show, roles=VIEWERS, owner=owners.of_hook),
-    operation(hooks.SET, SetHook, _set, **_ONE),
+    operation(hooks.SHOW, OfHook, _show, roles=VIEWERS, owner=owners.of_hook, edits="hook_id"),
+    operation(hooks.SET, SetHook, _set, edits="hook_id", **_ONE),
     operation(hooks.ROTATE, RotateHook, _rotate, **_ONE),
     operation(hooks.ENABLE, OfHook, _enable, **_ONE),
     operation(hooks.DISABLE, OfHook, _disable, **_ONE),
