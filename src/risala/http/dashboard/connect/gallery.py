@@ -56,7 +56,7 @@ def view_of(visit: PageRequest, hook: Hook, known: Mapping[str, HookPreset]) -> 
 
 async def _program(visit: PageRequest) -> HookPreset:
     """The program that the address names; one that is not there is 404."""
-    found = (await programs(visit)).get(visit.arguments["preset"])
+    found = (await programs(visit)).get(visit.arguments.get("preset", ""))
     if found is None:
         raise NotFound("There is no such program.")
     return found

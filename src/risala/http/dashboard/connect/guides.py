@@ -259,10 +259,9 @@ def steps_of(
     shown = []
     for step in BY_PROOF[proof] if guide is None else guide:
         holes = {name: Markup("<code>{}</code>").format(text) for name, text in step.names.items()}
-        if "program" in step.names:
-            holes["program"] = _named(step.names["program"])
-        elif "{program}" in step.text:
-            holes["program"] = title
+        if "{program}" in step.text:
+            own = step.names.get("program")
+            holes["program"] = title if own is None else _named(own)
         if guide is None:  # whose block says the scheme itself
             secret = secret.removeprefix("Bearer ")
         block = step.block.replace("<address>", address).replace("<secret>", secret)

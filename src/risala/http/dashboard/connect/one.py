@@ -57,7 +57,7 @@ class RequestView(LoggedRequest):
 
 def id_of(visit: PageRequest) -> str:
     """The hook that the address names."""
-    return visit.arguments["hook_id"]
+    return visit.arguments.get("hook_id", "")
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
