@@ -9,6 +9,7 @@ import trio
 
 from cases import first, sweep
 from risala.engine.accounts import accounts as module
+from risala.engine.accounts import last_uses
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
@@ -165,7 +166,7 @@ async def test_last_used_is_written_down_from_time_to_time_and_at_the_end(open_h
         house.gateway.authenticate(created.value)
         with pytest.raises(Unauthorized):
             house.gateway.authenticate("unknown")
-        await trio.sleep(module.TOUCH_EVERY_S + 1)
+        await trio.sleep(last_uses.WRITE_EVERY_S + 1)
         first = await last_used()
         assert first is not None
         house.gateway.authenticate(created.value)
@@ -180,7 +181,7 @@ async def test_a_refused_key_was_not_used(house, autojump_clock):
     await house.gateway.perform("key.disable", {"key_id": created.key.id})
     with pytest.raises(Unauthorized):
         house.gateway.authenticate(created.value)
-    await house.gateway.services.accounts.flush_touched()
+    await house.gateway.services.accounts.uses.write()
     organization = {"organization_id": house.principal.organization_id}
     (key,) = (await house.gateway.perform("key.list", organization))["keys"]
     assert (key["enabled"], key["lastUsedAt"]) == (False, None)
@@ -312,3 +313,13 @@ async def test_a_contact_is_one_short_line_and_stands_in_the_trail(house, autoju
         await house.gateway.perform("key.set", {**given, "contact": "a" * 81})
     await house.gateway.perform("key.set", {**given, "contact": None})
     assert house.gateway.services.accounts.key(created.key.id).contact is None
+
+
+async def test_the_last_use_of_a_hook_outlives_a_stop(open_house, quick):
+    async with open_house() as house:
+        organization = {"organization_id": house.principal.organization_id}
+        made = await house.gateway.perform("hook.create", {**organization, "preset": "keycloak"})
+        house.gateway.services.hooks.registry.used(made["hook"]["id"])
+    async with open_house() as house:
+        (hook,) = (await house.gateway.perform("hook.list", organization))["hooks"]
+        assert hook["lastUsedAt"] is not None

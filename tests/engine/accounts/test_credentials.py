@@ -207,7 +207,7 @@ async def test_a_name_that_the_face_cannot_have_is_refused(house, face, username
 async def test_when_it_was_used_is_written_down(house, autojump_clock):
     made = await create(house)
     await credentials(house).authenticate("kannel", made.credential.username, made.password, HERE)
-    await credentials(house).flush_touched()
+    await credentials(house).uses.write()
     assert credentials(house).credential(made.id).last_used_at is not None
     with pytest.raises(NotFound):
         credentials(house).credential("crd_nobody")

@@ -14,14 +14,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-import structlog
-import trio
-
+from risala.engine.accounts.last_uses import LastUses
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
-from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
+from risala.engine.model.errors import Forbidden, Invalid, Unauthorized
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
@@ -30,12 +28,8 @@ from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone
 from risala.engine.rules.people.names import name_fault
 
-log = structlog.get_logger(__name__)
-
 KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
-TOUCH_EVERY_S: Final = 30.0
-"""Seconds between two writes of when keys were last used, all keys in one unit."""
 KEY_CHARACTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 KEY_LENGTH: Final = 32
 _PREFIX: Final = {
@@ -77,7 +71,7 @@ class Accounts:
         self._time_zone = time_zone
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
-        self._used: dict[str, int] = {}
+        self.uses = LastUses("keys", keys.touch)
 
     # -- authentication
 
@@ -103,7 +97,7 @@ class Accounts:
             raise Unauthorized("The API key is disabled.")
         if self.organization(key.organization_id).status != "active":
             raise Forbidden("The organization of this API key is not active.")
-        self._used[key.id] = self._clock.now_ms()
+        self.uses.note(key.id, self._clock.now_ms())
         return principal
 
     def _find(self, digest: bytes) -> _KnownKey:
@@ -365,7 +359,7 @@ class Accounts:
         for digest, known in [*self._keys.items()]:
             if known.key.organization_id == organization_id:
                 del self._keys[digest]
-                self._used.pop(known.key.id, None)
+                self.uses.forget(known.key.id)
 
     @contextmanager
     def _forgetting(self, key_id: str) -> Iterator[None]:
@@ -379,22 +373,6 @@ class Accounts:
     def forget_keys(self) -> None:
         """Read all keys again: their times have changed."""
         self._keys.clear()
-
-    async def keep_touching(self) -> None:
-        """Write when keys were last used, until cancelled. A crash loses the last half minute of
-        it, which does no harm."""
-        while True:
-            await trio.sleep(TOUCH_EVERY_S)
-            await self.flush_touched()
-
-    async def flush_touched(self) -> None:
-        if not self._used:
-            return
-        used, self._used = self._used, {}
-        try:
-            await self._stored_keys.touch(used)
-        except Unavailable as error:
-            log.warning("accounts.touch", reason=str(error))
 
 
 def _organization_name(name: str) -> str:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
-import structlog
 import trio
 
-from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
+from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
+from risala.engine.accounts.last_uses import LastUses
 from risala.engine.journal.repositories.accounts import CredentialRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -28,7 +28,6 @@ from risala.engine.model.errors import (
     Invalid,
     NotFound,
     Unauthorized,
-    Unavailable,
 )
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
@@ -37,8 +36,6 @@ from risala.engine.model.records.credentials import CompatCredential, CreatedCre
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault
-
-log = structlog.get_logger(__name__)
 
 Address = IPv4Address | IPv6Address
 
@@ -77,7 +74,7 @@ class Credentials:
         self._known: OrderedDict[str, _Known] = OrderedDict()
         """By id."""
         self._by_name: dict[tuple[str, str], str] = {}
-        self._used: dict[str, int] = {}
+        self.uses = LastUses("credentials", stored.touch)
         self._own_key = secrets.token_bytes(32)
         self._guesses = trio.CapacityLimiter(1)
         """One slow hash at a time: guesses must not use up the machine."""
@@ -111,7 +108,7 @@ class Credentials:
             address is None or not any(address in each for each in allowed)
         ):
             raise AddressNotAllowed(None if address is None else str(address))
-        self._used[credential_id] = self._clock.now_ms()
+        self.uses.note(credential_id, self._clock.now_ms())
         return admitted
 
     def admitted(self, credential_id: str) -> Admitted:
@@ -292,22 +289,6 @@ class Credentials:
     def _ring(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
-
-    async def keep_touching(self) -> None:
-        """Write when credentials were last used, until cancelled. A crash loses the last half
-        minute of it, which does no harm."""
-        while True:
-            await trio.sleep(TOUCH_EVERY_S)
-            await self.flush_touched()
-
-    async def flush_touched(self) -> None:
-        if not self._used:
-            return
-        used, self._used = self._used, {}
-        try:
-            await self._stored.touch(used)
-        except Unavailable as error:
-            log.warning("credentials.touch", reason=str(error))
 
 
 def _slow(password: bytes, salt: bytes) -> bytes:

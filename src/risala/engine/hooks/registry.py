@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-import structlog
-import trio
-
-from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
+from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
+from risala.engine.accounts.last_uses import LastUses
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
-from risala.engine.model.errors import Invalid, NotFound, Unavailable
+from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.hooks import NUMBERS_MAX, AddressedHook, Hook, MadeHook
@@ -29,8 +27,6 @@ from risala.engine.rules.hooks.hook_request import HookFault
 from risala.engine.rules.hooks.presets import CUSTOM, Preset, custom_preset, preset
 from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of
 from risala.engine.rules.webhooks.signatures import new_secret
-
-log = structlog.get_logger(__name__)
 
 REMEMBERED_MAX: Final = 10_000
 """Hooks in memory; more than these in use at once cost two indexed reads each."""
@@ -81,7 +77,7 @@ class HookRegistry:
         self._ids = ids
         self._public_url = public_url
         self._known: OrderedDict[str, KnownHook] = OrderedDict()
-        self._used: dict[str, int] = {}
+        self.uses = LastUses("hooks", stored.touch)
 
     # -- for requests
 
@@ -122,7 +118,7 @@ class HookRegistry:
 
     def used(self, hook_id: str) -> None:
         """Note that a program proved itself."""
-        self._used[hook_id] = self._clock.now_ms()
+        self.uses.note(hook_id, self._clock.now_ms())
 
     # -- by hand
 
@@ -234,22 +230,6 @@ class HookRegistry:
         for hook_id, known in [*self._known.items()]:
             if known.hook.organization_id == organization_id:
                 del self._known[hook_id]
-
-    async def keep_touching(self) -> None:
-        """Write when hooks were last used, until cancelled. A crash loses the last half minute of
-        it, which does no harm."""
-        while True:
-            await trio.sleep(TOUCH_EVERY_S)
-            await self.flush_touched()
-
-    async def flush_touched(self) -> None:
-        if not self._used:
-            return
-        used, self._used = self._used, {}
-        try:
-            await self._stored.touch(used)
-        except Unavailable as error:
-            log.warning("hooks.touch", reason=str(error))
 
     def _made(self, made: Hook, program: Preset, secret: str, given: str | None) -> MadeHook:
         shown = program.pasted(HookProof(made.proof), secret)

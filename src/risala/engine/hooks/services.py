@@ -70,7 +70,7 @@ class HookServices:
 
     async def start(self, supervisor: Supervisor) -> None:
         """Start the background tasks."""
-        await supervisor.start_service("hooks", self.registry.keep_touching)
+        await supervisor.start_service("hooks", self.registry.uses.keep_writing)
         ending = partial(
             keep_ending, self.receiver, self.repositories.hooks, self.alarm, self.clock
         )

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
-import structlog
 import trio
 
+from risala.engine.accounts.last_uses import LastUses
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.errors import Forbidden, NotFound, Unavailable
+from risala.engine.model.errors import Forbidden, NotFound
 from risala.engine.model.people import (
     AccessEnded,
     Device,
@@ -26,12 +26,8 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
 from risala.engine.rules.people.lifetimes import is_over
 
-log = structlog.get_logger(__name__)
-
 CACHED_MAX: Final = 10_000
 """About 20 MB; with more people, each page of theirs costs three indexed reads."""
-TOUCH_EVERY_S: Final = 60.0
-"""When sessions were last used is stored this often, for all of them in one unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +42,7 @@ class WebSessions:
     def __init__(self, sources: PeopleSources) -> None:
         self._have = sources
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
-        self._used: dict[str, int] = {}
+        self.uses = LastUses("web sessions", sources.web_sessions.touch)
 
     def find(self, token: str, kind: SessionKind) -> WebSession | None:
         """The session of a token; None: not signed in. Counts as a use."""
@@ -63,7 +59,7 @@ class WebSessions:
         known = replace(known, device=replace(device, used_at=now_ms))
         if hashed in self._known:
             self._known[hashed] = known
-        self._used[device.id] = now_ms
+        self.uses.note(device.id, now_ms)
         return self._view(known)
 
     def _load(self, hashed: bytes, kind: SessionKind, now_ms: int) -> _Known | None:
@@ -174,19 +170,3 @@ class WebSessions:
             finally:
                 self.forget(user_id)
                 self.tell_ended(AccessEnded(user_id, session_id=session_id))
-
-    async def keep_touching(self) -> None:
-        """Store when sessions were last used, until cancelled."""
-        while True:
-            await trio.sleep(TOUCH_EVERY_S)
-            await self.flush_touched()
-
-    async def flush_touched(self) -> None:
-        """Losing the last minute does no harm."""
-        if not self._used:
-            return
-        used, self._used = self._used, {}
-        try:
-            await self._have.web_sessions.touch(used)
-        except Unavailable as error:
-            log.warning("people.touch", reason=str(error))

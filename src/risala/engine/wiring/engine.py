@@ -205,11 +205,13 @@ async def open_engine(
         finally:
             commands.close()
             with trio.move_on_after(settings.engine.drain_s, shield=True):
-                await people.sessions.flush_touched()
                 await _end_in_order(engine, core)
 
 
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
+    services = engine.gateway.services
+    await services.people.sessions.uses.write()
+    await services.hooks.registry.uses.write()
     await engine.drain()
     with suppress(EngineError):  # without it a restore takes this end for a crash
         await core.repositories.queue.note_stopped(core.seams.clock.now_ms())
@@ -229,7 +231,7 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("erasing", Erasing(services).run)
     inline = core.seams.inline_journal
     await start("exporting", Exporting(services, inline=inline).run)
-    await start("web sessions", services.people.sessions.keep_touching)
+    await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     shipping = core.settings.standby
     if shipping.directory is not None:
@@ -274,8 +276,8 @@ async def _start_services(
 ) -> None:
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
-    await start("accounts", core.accounts.keep_touching)
-    await start("credentials", core.credentials.keep_touching)
+    await start("accounts", core.accounts.uses.keep_writing)
+    await start("credentials", core.credentials.uses.keep_writing)
     await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)

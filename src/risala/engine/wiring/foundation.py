@@ -141,8 +141,8 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                     )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
-                        await accounts.flush_touched()
-                        await credentials.flush_touched()
+                        await accounts.uses.write()
+                        await credentials.uses.write()
                         await supervisor.stop()
                     await requests.close()
                     inner.cancel_scope.cancel()

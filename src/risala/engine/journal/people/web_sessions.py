@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -144,7 +143,7 @@ def end(
     return ended
 
 
-def touch(conn: sqlite3.Connection, used: Mapping[str, int]) -> None:
+def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
     """Store when sessions were last used."""
     conn.executemany(
         "UPDATE web_sessions SET used_at = ? WHERE id = ?",

@@ -1,0 +1,57 @@
+"""When keys, credentials, hooks and web sessions were last used."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.model.errors import Unavailable
+
+log = structlog.get_logger(__name__)
+
+WRITE_EVERY_S: Final = 30.0
+"""A key may be used a thousand times a second; a row changes twice a minute."""
+
+
+class LastUses:
+    """Notes uses in memory, and writes them together.
+
+    A crash loses the last half minute of them, which does no harm.
+    """
+
+    def __init__(self, of: str, touch: Callable[[dict[str, int]], Awaitable[None]]) -> None:
+        """
+        Args:
+            of: what is used, for the log.
+            touch: writes the moments (UTC epoch milliseconds) by id.
+        """
+        self._of = of
+        self._touch = touch
+        self._used: dict[str, int] = {}
+
+    def note(self, used_id: str, now_ms: int) -> None:
+        """It is used now."""
+        self._used[used_id] = now_ms
+
+    def forget(self, used_id: str) -> None:
+        """It is deleted: write nothing of it."""
+        self._used.pop(used_id, None)
+
+    async def keep_writing(self) -> None:
+        """Write what is noted, until cancelled."""
+        while True:
+            await trio.sleep(WRITE_EVERY_S)
+            await self.write()
+
+    async def write(self) -> None:
+        """Write what is noted; if the disk does not take it, it is lost."""
+        if not self._used:
+            return
+        used, self._used = self._used, {}
+        try:
+            await self._touch(used)
+        except Unavailable as error:
+            log.warning("last_uses.lost", of=self._of, reason=str(error))
