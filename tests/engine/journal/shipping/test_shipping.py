@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,8 +18,9 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 
 from cases import first
-from patience import until_true
+from patience import HANG_S, until_true
 from risala.engine.journal.shipping import pieces, wal
+from risala.engine.journal.shipping import shipper as module
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.status import ShippingStatus
@@ -135,6 +137,61 @@ async def test_readers_hold_nothing_up_and_nothing_is_missed(tmp_path):
 
 def _same(copy: StandbyCopy, place: Path, database: Path) -> bool:
     return whole(copy, place / "look.db") == rows(database)
+
+
+class HeldUp(Shipper):
+    """Waits in the middle of its n-th write to the directory until it is let go."""
+
+    def hold(self, step: str) -> tuple[trio.Event, threading.Event]:
+        reached, let_go, original = trio.Event(), threading.Event(), getattr(self, step)
+
+        def held(*given):
+            trio.from_thread.run_sync(reached.set)
+            assert let_go.wait(HANG_S)
+            return original(*given)
+
+        setattr(self, step, held)
+        return reached, let_go
+
+
+@pytest.mark.parametrize("step", ["_snapshot", "_publish", "_add"])
+async def test_a_stop_in_the_middle_of_a_piece_leaves_nothing_out(tmp_path, step):
+    database, shipped = tmp_path / "a.db", tmp_path / "shipped"
+    copy = StandbyCopy(tmp_path / "standby", shipped)
+    shipped.mkdir()
+    async with opened(database) as journal:
+        await journal.commit(put(1))
+        shipper = HeldUp(journal, shipped, SystemClock(), 0.01)
+        async with trio.open_nursery() as nursery:
+            if step == "_add":
+                nursery.start_soon(shipper.run)
+                await until_true(lambda: copy.follow(unheard) is not None)
+                reached, let_go = shipper.hold(step)
+                await journal.commit(put(2))
+            else:
+                reached, let_go = shipper.hold(step)
+                nursery.start_soon(shipper.run)
+            await reached.wait()
+            await journal.commit(put(3))
+            nursery.cancel_scope.cancel()
+            let_go.set()
+        await trio.to_thread.run_sync(copy.follow, unheard)
+        assert await trio.to_thread.run_sync(_same, copy, tmp_path, database)
+
+
+async def test_a_stop_does_not_wait_for_a_directory_that_hangs(tmp_path, monkeypatch):
+    database, shipped = tmp_path / "a.db", tmp_path / "shipped"
+    monkeypatch.setattr(module, "LAST_S", 0.05)
+    shipped.mkdir()
+    async with opened(database) as journal:
+        shipper = HeldUp(journal, shipped, SystemClock(), 0.01)
+        reached, let_go = shipper.hold("_snapshot")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(shipper.run)
+            await reached.wait()
+            nursery.cancel_scope.cancel()
+        let_go.set()
+        assert pieces.current(shipped) is None
 
 
 async def test_each_start_begins_a_generation_and_the_one_before_goes(tmp_path):

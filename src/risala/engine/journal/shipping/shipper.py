@@ -36,7 +36,7 @@ AGAIN_S: Final = 5.0
 """Seconds until a failed directory is tried again."""
 
 LAST_S: Final = 3.0
-"""Seconds that a stop waits for the last writes."""
+"""Seconds that a stop waits for what is under way and for the last writes."""
 
 log = structlog.get_logger(__name__)
 
@@ -75,18 +75,38 @@ class Shipper:
         self._again_s = again_s
         self._given_up = False
         """The WAL was released meanwhile, so that there is a gap."""
+        self._stopping = trio.Event()
 
     async def run(self) -> None:
-        """Ship until cancelled. Errors of the directory are logged, and the work is tried again."""
+        """Ship until cancelled, and then the last writes too, for :data:`LAST_S` at most. Errors of
+        the directory are logged, and the work is tried again."""
         self._standing.begin()
+        self._stopping = trio.Event()  # the supervisor may run it again
+        to_the_end = trio.CancelScope(shield=True)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._guard)
-            while True:
-                try:
-                    await self._generation()
-                except (OSError, StorageUnusable, wal.Gap, EngineError) as error:
-                    self._failed(error)
-                await trio.sleep(self._again_s)
+            nursery.start_soon(self._stop_within, to_the_end)
+            with to_the_end:
+                while not self._stopping.is_set():
+                    try:
+                        await self._generation()
+                    except (OSError, StorageUnusable, wal.Gap, EngineError) as error:
+                        self._failed(error)
+                        await self._pause(self._again_s)
+            await trio.sleep_forever()
+
+    async def _stop_within(self, to_the_end: trio.CancelScope) -> None:
+        """When cancelled, give the shipping so long: a stop in the middle of a piece would leave
+        out all writes after the one before it."""
+        try:
+            await trio.sleep_forever()
+        finally:
+            to_the_end.deadline = trio.current_time() + LAST_S
+            self._stopping.set()
+
+    async def _pause(self, length_s: float) -> None:
+        with trio.move_on_after(length_s):
+            await self._stopping.wait()
 
     async def _guard(self) -> None:
         """Keep a hanging directory from filling the service's own disk."""
@@ -106,27 +126,21 @@ class Shipper:
                     self._given_up = False  # the storage has a fault: checked again
 
     async def _generation(self) -> None:
-        """Ship a whole copy, and pieces for it until they are too many, or something fails."""
+        """Ship a whole copy, and pieces for it until they are too many, something fails, or it is
+        stopped: then one more piece."""
         self._given_up = False
         await self._journal.commit(wal.manual)
         doubts = self._journal.doubts
         tail = wal.WalTail(self._journal.path)
         sent = await self._begin(tail)
         log.info("standby.copied", generation=sent.generation)
-        idle = False
-        try:
-            while sent.bytes < sent.limit_bytes:
-                if self._given_up or self._journal.doubts != doubts:
-                    raise wal.Gap("SQLite has merged the WAL by itself, or a commit is in doubt")
-                sent = await self._ship_or_wait(sent, tail)
-                idle = True
-                await trio.sleep(self._every_s)
-                idle = False
-        except trio.Cancelled:
-            if idle:  # else something is half done in an unknown state
-                with trio.move_on_after(LAST_S, shield=True):
-                    await self._ship(sent, tail)
-            raise
+        is_last = False
+        while not is_last and (sent.bytes < sent.limit_bytes or self._stopping.is_set()):
+            if self._given_up or self._journal.doubts != doubts:
+                raise wal.Gap("SQLite has merged the WAL by itself, or a commit is in doubt")
+            is_last = self._stopping.is_set()
+            sent = await self._ship_or_wait(sent, tail)
+            await self._pause(self._every_s)
 
     async def _ship_or_wait(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
         """As :meth:`_ship`; what cannot be shipped now is kept for the next time.
@@ -144,7 +158,7 @@ class Shipper:
                 raise wal.Gap("the directory has accepted nothing for a long time") from error
             if await _in_thread(partial(self._is_spoilt, sent)):
                 raise wal.Gap("the generation is no longer complete") from error
-            await trio.sleep(self._again_s)
+            await self._pause(self._again_s)
         return sent
 
     def _failed(self, error: Exception) -> None:
