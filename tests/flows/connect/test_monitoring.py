@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import base64
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
-from doc_blocks import ROOT, blocks_of
-from patience import HANG_S, until
+from patience import until
 from programs import business, monitoring
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
-PAGE = ROOT / "docs/how-to/connect/nagios.md"
 PROGRAMS = [
     *(monitoring.ALERTMANAGER, monitoring.ALERTMANAGER_TEMPLATED, monitoring.GRAFANA),
     *(monitoring.KUMA, monitoring.NAGIOS_HOST, monitoring.HOME, monitoring.HOME_GET),
     *(monitoring.APPRISE, business.ODOO),
 ]
 TO = "+22236123456"
-MACROS = {
-    "$NOTIFICATIONTYPE$": "PROBLEM",
-    "$HOSTNAME$": "db1",
-    "$SERVICEDESC$": "Disk /",
-    "$SERVICESTATE$": "CRITICAL",
-    "$SERVICEOUTPUT$": "DISK CRITICAL - 512 MB (3%)",
-}
 
 
 @pytest.fixture(scope="module")
@@ -66,25 +55,3 @@ def test_its_own_request_reaches_the_phone(office, program):
     assert answer.status_code == 200, answer.text
     wanted = Counter(each.text for each in program.reads)
     until(lambda: simulator.texts() - before == wanted, "the phones have them")
-
-
-def test_the_command_of_the_page_for_nagios_reaches_the_phone(office, tmp_path):
-    service, simulator, account = office
-    path, secret = hook(service, account, "nagios")
-    (tmp_path / "header").write_text(f"Authorization: Bearer {secret}\n")
-    (commands,) = (each.text for each in blocks_of(PAGE) if "define command" in each.text)
-    line = next(each for each in commands.splitlines() if "command_line" in each)
-    command = line.split(maxsplit=1)[1]
-    meant = {
-        "/etc/nagios/risala-header": str(tmp_path / "header"),
-        "https://sms.example/hooks/hok_…": service.url + path,
-        **MACROS,
-    }
-    for told, here in meant.items():
-        assert told in command
-        command = command.replace(told, here)
-    subprocess.run(["sh", "-c", command], check=True, timeout=HANG_S, stdout=sys.stderr)
-    until(
-        lambda: "PROBLEM: db1 Disk / CRITICAL\nDISK CRITICAL - 512 MB (3%)" in simulator.texts(),
-        "the phone has it",
-    )
