@@ -1,4 +1,4 @@
-"""From a real Nagios and a real Alertmanager to the phone, by what their pages tell to write.
+"""From a real Nagios, Alertmanager and Apprise to the phone, by what their pages tell to write.
 
 Each program runs as who runs the tests, in a folder of its own.
 """
@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,24 @@ def test_an_alert_of_an_alertmanager_reaches_the_phone(office, shared_premises, 
     for commands, state in ((begin, "firing"), (end, "resolved")):
         subprocess.run(["sh", "-ec", commands], check=True, timeout=HANG_S, stdout=sys.stderr)
         wait_text(simulator, f"{state}: 1 Test\nA test of SMS")
+
+
+# -- Apprise -----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    find_spec("apprise") is None, reason="NOT TRIED: there is no apprise; `make test` gets it"
+)
+def test_what_apprise_is_told_reaches_the_phone(office):
+    service, simulator, account = office
+    url, secret = hook(service, account, "apprise")
+    command = with_places(
+        on_the_page("apprise.md", "apprise -t"),
+        {
+            "jsons://sms.example/hooks/hok_…": url.replace("http://", "json://"),
+            "Bearer%20…": secret.replace(" ", "%20"),
+            "apprise -t": f"{sys.executable} -c 'from apprise.cli import main; main()' -t",
+        },
+    )
+    subprocess.run(["sh", "-c", command], check=True, timeout=HANG_S, stdout=sys.stderr)
+    wait_text(simulator, "Backup failed\ndisk full")
