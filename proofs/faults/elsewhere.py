@@ -74,6 +74,12 @@ ELSEWHERE: Final = (
         "::test_a_primary_that_cannot_renew_ends_before_another_may_send",
     ),
     Elsewhere(
+        "The primary is stopped, and continues after its lease",
+        "the kernel has killed it (`status=9/KILL`), and nothing more leaves",
+        "tests/flows/standby/test_standby.py"
+        "::test_a_primary_that_was_frozen_sends_nothing_when_it_goes_on",
+    ),
+    Elsewhere(
         "The standby's copy lags behind",
         "both machines say by how much",
         "tests/flows/standby/test_standby.py::test_a_copy_that_lags_says_by_how_much",

@@ -243,6 +243,13 @@ GUARDS: Final = (
         _LEASE,
     ),
     Guard(
+        "A process that is stopped does not outlive its lease.",
+        "engine/upkeep/standby/kill_timer.py",
+        "_check(self._library.timer_settime(self._timer, _TIMER_ABSTIME, spec, None))",
+        "pass",
+        _LEASE,
+    ),
+    Guard(
         "Who takes over waits until the primary has ended.",
         "engine/upkeep/standby/takeover.py",
         '            self._wait("waiting for the primary to end", term_s + margin_s(term_s))\n',

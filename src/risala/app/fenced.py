@@ -14,6 +14,7 @@ from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
+from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.wiring.foundation import DATABASE, unfenced
 from risala.http.common.upgrading import create_waiting
@@ -41,7 +42,8 @@ async def hold_lease(
     if section.lease_directory is None:
         return unfenced
     data_dir = stop.settings.storage.data_dir
-    keeper = LeaseHolder(section.lease_directory, data_dir, section.lease_s, SystemClock())
+    given = section.lease_directory, data_dir, section.lease_s, SystemClock()
+    keeper = LeaseHolder(*given, kill_at=KillTimer().set)
     await _answer_unavailable(stop, addresses, keeper.acquire)
     if stop.asked.is_set():
         return unfenced

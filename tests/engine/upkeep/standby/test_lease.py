@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import random
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from dataclasses import asdict, replace
@@ -14,24 +18,56 @@ from pathlib import Path
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
+from patience import until
+from processes import environment
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.upkeep.standby import kill_timer
 from risala.engine.upkeep.standby.lease import (
     LeaseDirectory,
     LeaseLost,
     LeaseTaken,
+    boot_s,
     held,
     margin_s,
 )
-from risala.engine.upkeep.standby.lease_holder import EXIT_NO_LEASE, LeaseHolder, TakeoverUnfinished
+from risala.engine.upkeep.standby.lease_holder import (
+    EXIT_NO_LEASE,
+    KILL_AFTER_S,
+    LeaseHolder,
+    TakeoverUnfinished,
+)
 from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
 TERM_S = 30
+STOPPED = """
+import os, signal, sys
+from pathlib import Path
+import trio, trio.testing
+from risala.engine.model.clock import SystemClock
+from risala.engine.upkeep.standby.kill_timer import KillTimer
+from risala.engine.upkeep.standby.lease_holder import LeaseHolder
+
+async def main():
+    directory, data = map(Path, sys.argv[1:])
+    holder = LeaseHolder(directory, data, 1, SystemClock(), kill_at=KillTimer().set)
+    await holder.acquire()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(holder.keep, int, print)
+        await trio.testing.wait_all_tasks_blocked()
+        holder.fence()
+        os.kill(os.getpid(), signal.SIGSTOP)
+        os.write(2, b"sent")
+
+trio.run(main)
+"""
+"""A primary that is stopped after its check of the lease, and before the write that follows."""
 
 
 class Boot:
@@ -228,6 +264,44 @@ class TestKeeper:
         boot.now += TERM_S
         keeper.fence()
         assert codes == [EXIT_NO_LEASE]
+
+    async def test_the_kernel_ends_it_within_the_margin_of_whoever_waits(self, tmp_path, directory):
+        boot, killed_at = Boot(), []
+        keeper = self.keeper(tmp_path, boot=boot, kill_at=killed_at.append)
+        await keeper.acquire()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keeper.keep, int, print)
+            await trio.testing.wait_all_tasks_blocked()
+            boot.now += 5
+            await keeper._renew(0, print)
+            nursery.cancel_scope.cancel()
+        ends = [1000 + TERM_S, 1005 + TERM_S]
+        assert killed_at == [*(end + KILL_AFTER_S for end in ends), None]
+        assert margin_s(0) > KILL_AFTER_S
+
+    @pytest.mark.slow
+    def test_a_process_that_is_stopped_between_the_check_and_the_write_writes_nothing(
+        self, tmp_path, directory
+    ):
+        (tmp_path / "data").mkdir()
+        command = (sys.executable, "-c", STOPPED, str(tmp_path / "lease"), str(tmp_path / "data"))
+        log, carrier = subprocess.DEVNULL, subprocess.PIPE
+        with subprocess.Popen(command, env=environment(), stdout=log, stderr=carrier) as process:
+            ways = os.WSTOPPED | os.WEXITED | os.WNOWAIT
+            stopped = os.waitid(os.P_PID, process.pid, ways)
+            assert stopped is not None
+            assert stopped.si_code == os.CLD_STOPPED
+            late_s = boot_s() + 1 + margin_s(1)
+            until(lambda: process.poll() is not None or boot_s() > late_s, "its lease is over")
+            process.send_signal(signal.SIGCONT)
+            _, written = process.communicate()
+        assert (written, process.returncode) == (b"", -signal.SIGKILL)
+
+    def test_where_the_kernel_does_not_help_the_log_says_so(self, monkeypatch):
+        monkeypatch.setattr(kill_timer, "_LIBRARIES", ("librt-of-nowhere.so",))
+        with capture_logs() as logs:
+            kill_timer.KillTimer().set(0.001)
+        assert [entry["event"] for entry in logs] == ["lease.no_kill_timer"]
 
     async def test_a_renewal_counts_from_before_it_began(self, tmp_path, directory):
         boot = Boot()

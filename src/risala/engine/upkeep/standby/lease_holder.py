@@ -29,6 +29,9 @@ RENEWALS: Final = 6
 STOP_SHARE: Final = 1 / 3
 """The share of the term at which the service stops in order. Submits that drivers already have can
 leave in that time."""
+KILL_AFTER_S: Final = 1.0
+"""From the end of the lease until the kernel kills a process that has not ended by itself. Half of
+:data:`~risala.engine.upkeep.standby.lease.MARGIN_S`: nobody else sends yet."""
 EXIT_NO_LEASE: Final = 75
 """EX_TEMPFAIL: the service manager may try again."""
 AGAIN_S: Final = 1.0
@@ -46,6 +49,10 @@ class TakeoverUnfinished(Exception):
         super().__init__("A takeover was started here and has not finished. Run it again.")
 
 
+def killed_by_nobody(at_s: float | None) -> None:
+    """For a holder that ends by its own code only."""
+
+
 class LeaseHolder:
     """The lease of one run of the service."""
 
@@ -58,14 +65,18 @@ class LeaseHolder:
         *,
         boot: Callable[[], float] = boot_s,
         end: Callable[[int], object] = os._exit,
+        kill_at: Callable[[float | None], object] = killed_by_nobody,
     ) -> None:
-        """``end`` ends the process at once: nothing may be done after the lease."""
+        """``end`` ends the process at once: nothing may be done after the lease. ``kill_at`` has it
+        ended at a moment of ``boot``, even if no code of ours runs then
+        (:meth:`~risala.engine.upkeep.standby.kill_timer.KillTimer.set`)."""
         self._directory = LeaseDirectory(directory)
         self._data_dir = data_dir
         self._term_s = term_s
         self._clock = clock
         self._boot = boot
         self._end = end
+        self._kill_at = kill_at
         self._until_s = 0.0
         self._lease: SendLease | None = None
         self._over = threading.Event()
@@ -122,6 +133,7 @@ class LeaseHolder:
             stop: orders the service to stop, with the reason.
         """
         threading.Thread(target=self._watch, name="risala-lease", daemon=True).start()
+        self._kill_at(self._until_s + KILL_AFTER_S)
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._stop_in_time, stop)
@@ -132,6 +144,7 @@ class LeaseHolder:
         finally:
             # In order: losing the lease while the service closes is no reason to end it hard.
             self._over.set()
+            self._kill_at(None)
 
     async def release(self, stopped_at: int | None = None) -> None:
         """Record that nothing more is sent, so that a takeover need not wait.
@@ -169,6 +182,7 @@ class LeaseHolder:
         else:
             if self.gone is None:
                 self._lease, self._until_s = renewed, began_s + self._term_s
+                self._kill_at(self._until_s + KILL_AFTER_S)
 
     async def _stop_in_time(self, stop: Callable[[str], None]) -> None:
         """Not in the renewals' task: one of them may hang in the directory."""
@@ -186,8 +200,9 @@ class LeaseHolder:
     def fence(self) -> None:
         """End the process at once if the lease is over.
 
-        A process that was frozen past its lease, with or without its machine, continues where it
-        was: :meth:`_watch` runs a moment later than the next send.
+        A process that nobody let run until its lease was over continues where it was:
+        :meth:`_watch` runs a moment later than the next send. If it was between this check and that
+        send, only the kernel can end it in time (``kill_at``).
         """
         if self._is_over:
             self._end(EXIT_NO_LEASE)
