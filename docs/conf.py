@@ -3,7 +3,7 @@
 The sources are plain Markdown that any forge shows as it is, so no page holds a word of Sphinx's.
 The source directory is therefore the whole repository: README, CONTRIBUTING and the examples' pages
 are in the site too, and each link means the same file here and there. The tree of pages is read
-from the lists of docs/index.md, one branch for each heading.
+from the lists of docs/all.md, one branch for each heading.
 
 Nothing is fetched, neither by the build nor by who reads: furo brings its own style and uses the
 fonts of the reader's system; links to other hosts are listed in external-links.txt, not tried.
@@ -53,9 +53,11 @@ def branches(page: str) -> list[tuple[str, list[str]]]:
 
 
 def plant(_: Sphinx, name: str, source: list[str]) -> None:
-    """The lists of the index become the tree of the site."""
+    """The lists of all documents become the tree of the site."""
     if name == root_doc:
-        for heading, pages in branches(source[0]):
+        listed = (ROOT / "docs/all.md").read_text("utf-8")
+        source[0] += "\n```{toctree}\n:hidden:\n\nall.md\n```\n"
+        for heading, pages in branches(listed):
             lines = "\n".join(pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{lines}\n```\n"
 

@@ -20,7 +20,10 @@ from doc_blocks import PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
 from risala.engine.operations import document as operations
 
-INDEX = ROOT / "docs/index.md"
+FIRST = ROOT / "docs/index.md"
+INDEX = ROOT / "docs/all.md"
+LINKS_MAX = 25
+"""On the first page: a reader looks at all of them to find theirs."""
 LISTED = re.compile(r"^(?:-|\d+\.) \[[^]]+\]\(([^)#\s]+)\)", re.M)
 """What docs/conf.py takes for an entry of the tree."""
 SHELL = ("sh", "console", "ini")
@@ -68,13 +71,17 @@ def listed() -> set[Path]:
     return {(INDEX.parent / link).resolve() for link in LISTED.findall(prose(INDEX))}
 
 
-@sweep("page", [page for page in PAGES if page != INDEX], named=name_of)
+@sweep("page", [page for page in PAGES if page not in (FIRST, INDEX)], named=name_of)
 def test_every_page_is_in_the_tree(page):
     path = os.path.relpath(page, INDEX.parent)
     assert page in listed(), (
-        f"{name_of(page)} is in no list of docs/index.md, so nobody finds it: add a line "
+        f"{name_of(page)} is in no list of docs/all.md, so nobody finds it: add a line "
         f"`- [Title]({path}): what it is for` there, beneath the heading of its reader"
     )
+
+
+def test_the_first_page_can_be_looked_over():
+    assert len(re.findall(r"\]\(", prose(FIRST))) <= LINKS_MAX
 
 
 # -- commands ----------------------------------------------------------------------------------
@@ -172,6 +179,25 @@ def test_the_readme_names_the_two_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.search(r"^make serve\b", readme, re.M)
     assert re.search(r"^make test\b", readme, re.M)
+
+
+WORDS_BEFORE_MAX = 130
+"""A reader is to reach the first command within a minute."""
+
+
+def test_the_readme_comes_to_its_first_command_soon():
+    before = (ROOT / "README.md").read_text(encoding="utf-8").partition("```sh")[0]
+    shown = re.sub(r"<!--.*?-->|\]\([^)]*\)", " ", before, flags=re.DOTALL)
+    assert len(shown.split()) <= WORDS_BEFORE_MAX
+
+
+@pytest.mark.parametrize("translated", ["README.fr.md", "README.ar.md"])
+def test_the_readme_of_each_language_has_the_same_commands(translated):
+    def blocks(name: str) -> list[str]:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        return re.findall(r"```\w+\n.*?```", text, re.DOTALL)
+
+    assert blocks(translated) == blocks("README.md")
 
 
 # -- the changelog -----------------------------------------------------------------------------

@@ -49,7 +49,8 @@ def small(tmp_path):
     """A documentation of two pages, with nothing wrong."""
     (tmp_path / "docs").mkdir()
     shutil.copy(ROOT / "docs/conf.py", tmp_path / "docs")
-    (tmp_path / "docs/index.md").write_text("# Pages\n\n## Learn\n\n- [A page](page.md): good\n")
+    (tmp_path / "docs/index.md").write_text("# Pages\n")
+    (tmp_path / "docs/all.md").write_text("# All\n\n## Learn\n\n- [A page](page.md): good\n")
     (tmp_path / "docs/page.md").write_text("# A page\n\n## Its part\n\n[Up](#its-part)\n")
     return tmp_path
 
