@@ -145,12 +145,19 @@ docs: $(VENV)/.stamp-dev ## make a site of the pages of docs/, in build/docs; ev
 vendor: ## fetch the files of other projects that browsers get (needs npm)
 	@$(PYTHON) .ci/vendor
 
-.PHONY: client
+.PHONY: client generated
 client: $(VENV)/.stamp-dev ## write the client for threads and the page of both; copy the JavaScript client that is served
 	$(BIN)/python clients/python/make_synchronous.py
 	$(BIN)/ruff format --quiet src/risala/client
 	$(BIN)/python clients/python/make_reference.py docs/reference/python-client.md
 	cp clients/javascript/risala.js src/risala/http/static/clients/risala.js
+
+generated: client ## write each generated file again, except the locks
+	$(BIN)/python -m risala.config.document docs/reference/configuration.md
+	$(BIN)/python -m risala.plugins.document docs/reference
+	$(BIN)/python -m risala.engine.operations.document docs/reference/operations.md
+	PYTHONPATH=. $(BIN)/python -m proofs.authorization
+	@$(BIN)/python -m risala.http.web.collect
 
 messages: $(VENV)/.stamp-dev ## collect the pages' sentences, and say which are not translated yet
 	@$(BIN)/python -m risala.http.web.collect
