@@ -136,10 +136,10 @@ async def test_where_all_have_one_id_recipient_and_reference_tell_which_it_is(
         messages = [await house.send() for _ in range(3)]
         for message in messages:
             await house.wait_status(message, "sent")
-        last = driver.submitted[2]
+        octets = [octet_reference(one.submit_reference) for one in driver.submitted]
+        # References are by chance: hardly ever do all three have the same octet.
+        last = driver.submitted[max(n for n in range(3) if octets.count(octets[n]) == 1)]
         reference = octet_reference(last.submit_reference) if cut else last.submit_reference
-        others = [one.submit_reference for one in driver.submitted[:2]]
-        assert reference not in map(octet_reference, others), "chance: take other messages"
         await driver.context.receipt(told("77", OTHER, reference=reference))
         await driver.context.receipt(told("78", reference=None))
         assert [house.status(message) for message in messages] == ["sent"] * 3
