@@ -31,7 +31,8 @@ def test_the_file_is_the_one_that_is_made():
     done = subprocess.run(
         ruff, input=made(), capture_output=True, text=True, cwd=ROOT, timeout=HANG_S, check=True
     )
-    assert done.stdout == (ROOM / "synchronous.py").read_text("utf-8")
+    made_file = (ROOM / "synchronous.py").read_text("utf-8")
+    assert done.stdout == made_file, "`make client` writes it"
 
 
 def test_both_have_the_same_methods_with_the_same_parameters():
@@ -43,7 +44,7 @@ def test_both_have_the_same_methods_with_the_same_parameters():
             if not name.startswith("_")
         }
 
-    assert methods(Risala) == methods(AsyncRisala)
+    assert methods(Risala) == methods(AsyncRisala), "`make client` writes the one from the other"
 
 
 def test_every_method_says_what_it_does():

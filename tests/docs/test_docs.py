@@ -224,6 +224,5 @@ def test_the_changelog_can_be_built():
 
 
 def test_the_page_of_operations_is_the_registry():
-    # To write it anew: python -m risala.engine.operations.document docs/reference/operations.md
     page = (ROOT / "docs/reference/operations.md").read_text(encoding="utf-8")
-    assert page == operations.render()
+    assert page == operations.render(), "`make generated` writes it"

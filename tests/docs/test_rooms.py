@@ -63,7 +63,7 @@ def test_lines_of_templates_fit_a_screen():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if len(line) > TEMPLATE_COLUMNS
     ]
-    assert long == []
+    assert long == [], f"these have more than {TEMPLATE_COLUMNS} columns"
 
 
 def test_the_pure_folders_are_those_that_are_proved():

@@ -45,10 +45,10 @@ def test_the_browser_is_asked(asked, language):
 
 @pytest.mark.slow
 def test_the_catalogues_are_those_of_the_sources():
-    """`make messages` writes them."""
     texts = written()
     assert {*texts} == {*CATALOGUES}
-    assert [path.name for path, text in texts.items() if path.read_text("utf-8") != text] == []
+    stale = [path.name for path, text in texts.items() if path.read_text("utf-8") != text]
+    assert stale == [], "`make messages` collects what the pages say"
 
 
 def messages():
@@ -58,7 +58,8 @@ def messages():
 
 
 def test_every_sentence_is_translated():
-    assert [(path.name, *each) for path in CATALOGUES for each in untranslated(path)] == []
+    found = [(f"{p.parent.name}/{p.name}", *each) for p in CATALOGUES for each in untranslated(p)]
+    assert found == [], "write their `msgstr`, in src/risala/http/web/locale"
 
 
 def test_a_translation_has_the_holes_of_its_sentence():

@@ -24,8 +24,8 @@ from risala.http.web.access import PageAccess
 
 
 def test_the_page_is_what_the_tables_say():
-    """`PYTHONPATH=. python -m proofs.authorization` writes it anew; look at what has changed."""
-    assert PAGE.read_text("utf-8") == page.render()
+    told = "`make generated` writes it; look at what has changed"
+    assert PAGE.read_text("utf-8") == page.render(), told
 
 
 @pytest.mark.slow
