@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlencode
 
-from programs.program import Program, as_json, member, parsed
+from programs.program import Program, as_json, as_python_json, member, parsed
 from risala.engine.rules.hooks.answers import HookAnswer
 from risala.engine.rules.hooks.hook_request import HookMessage
 from risala.engine.rules.hooks.proofs import HookProof
@@ -29,7 +29,7 @@ ODOO = Program(
     proof=HookProof.PATH,
     suffix="/api/sms/3/send",
     headers={"user-agent": "python-requests/2.32.5", "accept": "*/*"},
-    body=as_json(
+    body=as_python_json(
         {
             "jsonrpc": "2.0",
             "method": "call",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
-from programs.program import Program, as_json, is_2xx
+from programs.program import Program, as_json, as_python_json, is_2xx
 from risala.engine.rules.hooks.hook_request import HookMessage
 from risala.engine.rules.hooks.proofs import HookProof
 
@@ -256,7 +256,7 @@ APPRISE = Program(
         "`status_code < 200 or >= 300` is an error"
     ),
     headers={**BEARER, "user-agent": "Apprise"},
-    body=as_json(
+    body=as_python_json(
         {
             "version": "1.0",
             "title": "Backup <b>failed</b>",
@@ -275,7 +275,7 @@ HOME = Program(
     preset="home-assistant",
     source=HOME_SOURCE + "; POST_JSON with `title_param_name`",
     headers={**BEARER, "user-agent": "python-requests/2.32.5"},
-    body=as_json({"message": "The door is open.", "title": "Home Assistant"}),
+    body=as_python_json({"message": "The door is open.", "title": "Home Assistant"}),
     reads=alert("Home Assistant\nThe door is open."),
     takes=lambda answer: answer.status < 400,
 )
@@ -284,7 +284,7 @@ HOME_GET = Program(
     source=HOME_SOURCE + "; GET, which is its default",
     method="GET",
     headers=BEARER,
-    query="message=" + quote("الباب مفتوح"),
+    query=urlencode({"message": "الباب مفتوح"}),
     content_type="",
     body=b"",
     reads=alert("الباب مفتوح"),

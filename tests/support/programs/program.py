@@ -111,6 +111,11 @@ def as_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
+def as_python_json(value: object) -> bytes:
+    """JSON as Python's `requests` writes it."""
+    return json.dumps(value).encode()
+
+
 def parsed(answer: HookAnswer) -> object:
     """The JSON of an answer; None if it is none."""
     try:
