@@ -1,6 +1,6 @@
 """What a target has shown, written into the page of evidence with its date and its machine.
 
-``docs/discussion/reliability.md`` has a place for each target between two marks; whoever runs the
+``docs/reference/evidence.md`` has a place for each target between two marks; whoever runs the
 target again writes it anew, and nobody types a number by hand.
 """
 
@@ -17,9 +17,9 @@ from typing import Final
 from benchmarks.machine import described
 
 ROOT: Final = Path(__file__).parents[1]
-PAGE: Final = ROOT / "docs/discussion/reliability.md"
+PAGE: Final = ROOT / "docs/reference/evidence.md"
 WRITTEN: Final = (
-    "docs/discussion/reliability.md",
+    "docs/reference/evidence.md",
     "docs/reference/faults.md",
     "tests/DURATIONS.md",
 )

@@ -190,7 +190,7 @@ WITHOUT_DATA: Final[Mapping[str, str]] = {
     "init": "writes a file of settings where its user may write",
     "openapi": "prints the API's document",
     "plugins new": "writes a plugin's first files where its user may write",
-    "simulate modem": "a modem that is none",
-    "simulate smsc": "a carrier that is none",
+    "simulate modem": "a simulated modem",
+    "simulate smsc": "a simulated carrier",
 }
 """Commands that open no data directory; all others do, and are the operator's by that."""

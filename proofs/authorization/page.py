@@ -43,7 +43,7 @@ fails them. What each operation takes is in [Operations](operations.md); why it 
 [threat model](../discussion/threat-model.md).
 
 *in*: the door is open, and the answer is about the request. A number is the status of the refusal;
-*sign-in*: sent to sign in. Whoever is refused has changed nothing.
+*sign-in*: sent to sign in. A caller who is refused has changed nothing.
 """
 _KINDS: Final = {
     Door.OPEN: "anybody",
@@ -51,7 +51,7 @@ _KINDS: Final = {
     Door.CODES: "a publishable or a secret key",
     Door.SECRET: "a secret key",
     Door.CREDENTIAL: "a credential of that face",
-    Door.SIGNED: "whoever has signed what is said",
+    Door.SIGNED: "a provider who has signed what is said",
 }
 _MEMBERS: Final = (Role.VIEWER, Role.DEVELOPER, Role.OWNER)
 
@@ -100,7 +100,7 @@ def _pages() -> Iterator[str]:
     places = ", ".join(f"`<{name}>` ({what})" for name, what in PLACES.items() if name != "org")
     yield (
         "A form without the mark of the session that it is sent by, with another session's, or from"
-        " another site is 403, whoever sends it. Of another organization, under one's own:"
+        " another site is 403, no matter who sends it. Of another organization, under one's own:"
         f" {places} is 404.\n"
     )
     for title, routes in (("Customers' pages", CUSTOMERS), ("The console", OPERATORS)):
@@ -146,7 +146,7 @@ def _commands() -> Iterator[str]:
     yield "## Commands and the control socket\n"
     paths = ", ".join(f"`{path}`" for path in SOCKET)
     yield (
-        f"The control socket answers {paths} to whoever may open it: its file is the service's"
+        f"The control socket answers {paths} to anybody who may open it: its file is the service's"
         " user's alone (0600), in a directory of theirs (0700). A command is its operator by the"
         " same rights, with or without a service.\n"
     )

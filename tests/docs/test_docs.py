@@ -84,6 +84,43 @@ def test_the_first_page_can_be_looked_over():
     assert len(re.findall(r"\]\(", prose(FIRST))) <= LINKS_MAX
 
 
+# -- phrases -----------------------------------------------------------------------------------
+
+ODD = (
+    r"\b(?:that|which|who) (?:is|are|was) none\b",
+    r"\bwhoever\b",
+    r"\banew\b",
+    r"\bnobody's\b",
+    r"\bthat there (?:is|are) (?:not|none)\b",
+)
+"""What readers stumbled over. Say who does it, and use the common word: *again*, *anybody who*."""
+AS_WRITTEN = (
+    "CHANGELOG.md",
+    "docs/decisions/",
+    "docs/discussion/what-third-parties-found.md",
+    "docs/reference/evidence.md",
+    "docs/reference/glossary.md",
+)
+"""What was said at a time, what targets wrote, and the page that forbids these words."""
+PLAIN = [page for page in PAGES if not name_of(page).startswith(AS_WRITTEN)]
+
+
+def odd_phrases(page: Path) -> list[str]:
+    text = prose(page)
+    return [found[0] for odd in ODD for found in re.finditer(odd, text, re.I)]
+
+
+@sweep("page", PLAIN, named=name_of)
+def test_no_phrase_that_readers_stumble_over(page):
+    assert odd_phrases(page) == []
+
+
+def test_an_odd_phrase_is_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("Whoever starts anew has a modem that is none.\n\n```sh\nwhoever\n```\n")
+    assert odd_phrases(page) == ["that is none", "Whoever", "anew"]
+
+
 # -- commands ----------------------------------------------------------------------------------
 
 

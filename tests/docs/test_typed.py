@@ -288,6 +288,59 @@ def stick(play, tmp_path):
     return plug
 
 
+def test_first_real_sms(play, tmp_path):
+    settings, port = tmp_path / "risala.toml", "/dev/serial/by-id/usb-HUAWEI_Mobile-if00-port0"
+    meant = {port: str(tmp_path / "stick")}
+    page = play("docs/how-to/first-real-sms.md", meant, MATTEL_PASSWORD="s3cret")
+    carrier = page.start("risala simulate smsc --system-id risala --password s3cret --port 0")
+    said = carrier.wait_line(lambda line: "127.0.0.1:" in line)
+    page.type("sh", "--version")
+    page.run("risala init")
+    page.words["smsc.example.net"] = "127.0.0.1"
+    page.words["2775"] = said.split(";")[0].split(":")[-1]
+    explained = settings.read_text()
+    settings.write_text(explained + page.here(page.block("toml", "[carriers.smpp]").text))
+    page.type("sh", "doctor")
+    page.type("console", "/dev/tcp")
+    service = page.serve("risala serve")
+    until(lambda: "Bound." in "".join(page.run("risala carriers")), "the carrier is bound")
+    page.type("console", "risala carriers")
+    page.type("sh", "My first real SMS")
+    until(lambda: " delivered " in "".join(page.run("risala message list")), "it is delivered")
+    page.type("console", "message list")
+    page.type("console", "risala audit")
+    service.interrupt()
+
+    page.start("risala simulate modem --link stick --lines", typed=True)
+    until((tmp_path / "stick").exists, "the port is there")
+    assert "This modem can send." in "".join(page.type("sh", "risala modem probe /dev"))
+    settings.write_text(explained + page.here(page.block("toml", "[carriers.modem]").text))
+    page.start("risala serve").wait_line(lambda line: line.startswith("Risala is running at "))
+    until(lambda: "is ready" in "".join(page.run("risala carriers")), "the modem is ready")
+    page.run('risala send "36 12 34 56" "My first real SMS"')
+    until(lambda: "sim-1" in page.run("risala message list --status delivered")[-2], "by modem")
+
+
+def test_my_message_stays(play, tmp_path):
+    page = play("docs/how-to/my-message-stays.md")
+    carrier = page.start("risala simulate smsc --port 0")
+    said = carrier.wait_line(lambda line: "127.0.0.1:" in line)
+    (tmp_path / "risala.toml").write_text(
+        '[[carriers]]\nname = "mattel"\ndriver = "smpp"\nrate_per_s = 10\n[carriers.smpp]\n'
+        f'host = "127.0.0.1"\nport = {said.split(";")[0].split(":")[-1]}\nsystem_id = "risala"\n'
+    )
+    page.serve("risala serve")
+    page.run(SHOP)
+    page.run("risala topup 10")
+    page.run("risala webhook create https://shop.example/")
+    until(lambda: "Bound." in "".join(page.run("risala carriers")), "the carrier is bound")
+    page.type("sh", "doctor\n")  # it fails once no carrier is up
+    carrier.interrupt()
+    until(lambda: "nothing listens" in "".join(page.run("risala carriers")), "it is down")
+    page.run('risala send 36123456 "Where are you?"')
+    page.rest()
+
+
 def test_ask_by_ussd(play, stick):
     page = play("docs/how-to/ask-by-ussd.md")
     stick(page)

@@ -46,7 +46,7 @@ class BankPattern(BaseModel):
     kind: PatternKind = PatternKind.CREDIT
     """``credit``: money came; ``debit``: money went; ``notice``: neither."""
     language: Literal["fr", "ar", "en"] = "fr"
-    """For whoever reads the settings: each pattern is tried on each text."""
+    """For those who read the settings: each pattern is tried on each text."""
     text: str
     """The whole text, with what is to be read in it in braces; see the how-to."""
 
