@@ -226,7 +226,9 @@ async def test_each_proof_is_asked_for(office, proof):
     good, bad = place(found), place(found)
     if proof == "path":
         bad = good[:-1] + ("A" if good[-1] != "A" else "B")
-    wrong = {name: value[:-1] + "x" for name, value in headers.items()}
+    wrong = {
+        name: value[:-1] + ("x" if value[-1] != "x" else "y") for name, value in headers.items()
+    }
     body = {"to": TO, "text": "hello"}
     assert (await post(office, bad, body, **wrong))[0] == 401
     assert office.messages() == []

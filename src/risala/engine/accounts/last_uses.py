@@ -54,4 +54,4 @@ class LastUses:
         try:
             await self._touch(used)
         except Unavailable as error:
-            log.warning("last_uses.lost", of=self._of, reason=str(error))
+            log.warning("last_uses.lost", uses=self._of, reason=str(error))
