@@ -46,6 +46,7 @@ HELD = {
     ("docs/reference/database.md", "sql"): "tests/docs/test_database.py",
     ("docs/quick-start/java.md", "java"): "tests/docs/programs/test_quick_starts.py",
     ("docs/how-to/come-from-twilio.md", "java"): "tests/docs/programs/test_come_from_twilio.py",
+    ("docs/how-to/connect/traccar.md", "xml"): "tests/flows/connect/test_pages.py",
 }
 """Blocks that a test of their own holds to more than their language asks for."""
 
@@ -225,7 +226,11 @@ def test_a_block_is_right_by_its_language(block, tmp_path):
 
 def rehearsed() -> set[str]:
     """The pages that some rehearsal plays."""
-    here = [*ROOT.glob("tests/docs/**/test_*.py"), ROOT / "tests/browser/test_tutorials.py"]
+    here = [
+        *ROOT.glob("tests/docs/**/test_*.py"),
+        ROOT / "tests/browser/test_tutorials.py",
+        ROOT / "tests/flows/connect/test_pages.py",
+    ]
     sources = [path.read_text("utf-8") for path in here]
     return {page for text in sources for page in re.findall(r'"([\w/.-]+\.md)"', text)}
 

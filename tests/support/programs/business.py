@@ -175,6 +175,18 @@ DHIS2 = Program(
     reads=(HookMessage("22236123456", "Rapport reçu", None),),
     takes=lambda answer: answer.status in (200, 201, 202),
 )
+DHIS2_FORM = Program(
+    preset="dhis2",
+    source=(
+        "dhis2/dhis2-core, SimplisticHttpGetGateWay.java with `configurationTemplate`, and "
+        "SmsUtilsTest.java: the text as a form has it, recipients with commas; 200, 201 and 202"
+    ),
+    proof=HookProof.PATH,
+    content_type=FORM,
+    body=b"text=Rapport+re%C3%A7u&to=22236123456",
+    reads=DHIS2.reads,
+    takes=DHIS2.takes,
+)
 MESHCENTRAL = Program(
     preset="meshcentral",
     source="Ylianst/MeshCentral, meshsms.js, provider `url`: `res.statusCode == 200`",
@@ -188,5 +200,5 @@ MESHCENTRAL = Program(
 )
 PROGRAMS = (
     *(ODOO, ERPNEXT, ERPNEXT_GET, NOVU, TRACCAR, TRACCAR_FORM, COMMCARE, COMMCARE_POST),
-    *(DHIS2, MESHCENTRAL),
+    *(DHIS2, DHIS2_FORM, MESHCENTRAL),
 )
