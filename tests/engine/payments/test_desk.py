@@ -14,6 +14,7 @@ from risala.drivers.payments.sandbox import DECLINED, TAKEN, SandboxCard, Sandbo
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from risala.engine.payments.payment_service import AGAIN_S
 from risala.engine.wiring.connections import Connections
 from risala.plugins.mail import Mail
 from risala.plugins.payment import (
@@ -359,6 +360,18 @@ async def test_a_method_that_does_not_answer_is_asked_again(open_shop, quick):
         assert house.gateway.payments.payment(payment["id"]).state == "waiting"
         assert {each.payment_id for each in till.asked} == {payment["id"]}
         assert len(till.asked) == 3
+
+
+async def test_a_method_that_is_down_at_the_start_is_asked_until_it_answers(open_shop, quick):
+    till = open_shop.methods["till"]
+    async with open_shop() as house:
+        till.answers = [PaymentMethodError("no route to it")]
+        payment = await begin(house, "till")
+    till.answers = [PaymentMethodError("still none")] * 3
+    async with open_shop() as house:
+        await trio.sleep(20 * AGAIN_S)
+        assert house.gateway.payments.payment(payment["id"]).state == "waiting"
+        assert len(till.asked) == 1 + 3 + 1
 
 
 @pytest.mark.parametrize("answer", [KeyError("a bug"), "a word"])

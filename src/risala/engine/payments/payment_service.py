@@ -42,6 +42,10 @@ UNCHECKED: Final = (
     "The customer has not proven that the payer's number is theirs. If you know whose money it "
     "is, confirm the payment as unchecked."
 )
+AGAIN_S: Final = 30.0
+"""Until a method that did not answer for a payment that was cut off is asked again; then ever
+longer."""
+AGAIN_MAX_S: Final = 3600.0
 
 
 class PaymentService:
@@ -262,13 +266,23 @@ class PaymentService:
     # -- service
 
     async def run(self) -> None:
-        """Ask again about payments that a crash has cut off before their method answered."""
-        after = ""
+        """Ask again about payments that a crash has cut off before their method answered, until
+        each has an answer: a method may be down when the service starts."""
+        again_s = AGAIN_S
+        while await self._ask_cut_off():
+            await trio.sleep(again_s)
+            again_s = min(2 * again_s, AGAIN_MAX_S)
+        await trio.sleep_forever()
+
+    async def _ask_cut_off(self) -> bool:
+        """Whether a method did not answer."""
+        after, is_silent = "", False
         while cut_off := self._have.payments.begun(BEGUN_AT_ONCE, after):
             for each in cut_off:
                 after = each.id
                 try:
                     await self.go_on(each.id)
                 except (Unavailable, NotFound, Conflict) as error:
+                    is_silent = is_silent or isinstance(error, Unavailable)
                     log.warning("payment.begin", payment_id=each.id, reason=str(error))
-        await trio.sleep_forever()
+        return is_silent
