@@ -1,0 +1,110 @@
+"""Lists of people, and saved texts, shared in an organization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import (
+    AUDITED,
+    N_,
+    UNAUDITED,
+    Count,
+    Label,
+    Maximum,
+    Moment,
+)
+from risala.engine.model.records.mailings import NAME_MAX
+from risala.sms.limits import TEXT_CHARACTERS_MAX
+
+LISTS_MAX: Final = 200
+"""Lists of one organization."""
+TEXTS_MAX: Final = 200
+"""Saved texts of one organization."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientList:
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    name: Annotated[str, AUDITED, Label(N_("Name")), Maximum(NAME_MAX)]
+    columns: Annotated[tuple[str, ...], AUDITED]
+    """Besides the number."""
+    people: Annotated[Count, AUDITED]
+    created_at: Annotated[Moment, UNAUDITED]
+    created_by: Annotated[str, UNAUDITED]
+    changed_at: Annotated[Moment, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class RecipientLists:
+    """The lists of an organization, by name."""
+
+    lists: tuple[RecipientList, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    number: str
+    cells: tuple[str, ...]
+    """A value for each column of the list."""
+    opted_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListPeople:
+    """A page of a list, by number."""
+
+    list: RecipientList
+    people: tuple[ListedPerson, ...]
+    after: str | None
+    """The last number of this page, where the next one begins; None: this is the last page."""
+    opted_out: Count
+    """Of the whole list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListGrowth:
+    """What became of rows that were added."""
+
+    list: RecipientList
+    added: Count
+    changed: Count
+    """Numbers that were there already: their values are those of the new rows."""
+    bad: Count
+    """Rows without a number that can be read."""
+    bad_rows: tuple[int, ...]
+    """The first of them, as the file counts its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedText:
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    name: Annotated[str, AUDITED, Label(N_("Name")), Maximum(NAME_MAX)]
+    language: Annotated[str, AUDITED, Label(N_("Language"))]
+    """``fr``, ``ar`` or ``en``."""
+    text: Annotated[str, UNAUDITED, Label(N_("Text")), Maximum(TEXT_CHARACTERS_MAX)]
+    created_at: Annotated[Moment, UNAUDITED]
+    created_by: Annotated[str, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTexts:
+    """The saved texts of an organization, by name and language."""
+
+    texts: tuple[SavedText, ...]
+
+
+CREATE: Final = Ask("list.create", ListGrowth)
+LIST: Final = Ask("list.list", RecipientLists)
+SHOW: Final = Ask("list.show", ListPeople)
+SET: Final = Ask("list.set", RecipientList)
+ADD: Final = Ask("list.add", ListGrowth)
+REMOVE: Final = Ask("list.remove", RecipientList)
+DELETE: Final = Ask("list.delete", RecipientList)
+TEXT_CREATE: Final = Ask("text.create", SavedText)
+TEXT_LIST: Final = Ask("text.list", SavedTexts)
+TEXT_SET: Final = Ask("text.set", SavedText)
+TEXT_DELETE: Final = Ask("text.delete", SavedText)
