@@ -10,6 +10,7 @@ import trio
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
 from risala.engine.model.errors import InsufficientBalance
 from risala.engine.model.sentences import sentence
+from risala.engine.model.states import PRIORITY_CODE
 from risala.plugins.contract import (
     Cause,
     Health,
@@ -531,7 +532,7 @@ async def test_fairness_and_priority_behind_twenty_thousand(open_house, carrier,
         other = await house.organization()
         bulk_before = len(house.driver.submitted)
         single = await house.send("single", principal=other)
-        urgent = await house.send("urgent", principal=other, urgent=True)
+        urgent = await house.send("urgent", principal=other, priority=PRIORITY_CODE)
         await house.wait_status(single, "sent")
         texts = [segment.text for segment in house.driver.submitted[bulk_before:]]
         assert texts.index("urgent") <= 1

@@ -26,7 +26,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
 from risala.engine.model.records.messages import DueRow
-from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
+from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MAILING, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
 from risala.sms.message import WHOLE, Alphabet
 from risala.sms.segment import cut, whole
@@ -178,7 +178,7 @@ class Scheduler(Decider[SchedulerMessage]):
 
     def _next_job(self, lane: CarrierWorker, now_ms: int, now_s: float) -> Job | None:
         """In this order: messages that go alone; codes; messages that are begun; the others in
-        turn."""
+        turn; those of mailings in turn."""
         queue = self._board.queue
         may_begin = self._board.leasing and lane.standing.gate is Gate.OPEN
         if lane.solo.waiting is not None:
@@ -195,11 +195,11 @@ class Scheduler(Decider[SchedulerMessage]):
                 return job
         if lane.continuing:
             return lane.continuing.popleft()
-        row = queue.take(routes, PRIORITY_MESSAGE, now_ms)
-        if row is None:
-            return None
-        self._turns[lane.name].rotate(-1)
-        return self._job(row, goes_whole=goes_whole)
+        for priority in (PRIORITY_MESSAGE, PRIORITY_MAILING):
+            if (row := queue.take(routes, priority, now_ms)) is not None:
+                self._turns[lane.name].rotate(-1)
+                return self._job(row, goes_whole=goes_whole)
+        return None
 
     def _routes_of(self, lane: CarrierWorker, now_s: float) -> list[str]:
         """The routes that this worker serves now: no earlier tier of them is healthy."""

@@ -29,7 +29,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import NewMessage
 from risala.engine.model.records.people.countries import CountryUse, OpenedCountries
 from risala.engine.model.records.people.organizations import Organization
-from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
+from risala.engine.model.states import PRIORITY_CODE, Mode
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.sms.address import fold_sender
@@ -254,7 +254,7 @@ class RequestDrafts:
             CountryNotOpen: the number's country is not open to the organization.
             SenderNotApproved: it cannot be sent with the requested sender.
         """
-        to, text, requested, given, is_urgent, metadata, send_at, validity_s, part = command
+        to, text, requested, given, priority, metadata, send_at, validity_s, part = command
         per_segment = self.per_segment_to(to, CountryUse.SEND)
         numeric = self._drafts.numeric_of(to)
         known = self._senders.get((requested, numeric))
@@ -282,7 +282,7 @@ class RequestDrafts:
                 segments,
                 segments * per_segment,
                 _JSON(dict(metadata)) if metadata else "{}",
-                PRIORITY_CODE if is_urgent else PRIORITY_MESSAGE,
+                priority,
                 route,
                 due_at,
                 due_at + (validity_s or self._drafts.validity_s) * 1000,

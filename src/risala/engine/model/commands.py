@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from risala.engine.model.lines import Line
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.states import Mode
+from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.segment import part_capacity
@@ -109,8 +109,8 @@ class SendMessage(NamedTuple):
     body: str
     sender: str | None = None
     idempotency_key: str | None = None
-    urgent: bool = False
-    """True for codes, which go before messages; no body of ``/api/sms`` can set it."""
+    priority: int = PRIORITY_MESSAGE
+    """Whom it goes before; no body of ``/api/sms`` can set it."""
     metadata: Mapping[str, str] = _NO_METADATA
     send_at: int | None = None
     """UTC epoch milliseconds; None or past: now."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
-PRIORITY_CODE = 0
-
-
-PRIORITY_MESSAGE = 1
+PRIORITY_CODE: Final = 0
+"""Codes, and messages that are sent as urgently: they go first."""
+PRIORITY_MESSAGE: Final = 1
+"""Messages, single ones and those of a batch."""
+PRIORITY_MAILING: Final = 2
+"""Messages of a mailing: codes and messages of everybody overtake them."""
 
 
 class Mode(StrEnum):

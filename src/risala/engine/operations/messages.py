@@ -29,7 +29,7 @@ from risala.engine.model.records.messages import (
 )
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.sentences import sentence
-from risala.engine.model.states import Mode
+from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.model.wire import message_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -204,7 +204,7 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
         body=given.body,
         sender=given.sender,
         idempotency_key=given.idempotency_key,
-        urgent=bool(given.urgent),
+        priority=PRIORITY_CODE if given.urgent else PRIORITY_MESSAGE,
         send_at=given.send_at,
         validity_s=given.validity_s,
     )
