@@ -295,6 +295,15 @@ class ReportPart:
     """Where the next part begins; None: this is the last one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workbook:
+    """The report of a mailing as a file for spreadsheets (XLSX)."""
+
+    mailing: Mailing
+    path: str
+    """On the machine of the service; it is deleted within a day."""
+
+
 CREATE: Final = Ask("mailing.create", Mailing)
 LIST: Final = Ask("mailing.list", Mailings)
 SHOW: Final = Ask("mailing.show", MailingView)
@@ -310,4 +319,5 @@ GO_ON: Final = Ask("mailing.go_on", Mailing)
 STOP: Final = Ask("mailing.stop", Mailing)
 AGAIN: Final = Ask("mailing.again", Mailing)
 REPORT: Final = Ask("mailing.report", ReportPart)
+WORKBOOK: Final = Ask("mailing.workbook", Workbook)
 DELETE: Final = Ask("mailing.delete", Mailing)

@@ -1,0 +1,37 @@
+"""What is given for a new mailing, and how its file is to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from risala.engine.model.states import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """How somebody wants a file to be read; None: what is found by looking."""
+
+    encoding: str | None = None
+    separator: str | None = None
+    sheet: str | None = None
+    has_header: bool | None = None
+    number_column: int | None = None
+    """The place of the column with the phone numbers, from 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMailing:
+    """A mailing that is to be made. Its rows come from just one of upload, list and numbers."""
+
+    organization_id: str
+    mode: Mode
+    created_by: str
+    name: str | None = None
+    """None: the file's or the list's, or the day."""
+    text: str = field(default="", repr=False)
+    sender: str | None = None
+    upload: str | None = None
+    list_id: str | None = None
+    numbers: str | None = field(default=None, repr=False)
+    """Pasted lines."""
+    chosen: Chosen = field(default_factory=Chosen)
