@@ -101,6 +101,8 @@ class RowFault(StrEnum):
     """Its text is longer than a message may be."""
     EMPTY = "empty"
     """Its text is empty."""
+    CELLS = "cells"
+    """It has more cells than the table has columns: mostly a separator inside a value."""
     POLICY = "policy"
     """A policy of the operator refused it."""
     SENDER = "sender"

@@ -1,0 +1,1 @@
+"""Mailings: a message to each row of a table."""
