@@ -1,0 +1,103 @@
+"""Uploaded files: whole or not at all, private, found by their owner alone, and removed in time."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from risala.engine.mailings import uploads as module
+from risala.engine.mailings.uploads import WAITING_MAX, Uploads
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.ids import IdSource
+
+OURS, OTHERS = "org_1", "org_2"
+DAY_MS = 86_400_000
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.ms = 1_767_225_600_000
+
+    def now_ms(self) -> int:
+        return self.ms
+
+
+class Desk:
+    """Uploads, and the names of those that mailings hold."""
+
+    def __init__(self, folder: Path) -> None:
+        self.clock = Clock()
+        self.held: set[str] = set()
+        self.folder = folder / "mailings"
+        self.uploads = self.again()
+
+    def again(self) -> Uploads:
+        """As after a restart."""
+        data_dir = self.folder.parent
+        return Uploads(data_dir, self.clock, IdSource(self.clock), lambda: self.held, inline=True)
+
+    @property
+    def files(self) -> set[str]:
+        return {each.name for each in self.folder.iterdir()}
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path)
+
+
+async def _chunks(*chunks: bytes):
+    for each in chunks:
+        yield each
+
+
+async def test_an_upload_is_private_and_its_owners_over_a_restart(desk):
+    upload = await desk.uploads.receive(OURS, _chunks(b"name;", b"number"), "C:\\lists\\écoles.csv")
+    path = desk.again().path_of(upload, OURS)
+    assert path.read_bytes() == b"name;number"
+    assert desk.again().find(upload, OURS).name == "écoles.csv"
+    assert {os.stat(desk.folder / each).st_mode & 0o777 for each in desk.files} == {0o600}
+    assert os.stat(desk.folder).st_mode & 0o777 == 0o700
+    for stranger in (upload, "upl_1", "../risala", upload.replace("upl", "mlg")):
+        with pytest.raises(NotFound):
+            desk.uploads.path_of(stranger, OTHERS)
+
+
+async def test_nothing_is_left_of_a_file_that_is_too_large_or_cut_off(desk, monkeypatch):
+    monkeypatch.setattr(module, "FILE_BYTES_MAX", 10)
+    with pytest.raises(Invalid) as caught:
+        await desk.uploads.receive(OURS, _chunks(b"123456", b"78901"), "a.csv")
+    assert caught.value.code == "file_too_large"
+
+    async def cut():
+        yield b"1"
+        raise ConnectionResetError
+
+    with pytest.raises(ConnectionResetError):
+        await desk.uploads.receive(OURS, cut(), "a.csv")
+    assert desk.files == set()
+
+
+async def test_too_many_uploads_of_one_organization_are_refused(desk):
+    made = [await desk.uploads.keep(OURS, b"1", "a") for _ in range(WAITING_MAX)]
+    with pytest.raises(Conflict):
+        await desk.uploads.keep(OURS, b"1", "a")
+    await desk.uploads.keep(OTHERS, b"1", "a")
+    desk.held.add(made[0])
+    await desk.uploads.keep(OURS, b"1", "a")
+    await desk.uploads.drop(made[1])
+    await desk.uploads.keep(OURS, b"1", "a")
+
+
+async def test_what_no_mailing_needs_is_removed_after_a_day(desk):
+    held, free = [await desk.uploads.keep(OURS, b"1", "a") for _ in range(2)]
+    desk.uploads.beside(free, "rows").write_text("[]")
+    desk.held.add(held)
+    desk.clock.ms += DAY_MS - 1
+    await desk.uploads.tidy()
+    assert len(desk.files) == 5
+    desk.clock.ms += 1
+    await desk.uploads.tidy()
+    assert desk.files == {f"{held}.file", f"{held}.json"}
