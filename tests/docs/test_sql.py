@@ -50,6 +50,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
     f"{JOURNAL}/keys.py": HOT,
+    f"{JOURNAL}/mailings/checking.py": BULK,  # rows of mailings by the hundred
+    f"{JOURNAL}/mailings/figures.py": READER,
+    f"{JOURNAL}/mailings/mailings.py": READER,  # a mailing with what only the engine needs
+    f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
+    f"{JOURNAL}/mailings/settling.py": HOT,  # of each message of a mailing
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
     f"{JOURNAL}/messages/awaiting.py": READER,
@@ -108,12 +113,12 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,
     f"{JOURNAL}/store/schema/account_data.py": MIGRATION,
+    f"{JOURNAL}/store/schema/mailings.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
     f"{JOURNAL}/store/schema/payments.py": MIGRATION,
     f"{JOURNAL}/store/schema/people.py": MIGRATION,
     f"{JOURNAL}/store/schema/receipts.py": MIGRATION,
-    f"{JOURNAL}/store/schema/retention.py": MIGRATION,
     f"{JOURNAL}/store/schema/slim.py": MIGRATION,
     f"{JOURNAL}/store/schema/slim_views.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,

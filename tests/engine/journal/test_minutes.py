@@ -6,7 +6,7 @@ from risala.engine.journal import minutes
 from risala.engine.journal.minutes import Minutes
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import Change
-from risala.engine.model.records.minutes import FailureShare, Flow, FlowAt
+from risala.engine.model.records.upkeep.minutes import FailureShare, Flow, FlowAt
 from risala.engine.model.states import Status
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause

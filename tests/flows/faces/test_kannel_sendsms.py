@@ -18,7 +18,7 @@ from kannel_daemons import hand_to_kannel, start_kannel
 from patience import HANG_S, until
 from risala.engine.model.records.inbound import Received
 from risala.engine.rules.webhooks.kannel_words import filled
-from told_by_kannel import dlr_server
+from smpp_peers.told_by_kannel import dlr_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

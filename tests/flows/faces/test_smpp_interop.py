@@ -16,7 +16,7 @@ from patience import HANG_S, until
 from processes import environment
 from smpp_peers.node import node_smpp, run_esme
 from smpp_peers.service import SECTION, credential, port_of
-from told_by_kannel import dlr_server
+from smpp_peers.told_by_kannel import dlr_server
 
 __all__ = ["node_smpp"]
 

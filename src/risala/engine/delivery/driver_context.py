@@ -11,9 +11,9 @@ from typing import Final
 import structlog
 
 from risala.engine.delivery.worker.calls import checked
+from risala.engine.delivery.worker.discreet import discreet, discreet_receipt
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.attempts import Arrival

@@ -14,7 +14,8 @@ from typing import Final
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, UNDELIVERED
 from risala.engine.model.records.messages import Change
-from risala.engine.model.records.minutes import (
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep.minutes import (
     DAY_MINUTES,
     HOUR_MINUTES,
     MINUTE_MS,
@@ -22,7 +23,6 @@ from risala.engine.model.records.minutes import (
     Flow,
     FlowAt,
 )
-from risala.engine.model.records.record import shallow
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
 

@@ -8,8 +8,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.minutes import Flow
 from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.minutes import Flow
 from risala.engine.model.records.upkeep.service import OVERVIEW, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile

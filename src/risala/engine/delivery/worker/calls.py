@@ -15,8 +15,8 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
+from risala.engine.delivery.worker.discreet import discreet
 from risala.engine.delivery.worker.parts import Job
-from risala.engine.model.discreet import discreet
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.plugins.fits import fault_of
 from risala.sms.cause import Cause

@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE, SESSIONS_MAX
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.alerts import LowBalance
+from risala.engine.model.records.upkeep.alerts import LowBalance
 from risala.engine.rules.alerts.usual import Rate
 from risala.engine.rules.router import UNSERVED
 

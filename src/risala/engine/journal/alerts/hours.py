@@ -9,7 +9,7 @@ from typing import Final
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.alerts import NetworkHour
+from risala.engine.model.records.upkeep.alerts import NetworkHour
 from risala.engine.rules.networks import network
 
 HOUR_MS: Final = 3_600_000

@@ -14,6 +14,7 @@ from risala.engine.journal.accounts import accounts, countries, credentials, hoo
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
+from risala.engine.journal.mailings import mailings
 from risala.engine.journal.messages import reads
 from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.payments import payments, texts
@@ -93,6 +94,7 @@ def seen(
 
 
 key: Final = partial(seen, accounts.key)
+mailing: Final = partial(seen, mailings.mailing)
 sender: Final = partial(seen, senders.sender)
 payment: Final = partial(seen, payments.payment)
 bank_text: Final = partial(seen, texts.text)
@@ -227,6 +229,7 @@ _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | Non
     AuditImage.HOOK: hook,
     AuditImage.INVITATION: invitation,
     AuditImage.KEY: key,
+    AuditImage.MAILING: mailing,
     AuditImage.MESSAGE: message,
     AuditImage.OPT_OUT_POLICY: opt_out_policy,
     AuditImage.ORGANIZATION: organization,

@@ -10,7 +10,7 @@ import trio
 
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
-from risala.engine.model.records.alerts import LowBalance, NetworkHour
+from risala.engine.model.records.upkeep.alerts import LowBalance, NetworkHour
 
 
 @dataclass(frozen=True, slots=True)

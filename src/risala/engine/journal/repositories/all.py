@@ -19,6 +19,7 @@ from risala.engine.journal.repositories.exports import ExportRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
+from risala.engine.journal.repositories.mailings.mailings import MailingRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
@@ -54,6 +55,7 @@ class Repositories:
     retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
+    mailings: MailingRepository
     mails: MailRepository
     members: MembershipRepository
     payments: PaymentRepository
@@ -91,6 +93,7 @@ class Repositories:
             retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
+            mailings=MailingRepository(store),
             mails=MailRepository(store),
             members=MembershipRepository(store),
             payments=PaymentRepository(store),

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
+from risala.engine.model.records.upkeep.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
 from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
 from risala.engine.operations.arguments import (
     ArgumentKind,

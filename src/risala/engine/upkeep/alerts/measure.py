@@ -21,7 +21,7 @@ from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
-from risala.engine.model.records.alerts import LowBalance
+from risala.engine.model.records.upkeep.alerts import LowBalance
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading

@@ -1,8 +1,13 @@
-"""The tables for owners' retention days, erasures and exports."""
+"""The tables for owners' retention days, erasures and exports; what retention leaves behind."""
 
 from __future__ import annotations
 
 from typing import Final
+
+RETENTION: Final = """
+-- 1: the text is no longer kept, 2: nor timeline and segments, 3: both.
+ALTER TABLE messages ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+"""
 
 KEPT: Final = """
 -- Null: it is not deleted. What is deleted is suspended as well, so that nothing of it is sent.

@@ -64,7 +64,7 @@ CREATE TABLE mailings (
   deleted_at INTEGER
 ) STRICT;
 CREATE INDEX mailings_by_organization ON mailings (organization_id, key);
-CREATE INDEX mailings_by_state ON mailings (state, key);
+CREATE INDEX mailings_by_state ON mailings (state, organization_id);
 CREATE INDEX mailings_by_upload ON mailings (upload) WHERE upload IS NOT NULL;
 -- Those that retention looks at.
 CREATE INDEX mailings_by_time ON mailings (coalesce(ended_at, created_at)) WHERE keeps_rows = 1;

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.store.schema.account_data import KEPT
+from risala.engine.journal.store.schema.account_data import KEPT, RETENTION
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.bank import fold_references, make_bank
@@ -27,7 +27,6 @@ from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
 from risala.engine.journal.store.schema.people import SIGN_IN_FAILURES, SLOW_FAILURES, make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
-from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
 from risala.engine.journal.store.schema.slim_views import make_views
 from risala.engine.journal.store.schema.webhooks import (

@@ -9,7 +9,7 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName, Moment
 from risala.engine.model.records.figures import Deciding
 from risala.engine.model.records.messages import Unserved
-from risala.engine.model.records.minutes import FailureShare, Flow, FlowAt
+from risala.engine.model.records.upkeep.minutes import FailureShare, Flow, FlowAt
 from risala.engine.model.records.webhooks import Behind
 
 

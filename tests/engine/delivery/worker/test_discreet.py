@@ -12,8 +12,8 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.app.tracebacks import rendered
+from risala.engine.delivery.worker.discreet import RAW_CHARACTERS_MAX, discreet, discreet_receipt
 from risala.engine.model.commands import SendCode, SendMessage
-from risala.engine.model.discreet import RAW_CHARACTERS_MAX, discreet, discreet_receipt
 from risala.engine.model.records.messages import NewMessage
 from risala.plugins.contract import (
     Accepted,

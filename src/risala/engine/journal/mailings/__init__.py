@@ -1,0 +1,1 @@
+"""Mailings, recipient lists and saved texts, as rows."""

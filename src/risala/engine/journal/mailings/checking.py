@@ -1,0 +1,217 @@
+"""Rows of a mailing are stored as they are checked, mended and left out."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from risala.engine.journal.mailings import mailings
+from risala.engine.journal.mailings.rows import (
+    BAD,
+    LEFT_OUT,
+    READY,
+    RowCounts,
+    cells_text,
+    held,
+    row,
+)
+from risala.engine.journal.mailings.settling import message_of
+from risala.engine.journal.store.sql import rows_of_values, value_of, write_values
+from risala.engine.model.errors import Conflict
+from risala.engine.model.records.mailing_rows import NewRow, StoredMailing
+from risala.engine.model.records.mailings import (
+    Mailing,
+    MailingRow,
+    MailingState,
+    RowFault,
+    RowState,
+)
+from risala.engine.model.states import Mode
+
+ROWS_AT_ONCE: Final = 500
+"""Rows of one unit: some milliseconds of the writer."""
+_NO_ROWS: Final = ("rows", "ready", "bad", "left_out", "accepted", "refused", "segments", "price")
+_CAN_MEND: Final = (MailingState.DRAFT, MailingState.SENDING, MailingState.PAUSED)
+_STORE: Final = (
+    "INSERT OR REPLACE INTO mailing_rows"
+    " (mailing, row, number, cells, state, fault, fault_column, segments, price) {values}"
+)
+
+
+def begin_check(
+    conn: sqlite3.Connection, mailing_id: str, values: Mapping[str, object], *, clears: bool
+) -> Mailing:
+    """Begin to check a draft again.
+
+    Args:
+        values: fields that change with it: the text, or how its file is read.
+        clears: its file was read in another way, so that its rows go. Otherwise each is
+            overwritten, and those that were left out stay so.
+
+    Raises:
+        NotFound: the id is unknown.
+        Conflict: it is no draft.
+    """
+    mailings.require(conn, mailing_id, (MailingState.DRAFT,))
+    begun = {**values, "state": MailingState.CHECKING, "checked": 0}
+    if clears:
+        begun |= {"clearing": 1, **dict.fromkeys(_NO_ROWS, 0)}
+    mailings.write(conn, mailing_id, begun)
+    return mailings.mailing(conn, mailing_id)
+
+
+def clear_rows(conn: sqlite3.Connection, mailing_id: str, limit: int = ROWS_AT_ONCE) -> bool:
+    """Delete some rows of an earlier reading; True once there is none.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = mailings.stored(conn, mailing_id)
+    if not found.clearing:
+        return True
+    done = delete_rows(conn, found.key, limit) < limit
+    if done:
+        mailings.write(conn, mailing_id, {"clearing": 0})
+    return done
+
+
+def delete_rows(conn: sqlite3.Connection, key: int, limit: int) -> int:
+    """Delete some rows of a mailing, without counting; returns how many it were."""
+    return conn.execute(
+        "DELETE FROM mailing_rows WHERE mailing = ?1 AND row <= (SELECT max(row) FROM"
+        " (SELECT row FROM mailing_rows WHERE mailing = ?1 ORDER BY row LIMIT ?2))",
+        (key, limit),
+    ).rowcount
+
+
+def store_rows(conn: sqlite3.Connection, mailing_id: str, new: Sequence[NewRow]) -> StoredMailing:
+    """Store rows as they were checked, each after those before it; one that was left out stays so.
+
+    A number that wants no messages of the organization makes its row bad.
+
+    Raises:
+        NotFound: the id is unknown.
+        Conflict: the mailing is not being checked, or its former rows are not deleted.
+    """
+    found = mailings.require(conn, mailing_id, (MailingState.CHECKING,))
+    if found.clearing:
+        raise Conflict("The former rows of this mailing are still being deleted.")
+    if new:
+        _write(conn, found, new, stay_out=True)
+        mailings.write(conn, mailing_id, {"checked": new[-1].row})
+    return mailings.stored(conn, mailing_id)
+
+
+def _write(
+    conn: sqlite3.Connection, found: StoredMailing, new: Sequence[NewRow], *, stay_out: bool
+) -> None:
+    out = _opted_out(conn, found.mailing, [each.number for each in new if each.number is not None])
+    before = held(conn, found.key, [each.row for each in new])
+    counts = RowCounts()
+    written = []
+    for each in new:
+        fault, column = each.fault, each.column
+        if fault is None and each.number in out:
+            fault, column = RowFault.OPTED_OUT, None
+        state = READY if fault is None else BAD
+        former = before.get(each.row)
+        if former is not None:
+            counts.add(*former, sign=-1)
+            state = LEFT_OUT if stay_out and former[0] == LEFT_OUT else state
+        counts.add(state, each.segments, each.price)
+        word = None if fault is None else fault.value
+        said = (state, word, column, each.segments, each.price)
+        written.append((found.key, each.row, each.number, cells_text(each.cells), *said))
+    write_values(conn, _STORE, written)
+    counts.write(conn, found.key)
+
+
+def _opted_out(conn: sqlite3.Connection, mailing: Mailing, numbers: Sequence[str]) -> set[str]:
+    """Which of these want no messages of the organization. Test messages reach nobody."""
+    heeds = "SELECT 1 FROM opt_out_policies WHERE organization_id = ?"
+    if mailing.mode is not Mode.LIVE or value_of(conn, heeds, (mailing.organization_id,)) is None:
+        return set()
+    found = rows_of_values(
+        conn,
+        "SELECT o.recipient FROM ({values}) v JOIN opt_outs o"
+        " ON o.organization_id = v.column1 AND o.recipient = v.column2",
+        2,
+        [(mailing.organization_id, number) for number in numbers],
+    )
+    return {recipient for (recipient,) in found}
+
+
+def finish_check(conn: sqlite3.Connection, mailing_id: str) -> Mailing:
+    """All rows of a mailing are checked: it is a draft.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    if mailings.mailing(conn, mailing_id).state is MailingState.CHECKING:
+        mailings.write(conn, mailing_id, {"state": MailingState.DRAFT})
+    return mailings.mailing(conn, mailing_id)
+
+
+def mend(conn: sqlite3.Connection, mailing_id: str, new: NewRow) -> MailingRow:
+    """Write a row as somebody mended it.
+
+    Raises:
+        NotFound: the mailing or the row is unknown.
+        Conflict: it is too late: the row may be on its way, or the mailing has ended.
+    """
+    found = mailings.require(conn, mailing_id, _CAN_MEND)
+    former = row(conn, found.key, new.row)
+    may_be_sent = former.state is RowState.READY and found.mailing.started_at is not None
+    if may_be_sent or former.state in (RowState.ACCEPTED, RowState.REFUSED):
+        raise Conflict("This row is already being sent.")
+    _write(conn, found, [new], stay_out=False)
+    return row(conn, found.key, new.row)
+
+
+def leave_out(conn: sqlite3.Connection, mailing_id: str, number: int | None) -> Mailing:
+    """Leave a row out, which is not sent then; or some of the bad ones.
+
+    Args:
+        number: the row; None: :data:`ROWS_AT_ONCE` of the bad ones.
+
+    Raises:
+        NotFound: the mailing or the row is unknown.
+        Conflict: the row is sent, or the mailing has ended.
+    """
+    found = mailings.require(conn, mailing_id, _CAN_MEND)
+    if number is None:
+        going = conn.execute(
+            "SELECT row, state, segments, price FROM mailing_rows WHERE mailing = ? AND state = ?"
+            " ORDER BY row LIMIT ?",
+            (found.key, BAD, ROWS_AT_ONCE),
+        ).fetchall()
+    else:
+        going = _one_to_leave(conn, found, number)
+    counts = RowCounts()
+    for _, state, segments, price in going:
+        counts.add(state, segments, price, sign=-1)
+        counts.add(LEFT_OUT, segments, price)
+    conn.executemany(
+        "UPDATE mailing_rows SET state = ? WHERE mailing = ? AND row = ?",
+        [(LEFT_OUT, found.key, each) for each, *_ in going],
+    )
+    counts.write(conn, found.key)
+    return mailings.mailing(conn, mailing_id)
+
+
+def _one_to_leave(
+    conn: sqlite3.Connection, found: StoredMailing, number: int
+) -> list[tuple[int, int, int, int]]:
+    """The row, unless it is left out.
+
+    Raises:
+        NotFound: it is unknown.
+        Conflict: it is sent.
+    """
+    state = row(conn, found.key, number).state
+    if state in (RowState.ACCEPTED, RowState.REFUSED) or message_of(conn, found, number):
+        raise Conflict("This row is already being sent.")
+    if state is RowState.LEFT_OUT:
+        return []
+    return [(number, *held(conn, found.key, [number])[number])]

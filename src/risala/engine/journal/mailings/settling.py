@@ -1,0 +1,126 @@
+"""What became of rows that were ready."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from risala.engine.journal.mailings import mailings
+from risala.engine.journal.mailings.rows import ACCEPTED, READY, REFUSED, RowCounts, held
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.numbers import MODES
+from risala.engine.model.records.mailing_rows import SettledRow, StoredMailing
+from risala.engine.model.records.mailings import Mailing
+
+
+def row_key(mailing_id: str, row: int) -> str:
+    """The idempotency key of a row's message: whatever runs twice, there is one."""
+    return f"{mailing_id}:{row}"
+
+
+def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledRow]) -> Mailing:
+    """Note what became of rows; price and parts are those of their messages.
+
+    A message counts also where its row was left out meanwhile: it is on its way. A row that is
+    settled stays as it is, so this may be said twice.
+
+    Raises:
+        NotFound: the mailing is unknown.
+    """
+    found = mailings.stored(conn, mailing_id)
+    before = held(conn, found.key, [each.row for each in results])
+    counts = RowCounts()
+    for each in results:
+        former = before.get(each.row)
+        if former is None or former[0] in (ACCEPTED, REFUSED):
+            continue
+        if each.message is not None:
+            _accept(conn, found.key, each.row, former, each.message, counts)
+        elif former[0] == READY:
+            counts.add(*former, sign=-1)
+            counts.add(REFUSED, 0, 0)
+            conn.execute(
+                "UPDATE mailing_rows SET state = ?, fault = ? WHERE mailing = ? AND row = ?",
+                (REFUSED, None if each.fault is None else each.fault.value, found.key, each.row),
+            )
+    counts.write(conn, found.key)
+    return mailings.mailing(conn, mailing_id)
+
+
+def _accept(
+    conn: sqlite3.Connection,
+    key: int,
+    row: int,
+    former: tuple[int, int, int],
+    message: int,
+    counts: RowCounts,
+) -> None:
+    paid = conn.execute("SELECT segments, price FROM message WHERE key = ?", (message,)).fetchone()
+    segments, price = paid if paid is not None else former[1:]
+    counts.add(*former, sign=-1)
+    counts.add(ACCEPTED, segments, price)
+    conn.execute(
+        "UPDATE mailing_rows SET state = ?, fault = NULL, fault_column = NULL, segments = ?,"
+        " price = ?, message = ? WHERE mailing = ? AND row = ?",
+        (ACCEPTED, segments, price, message, key, row),
+    )
+
+
+def message_of(conn: sqlite3.Connection, found: StoredMailing, row: int) -> int | None:
+    """The key of the message of a row, noted or not; None: it has none."""
+    mailing = found.mailing
+    key: int | None = value_of(
+        conn,
+        "SELECT key FROM message WHERE organization ="
+        " (SELECT no FROM organizations WHERE id = ?) AND mode = ? AND client_key = ?",
+        (mailing.organization_id, MODES.number(mailing.mode), row_key(mailing.id, row)),
+    )
+    return key
+
+
+def note_accepted(conn: sqlite3.Connection, mailing_id: str, limit: int) -> Mailing:
+    """Settle those of the next ready rows whose messages were accepted: the service ended between
+    a message and its note, and nobody sends the mailing on.
+
+    Args:
+        limit: rows to look at: as many as are sent at once.
+
+    Raises:
+        NotFound: the mailing is unknown.
+    """
+    found = mailings.stored(conn, mailing_id)
+    rows = conn.execute(
+        "SELECT row FROM mailing_rows WHERE mailing = ? AND state = ? ORDER BY row LIMIT ?",
+        (found.key, READY, limit),
+    ).fetchall()
+    known = [
+        SettledRow(row, key, None)
+        for (row,) in rows
+        if (key := message_of(conn, found, row)) is not None
+    ]
+    return settle(conn, mailing_id, known)
+
+
+def queued(conn: sqlite3.Connection, organization_id: str, priority: int, limit: int) -> int:
+    """Messages of an organization and a priority that wait for a carrier, counted up to a limit.
+
+    Skips along the index of the queue from route to route: there are few.
+    """
+    no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
+    total, route = 0, -1
+    while total < limit:
+        following: int | None = value_of(
+            conn,
+            "SELECT route FROM message WHERE status = 0 AND route > ? ORDER BY route LIMIT 1",
+            (route,),
+        )
+        if following is None:
+            break
+        route = following
+        total += value_of(
+            conn,
+            "SELECT count(*) FROM (SELECT 1 FROM message WHERE status = 0 AND route = ?"
+            " AND priority = ? AND organization = ? LIMIT ?)",
+            (route, priority, no, limit - total),
+        )
+    return total

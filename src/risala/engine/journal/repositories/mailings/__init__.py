@@ -1,0 +1,1 @@
+"""The repositories of mailings, recipient lists and saved texts."""
