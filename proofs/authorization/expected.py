@@ -183,7 +183,10 @@ PLACES: Final[Mapping[str, str]] = {
 }
 """Ids in addresses of customers' pages: another organization's is answered like what is not there.
 """
-SOCKET: Final = ("/perform", "/healthz", "/tail/life", "/tail/events", "/tail/all")
+SOCKET: Final = (
+    *("/perform", "/uploads", "/healthz"),
+    *("/tail/life", "/tail/events", "/tail/all"),
+)
 """Paths of the control socket: whoever may open it is the operator."""
 WITHOUT_DATA: Final[Mapping[str, str]] = {
     "completion": "writes a script for the shell",

@@ -3,7 +3,7 @@
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
@@ -108,6 +108,8 @@ class FakeOperator:
     refuse: EngineError | None = None
     clean: bool = True
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
+    """Organization, name and content of each file."""
 
     def _find_organization(self, name: str | None) -> dict[str, Any]:
         known = [organization(n + 1) for n in range(self.organizations)]
@@ -205,6 +207,12 @@ class FakeOperator:
         if name not in answers:
             raise NotFound(f"There is no operation {name!r}.")
         return answers[name]()
+
+    async def receive_upload(
+        self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller
+    ) -> str:
+        self.uploads.append((organization_id, name, b"".join([each async for each in chunks])))
+        return f"upl_{len(self.uploads)}"
 
 
 @dataclass

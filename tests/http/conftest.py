@@ -58,6 +58,8 @@ class FakeGateway:
     batches: int = 0
     operations: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     callers: list[Caller] = field(default_factory=list)
+    uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
+    """Organization, name and content of each file."""
 
     def authenticate(self, api_key: str) -> Principal:
         self.authentications += 1
@@ -156,6 +158,15 @@ class FakeGateway:
         self.operations.append((name, arguments))
         self.callers.append(caller)
         return {"echo": arguments}
+
+    async def receive_upload(
+        self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller
+    ) -> str:
+        if self.refuse is not None:
+            raise self.refuse
+        self.uploads.append((organization_id, name, b"".join([each async for each in chunks])))
+        self.callers.append(caller)
+        return f"upl_{len(self.uploads)}"
 
     async def ask(self, ask: Ask[Any], arguments: dict[str, Any], caller: Caller) -> Versioned[Any]:
         return Versioned(

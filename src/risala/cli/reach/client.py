@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpcore2
 import httpx2
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, upload_path
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.sms.currencies import USUAL, counting
@@ -38,17 +38,27 @@ class RemoteGateway:
             CommandRefused: the engine refused; it has the engine's sentence.
         """
         request = {"operation": name, "arguments": arguments}
+        payload = await self._posted("/perform", json=request)
+        result: dict[str, Any] = payload["result"]
+        return result
+
+    async def upload(self, organization_id: str, name: str, content: bytes) -> str:
+        """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
+        :meth:`perform`."""
+        payload = await self._posted(upload_path(organization_id, name), content=content)
+        return str(payload["upload"])
+
+    async def _posted(self, path: str, **body: Any) -> dict[str, Any]:  # noqa: ANN401 -- httpx2's
         try:
-            response = await self._client.post("/perform", json=request)
+            response = await self._client.post(path, **body)
         except httpx2.TimeoutException:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except httpx2.TransportError:
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        payload = response.json()
+        payload: dict[str, Any] = response.json()
         if response.status_code != 200:
             raise CommandRefused.by_api(payload)
-        result: dict[str, Any] = payload["result"]
-        return result
+        return payload
 
     async def upgrading(self) -> str | None:
         """The progress of the database migration; None: no migration is running.

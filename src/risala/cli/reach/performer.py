@@ -18,6 +18,8 @@ OTHER_VERSION: Final = (
 class Performer(Protocol):
     async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]: ...
 
+    async def upload(self, organization_id: str, name: str, content: bytes, /) -> str: ...
+
 
 @dataclass(frozen=True, slots=True)
 class GatewaySession:
@@ -49,3 +51,11 @@ class GatewaySession:
             return Reply(from_json(ask.result, told), told)
         except NotAsExpected as error:
             raise CommandRefused(f"{error} {OTHER_VERSION}") from error
+
+    async def upload(self, organization_id: str, name: str, content: bytes) -> str:
+        """Give a file to the service; the upload's id, for the operations that take one.
+
+        Raises:
+            CommandRefused: it was refused, or no service runs.
+        """
+        return await self.performer.upload(organization_id, name, content)

@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, upload_path
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.sms.currencies import USUAL, count_with
@@ -94,17 +94,25 @@ class QuickGateway:
             CommandRefused: the engine refused; it has the engine's sentence.
         """
         body = json.dumps({"operation": name, "arguments": arguments})
+        result: dict[str, Any] = self._posted("/perform", body.encode())["result"]
+        return result
+
+    async def upload(self, organization_id: str, name: str, content: bytes, /) -> str:
+        """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
+        :meth:`perform`."""
+        return str(self._posted(upload_path(organization_id, name), content)["upload"])
+
+    def _posted(self, path: str, body: bytes) -> dict[str, Any]:
         try:
-            status, told = _asked(self._connection, "POST", "/perform", body)
+            status, told = _asked(self._connection, "POST", path, body)
         except TimeoutError:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except (OSError, http.client.HTTPException):
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        payload = json.loads(told)
+        payload: dict[str, Any] = json.loads(told)
         if status != 200:
             raise CommandRefused.by_api(payload)
-        result: dict[str, Any] = payload["result"]
-        return result
+        return payload
 
 
 @contextmanager
@@ -135,7 +143,7 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 def _asked(
-    connection: http.client.HTTPConnection, method: str, path: str, body: str | None = None
+    connection: http.client.HTTPConnection, method: str, path: str, body: bytes | None = None
 ) -> tuple[int, bytes]:
     connection.request(method, path, body, {"Content-Type": "application/json"})
     response = connection.getresponse()

@@ -9,8 +9,8 @@ again for five seconds.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -140,13 +140,29 @@ class _Refusing:
     caller: Caller
 
     async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
-        try:
+        with _refused():
             return await self.gateway.perform(name, arguments, self.caller)
-        except EngineError as error:
-            # Imported here: nearly all commands end without a refusal, or ask a running service.
-            from risala.http.common.problems import problem_of
 
-            raise CommandRefused.by_api(problem_of(error).wire("")) from error
+    async def upload(self, organization_id: str, name: str, content: bytes, /) -> str:
+        with _refused():
+            chunks = _one(content)
+            return await self.gateway.receive_upload(organization_id, chunks, name, self.caller)
+
+
+async def _one(chunk: bytes) -> AsyncIterator[bytes]:
+    yield chunk
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """The engine's refusals within become :class:`CommandRefused`."""
+    try:
+        yield
+    except EngineError as error:
+        # Imported here: nearly all commands end without a refusal, or ask a running service.
+        from risala.http.common.problems import problem_of
+
+        raise CommandRefused.by_api(problem_of(error).wire("")) from error
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ service.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from risala.engine.model.commands import (
     SendMessage,
     TimelineEntry,
 )
-from risala.engine.model.errors import FieldFault, NotFound, Refusal
+from risala.engine.model.errors import FieldFault, NotFound, Refusal, Unavailable
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
@@ -276,6 +276,27 @@ class Gateway:
     ) -> Versioned[R]:
         """:meth:`perform` with a typed answer. Raises the same."""
         return await answer(self.services, caller, ask, arguments)
+
+    async def receive_upload(
+        self,
+        organization_id: str,
+        chunks: AsyncIterator[bytes],
+        name: str,
+        caller: Caller = PROCESS,
+        /,
+    ) -> str:
+        """Store a file with the rows of a mailing or a list, while it comes in; the upload's id.
+
+        Args:
+            name: the file's own name.
+
+        Raises:
+            NotFound: the organization does not exist for this caller.
+            Forbidden: it is not for the caller's role.
+            Invalid: the file is too large.
+            Conflict: too many files wait, or the service is not running.
+        """
+        raise Unavailable("Files are not taken yet.")
 
     def drain(self) -> None:
         """Accept nothing from now on."""

@@ -5,7 +5,7 @@ A protocol, so that a test can use a small real class instead of the gateway.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from risala.engine.model.callers import Caller
@@ -72,6 +72,16 @@ class Operator(Protocol):
 
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """:meth:`perform` with a typed answer. Raises the same."""
+
+
+class UploadOperator(Operator, Protocol):
+    """Operations by name, and files for them."""
+
+    async def receive_upload(
+        self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller, /
+    ) -> str:
+        """Store a file; the id of the upload. Raises ``Refusal``: it is too large, or too many
+        wait."""
 
 
 class ApiGateway(GatewayFacade, Operator, Protocol):

@@ -1,8 +1,8 @@
 """The control socket: the way of a command to the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape; :mod:`risala.http.control.tail` adds streams of events. The socket's
-file mode (0600) is the authentication.
+an error in the API's shape; :mod:`risala.http.control.tail` adds streams of events, and
+:mod:`risala.http.control.uploads` takes files. The socket's file mode (0600) is the authentication.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from pydantic import Field
 from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, CallerKind, operator_by
 from risala.http.common.base import JsonApp
-from risala.http.common.facade import Operator
+from risala.http.common.facade import UploadOperator
 from risala.http.common.parse import read_body
 from risala.http.common.plain import Client, PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
 from risala.http.control.tail import add_tail
+from risala.http.control.uploads import add_uploads
 from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
@@ -38,7 +39,7 @@ class PerformBody(RequestBody):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-def create_control(operator: Operator) -> JsonApp:
+def create_control(operator: UploadOperator) -> JsonApp:
     """The app behind the control socket."""
     app = JsonApp(
         "risala.http.control.app", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
@@ -54,6 +55,7 @@ def create_control(operator: Operator) -> JsonApp:
 
     app.route_plain("/perform", perform)
     app.route_plain("/healthz", alive, method="GET")
+    add_uploads(app, operator)
     return app
 
 
@@ -71,7 +73,7 @@ def _caller(client: Client | None) -> Caller:
 
 
 async def serve_control(
-    operator: Operator,
+    operator: UploadOperator,
     http: HttpSection,
     data_dir: Path,
     *,
