@@ -3,16 +3,38 @@ file can harm the service."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
-from risala.engine.model.errors import Invalid
+import structlog
+import trio
+
+from risala.engine.model.errors import Invalid, Overloaded, StorageFailed
 from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import Recognised
+from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
+
+log = structlog.get_logger(__name__)
 
 FILE: Final = "file"
 """The path of a refusal that is about a file: the field of forms and the argument."""
+CHILD: Final = "risala.engine.mailings.reader.process"
+"""The module that reads. It is started by its name and never imported here."""
+READ_MAX_S: Final = 120
+"""Twice the processor's time that the child may use: beside a busy service it gets half of it."""
+WRITE_MAX_S: Final = 600
+"""The same for a report as a workbook."""
+CHILDREN_MAX: Final = 2
+"""Children that run at once, each with up to 256 MiB; others wait for their turn."""
+
+_turns: Final[trio.lowlevel.RunVar[trio.CapacityLimiter]] = trio.lowlevel.RunVar("mailing children")
+
 Source = Literal["file", "numbers", "rows"]
 """What is read: an uploaded file, pasted lines, or rows of ours (lines ``[row, [cell, …]]``)."""
 
@@ -58,5 +80,118 @@ async def read(request: ReadRequest) -> ReadResult:
     Raises:
         SheetFault: the file is no table of people; no rows are left on disk.
         Overloaded: the machine has no room for another process.
+        StorageFailed: the disk is full or broken.
     """
-    raise NotImplementedError(request)
+    asked = asdict(request) | {"path": str(request.path), "rows_path": str(request.rows_path)}
+    part = part_of(request.rows_path)
+    try:
+        answer = await _child(asked | {"do": "read", "parent": os.getpid()}, READ_MAX_S)
+        if not request.rows_path.exists():
+            raise StorageFailed
+    except BaseException:
+        part.unlink(missing_ok=True)
+        request.rows_path.unlink(missing_ok=True)
+        raise
+    return ReadResult(_recognised(answer["recognised"]), answer["rows"])
+
+
+async def write_workbook(cells_path: Path, out_path: Path) -> None:
+    """Write a report as a workbook (XLSX), whose cells are all texts.
+
+    Args:
+        cells_path: lines of JSON, each the list of a row's texts; the first has the headings.
+        out_path: the workbook, which appears when it is whole.
+
+    Raises:
+        Overloaded: the machine has no room for another process.
+        StorageFailed: the disk is full or broken.
+    """
+    part = part_of(out_path)
+    asked = {"do": "write", "cells_path": str(cells_path), "out_path": str(part)}
+    try:
+        await _child(asked, WRITE_MAX_S)
+        part.rename(out_path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def part_of(path: Path) -> Path:
+    """What a file is called as long as it is being written."""
+    return path.with_name(f"{path.name}.part")
+
+
+async def _child(asked: Mapping[str, Any], most_s: float) -> dict[str, Any]:
+    """What the child answers.
+
+    Raises:
+        SheetFault, Overloaded, StorageFailed: as :func:`read` says.
+    """
+    async with _limiter():
+        with trio.move_on_after(most_s):
+            done = await _run(json.dumps(asked).encode())
+            return _answer(done)
+    raise _too_big()
+
+
+async def _run(asked: bytes) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return await trio.run_process(
+            [sys.executable, "-m", CHILD],
+            stdin=asked,
+            capture_stdout=True,
+            capture_stderr=True,
+            check=False,
+            deliver_cancel=_kill,
+            env=_environment(),
+            # A terminal's Ctrl-C is for the service alone.
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.warning("mailing.reader_not_started", error=str(error))
+        raise Overloaded from error
+
+
+async def _kill(process: trio.Process) -> None:
+    process.kill()
+
+
+def _environment() -> dict[str, str]:
+    """The child's: what it needs to find the same code, and none of the service's secrets."""
+    return {
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "PYTHONSAFEPATH": "1",
+        "PYTHONUTF8": "1",
+    }
+
+
+def _limiter() -> trio.CapacityLimiter:
+    try:
+        return _turns.get()
+    except LookupError:
+        _turns.set(limiter := trio.CapacityLimiter(CHILDREN_MAX))
+        return limiter
+
+
+def _answer(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
+    if done.returncode != 0:
+        # It was killed by a bound of its own, or by the machine; or it is broken.
+        said = done.stderr[-2000:].decode(errors="replace")
+        log.warning("mailing.reader_ended", code=done.returncode, said=said)
+        raise _too_big()
+    answer: dict[str, Any] = json.loads(done.stdout)
+    if "fault" in answer:
+        raise SheetFault(answer["fault"], answer["sentence"])
+    if "storage" in answer:
+        log.error("mailing.reader_storage", error=answer["storage"])
+        raise StorageFailed
+    return answer
+
+
+def _too_big() -> SheetFault:
+    return SheetFault(TableFault.TOO_BIG, str(UnreadableTable(TableFault.TOO_BIG)))
+
+
+def _recognised(values: Mapping[str, Any]) -> Recognised:
+    lists = {name: tuple(values[name]) for name in ("sheets", "columns")}
+    return Recognised(**(dict(values) | lists))

@@ -1,0 +1,1 @@
+"""What runs in the child process that reads tables. Nothing else imports it."""

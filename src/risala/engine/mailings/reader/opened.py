@@ -1,0 +1,28 @@
+"""A table that was opened: what was recognised, and its rows one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from risala.engine.model.mailings import Chosen
+from risala.engine.model.records.mailings import Recognised
+from risala.engine.rules.mailings.recognising import SampleRow
+from risala.sms.numbering.plan import NumberingPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a table is to be looked at."""
+
+    chosen: Chosen
+    """What somebody chose; the rest is found by looking."""
+    plan: NumberingPlan
+    """By whose numbers the columns are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedTable:
+    recognised: Recognised
+    rows: Iterator[SampleRow]
+    """All rows but the headings and blank ones."""

@@ -1,0 +1,184 @@
+"""What a file is and how its characters are written, from its bytes alone. Pure.
+
+Spreadsheets write UTF-8 with a mark or without one, UTF-16 ("Unicode text"), and the alphabet of
+the machine's language: Windows-1252 in French, Windows-1256 in Arabic. In Windows-1256, words are
+in bytes above 0x7F alone; in Windows-1252 such bytes stand between letters of ASCII.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
+
+UTF_8: Final = "utf-8"
+UTF_16: Final = "utf-16"
+LATIN: Final = "windows-1252"
+ARABIC: Final = "windows-1256"
+ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC)
+"""What can be chosen, in the order of a list."""
+WEIGHED_BYTES: Final = 2_000_000
+"""So much of a file is weighed to tell Windows-1252 from Windows-1256; it is looked through whole
+for what is no UTF-8."""
+
+_MARKS_OF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*", b"\0\0\1\0")
+_DOCUMENTS: Final = (b"%PDF", b"{\\rtf", b"\x1f\x8b", b"Rar!", b"7z\xbc\xaf", b"\x7fELF", b"SQLite")
+_WEB_PAGE: Final = re.compile(rb"\s*<(!doctype|html|\?xml|table|svg)", re.IGNORECASE)
+ZIP: Final = b"PK\x03\x04"
+"""How a workbook begins, as each archive does."""
+OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""How an old workbook begins, and a new one with a password ([MS-CFB] 2.2)."""
+ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
+"""The stream in which a workbook with a password lies ([MS-OFFCRYPTO] 2.3.4.4)."""
+
+_HIGH: Final = bytes(range(0x80, 0x100))
+_ARABIC_LETTERS: Final = bytes(
+    each
+    for each in _HIGH
+    if "\u0600" <= bytes((each,)).decode("cp1256") <= "\u06ff"
+    and bytes((each,)).decode("cp1256").isalpha()
+)
+_LETTERS: Final = bytes(
+    each
+    for each in _HIGH
+    if each in _ARABIC_LETTERS or bytes((each,)).decode("cp1252", "replace").isalpha()
+)
+_words: Final = re.compile(
+    b"[A-Za-z"
+    + re.escape(_LETTERS)
+    + b"]*["
+    + re.escape(_LETTERS)
+    + b"][A-Za-z"
+    # The rest of the word.
+    + re.escape(_LETTERS)
+    + b"]*"
+).findall
+_has_ascii: Final = re.compile(rb"[A-Za-z]").search
+_sequences: Final = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+).findall
+"""What are characters of UTF-8 beyond ASCII."""
+_CONTROLS: Final = bytes(each for each in range(1, 0x20) if each not in b"\t\n\v\f\r\x1a\x1b")
+"""What no text has, without NUL and what old programs write."""
+
+
+class FoundEncoding(NamedTuple):
+    name: str
+    """One of ``ENCODINGS``."""
+    codec: str
+    """Python's name of it; it leaves out the mark at the beginning."""
+
+
+def is_workbook(head: bytes, whole: Iterable[bytes] = ()) -> bool:
+    """Whether a file is a workbook of the form that can be read, or at least an archive.
+
+    Args:
+        head: its first bytes, 64 or more.
+        whole: all of it in pieces, to look for a password in a file of the old form.
+
+    Raises:
+        UnreadableTable: it is a file of a kind that is no table, or of one that is not read.
+    """
+    if head.startswith(ZIP):
+        return True
+    if head.startswith(OLE):
+        is_encrypted = any(ENCRYPTED in piece for piece in whole)
+        protected, old = TableFault.PROTECTED_WORKBOOK, TableFault.OLD_WORKBOOK
+        raise UnreadableTable(protected if is_encrypted else old)
+    if head.startswith((*_PICTURES, *_DOCUMENTS)) or _WEB_PAGE.match(head):
+        raise UnreadableTable(TableFault.NOT_A_TABLE)
+    return False
+
+
+class EncodingEvidence:
+    """What a file's bytes say about its encoding; they are given in pieces."""
+
+    def __init__(self) -> None:
+        self._head = b""
+        self._size = self._zeros_even = self._zeros_odd = self._controls = 0
+        self._utf_8: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
+        self._weighed = self._arabic = self._latin = self._high = self._in_sequences = 0
+
+    def feed(self, piece: bytes) -> None:
+        """Look at the next bytes."""
+        self._head = self._head or piece[:4]
+        if b"\0" in piece:
+            even = self._size % 2
+            self._zeros_even += piece[even::2].count(0)
+            self._zeros_odd += piece[1 - even :: 2].count(0)
+        self._size += len(piece)
+        self._controls += len(piece) - len(piece.translate(None, _CONTROLS))
+        if self._utf_8 is not None:
+            try:
+                self._utf_8.decode(piece)
+            except UnicodeDecodeError:
+                self._utf_8 = None
+        if self._weighed < WEIGHED_BYTES:
+            self._weigh(piece)
+
+    def _weigh(self, piece: bytes) -> None:
+        self._weighed += len(piece)
+        self._high += len(piece) - len(piece.translate(None, _HIGH))
+        self._in_sequences += sum(map(len, _sequences(piece)))
+        for word in _words(piece):
+            letters = len(word) - len(word.translate(None, _ARABIC_LETTERS))
+            if _has_ascii(word):
+                self._latin += letters
+            elif letters > 1:
+                self._arabic += letters
+
+    def encoding(self, chosen: str | None = None) -> FoundEncoding:
+        """The encoding, after all bytes.
+
+        Args:
+            chosen: one of ``ENCODINGS`` that somebody chose; None: the likeliest one.
+
+        Raises:
+            UnreadableTable: the bytes are no text, or not in the encoding that was chosen.
+        """
+        if self._size == 0:
+            raise UnreadableTable(TableFault.EMPTY_FILE)
+        of_16 = self._utf_16()
+        if chosen == UTF_16:
+            return FoundEncoding(UTF_16, of_16 or "utf-16-le")
+        if chosen is None and of_16 is not None:
+            return FoundEncoding(UTF_16, of_16)
+        if self._zeros_even or self._zeros_odd:
+            raise UnreadableTable(TableFault.NUL_CHARACTERS)
+        if self._controls * 100 > self._size:
+            raise UnreadableTable(TableFault.NOT_A_TABLE)
+        if chosen in (LATIN, ARABIC):
+            return _of_windows(chosen)
+        if self._is_utf_8():
+            return FoundEncoding(UTF_8, "utf-8-sig")
+        is_mixed = self._in_sequences * 5 > self._high * 4
+        if chosen is not None or self._head.startswith(codecs.BOM_UTF8) or is_mixed:
+            raise UnreadableTable(TableFault.BROKEN_ENCODING)
+        return _of_windows(ARABIC if self._arabic > self._latin else LATIN)
+
+    def _is_utf_8(self) -> bool:
+        if self._utf_8 is None:
+            return False
+        try:
+            self._utf_8.decode(b"", final=True)
+        except UnicodeDecodeError:
+            self._utf_8 = None
+        return self._utf_8 is not None
+
+    def _utf_16(self) -> str | None:
+        if self._head.startswith(_MARKS_OF_16):
+            return "utf-16"
+        # Without a mark: separators, digits and line ends have a NUL in one half.
+        if self._zeros_odd * 20 > self._size and self._zeros_even == 0:
+            return "utf-16-le"
+        if self._zeros_even * 20 > self._size and self._zeros_odd == 0:
+            return "utf-16-be"
+        return None
+
+
+def _of_windows(name: str) -> FoundEncoding:
+    return FoundEncoding(name, name.replace("windows-", "cp"))
