@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from risala.cli.main import cli
 from risala.config.requests import RequestLogSection
+from risala.engine.accounts.request_log import RequestLog
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.requests.log import RequestLog
 from risala.engine.rules.request_bodies import NotedRequest
 
 BODY = b'{"to":"+22236123456","body":"the text"}'

@@ -55,11 +55,12 @@ bits = st.sampled_from([8, 16])
 @example("a" + "\u0301" * 400, 8)
 @example("[" * 800, 16)
 @example(FAMILY * 100, 16)
+@example("م" * 66 + "\x1be" + "م" * 70, 8)
 def test_parts_are_the_text_and_each_fits(text, reference_bits):
     parts = split(text, reference_bits=reference_bits)
     alphabet = choose_alphabet(text)
     measure = septet_count if alphabet is Alphabet.GSM7 else code_unit_count
-    assert join(parts) == text
+    assert "".join(parts) == text
     limit = part_capacity(alphabet, reference_bits=reference_bits)
     if len(parts) == 1:
         limit = whole_capacity(alphabet)

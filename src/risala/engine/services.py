@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
+from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
@@ -19,7 +20,7 @@ from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
-from risala.engine.hooks.services import HookServices
+from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
@@ -36,7 +37,6 @@ from risala.engine.model.records.messages import DueRow
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
-from risala.engine.requests.log import RequestLog
 from risala.engine.rules.faces.mails import MailTables
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand

@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
-from risala.engine.hooks.receiving import HookReceiver
+from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.commands import (
@@ -35,7 +36,6 @@ from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
-from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.engine.verify.sessions import Judge, Open, view_of

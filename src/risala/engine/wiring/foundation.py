@@ -13,6 +13,7 @@ import trio
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
+from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
@@ -30,7 +31,6 @@ from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
-from risala.engine.requests.log import RequestLog
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.hooks.sealing import Seal
 from risala.engine.upkeep.upgrade import bring_over

@@ -14,8 +14,8 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
-from risala.engine.hooks.services import HookServices
 from risala.engine.intake.draft import Ailing, nothing_ails
+from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.journal.recorder import Listeners, Recorder, unheard

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Final, Protocol
 
 from risala.config.model import Settings
-from risala.engine.hooks.receiving import HookReceipt
 from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.rules.hooks.answers import HookReceipt
 from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
@@ -30,7 +30,7 @@ METHODS: Final = ("GET", "POST")
 
 
 class ReceivesHooks(Protocol):
-    """The used part of :class:`risala.engine.hooks.receiving.HookReceiver`."""
+    """The used part of :class:`risala.engine.intake.hooks.receiving.HookReceiver`."""
 
     async def receive(
         self, hook_id: str, request: HookRequest, address: object | None, /

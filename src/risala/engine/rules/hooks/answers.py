@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.model.commands import Principal
 from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
 
 ID_CHARACTERS_MAX: Final = 64
@@ -65,6 +66,21 @@ class HookAnswer:
     body: bytes
     content_type: str | None
     headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HookReceipt:
+    """What a request came to."""
+
+    answer: HookAnswer
+    principal: Principal | None
+    """Whose hook it was; None: there is none."""
+    is_proved: bool
+    """The caller has the secret."""
+    sentence: str
+    """What was wrong with it, for the hook's administrator; empty: nothing."""
+    message_id: str | None = None
+    """Of the first message that it sent."""
 
 
 def answer_of(

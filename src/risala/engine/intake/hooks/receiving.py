@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
 import trio
 
 from risala.engine.actors.alarm import Alarm
-from risala.engine.hooks.codes import HookCodes
-from risala.engine.hooks.registry import HookRegistry, KnownHook
+from risala.engine.intake.hooks.codes import HookCodes
+from risala.engine.intake.hooks.registry import HookRegistry, KnownHook
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Principal, SendHookCode, SendMessage
+from risala.engine.model.commands import SendHookCode, SendMessage
 from risala.engine.model.errors import (
     CountryNotOpen,
     EngineError,
@@ -35,6 +34,7 @@ from risala.engine.rules.hooks.answers import (
     HookAnswer,
     HookAnswerShape,
     HookOutcome,
+    HookReceipt,
     HookResult,
     answer_of,
 )
@@ -71,21 +71,6 @@ _INACTIVE: Final = HookResult(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HookReceipt:
-    """What a request came to."""
-
-    answer: HookAnswer
-    principal: Principal | None
-    """Whose hook it was; None: there is none."""
-    is_proved: bool
-    """The caller has the secret."""
-    sentence: str
-    """What was wrong with it, for the hook's administrator; empty: nothing."""
-    message_id: str | None = None
-    """Of the first message that it sent."""
-
-
 class HookReceiver:
     """Receives the requests to all hooks."""
 
@@ -103,7 +88,7 @@ class HookReceiver:
     ) -> None:
         """
         Args:
-            alarm: wakes :func:`risala.engine.hooks.storms.keep_ending`.
+            alarm: wakes :func:`risala.engine.intake.hooks.storms.keep_ending`.
         """
         self._registry = registry
         self._stored = stored

@@ -9,10 +9,10 @@ from typing import Final
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.supervisor import Supervisor
-from risala.engine.hooks.codes import HookCodes
-from risala.engine.hooks.receiving import HookReceiver
-from risala.engine.hooks.registry import HookRegistry
-from risala.engine.hooks.storms import keep_ending
+from risala.engine.intake.hooks.codes import HookCodes
+from risala.engine.intake.hooks.receiving import HookReceiver
+from risala.engine.intake.hooks.registry import HookRegistry
+from risala.engine.intake.hooks.storms import keep_ending
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.clock import Clock

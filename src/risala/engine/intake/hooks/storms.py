@@ -9,7 +9,7 @@ import structlog
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.hooks.receiving import HookReceiver
+from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.hooks import Storm

@@ -11,6 +11,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from risala.config.requests import RequestLogSection
+from risala.engine.accounts.request_log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.requests import file
 from risala.engine.model.clock import TrioClock
@@ -19,7 +20,6 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.requests import RequestFilter
 from risala.engine.model.states import Mode
-from risala.engine.requests.log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.rules.request_bodies import NotedRequest
 
 MINE = Principal("org_mine", "key_mine", KeyType.SECRET, Mode.LIVE)
