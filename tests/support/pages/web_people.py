@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +13,7 @@ import trio
 
 import web_hooks
 import web_kept
+import web_mailings
 import web_messages
 import web_requests
 import web_verify
@@ -33,6 +34,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
@@ -588,6 +590,8 @@ class FakeWebGateway:
     looked_to: str | None = None
     refuse: Exception | None = None
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
+    """Organization, name and content of the files that came."""
     organization: dict[str, Any] = field(
         default_factory=lambda: {
             "id": "org_1",
@@ -646,6 +650,17 @@ class FakeWebGateway:
             "lookedTo": self.looked_to,
             "spentADay": "1134.50",
         }
+
+    async def receive_upload(
+        self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller
+    ) -> str:
+        content = b""
+        async for chunk in chunks:
+            content += chunk
+            if len(content) > FILE_BYTES_MAX:
+                raise Invalid("file", "file_too_large", "The file is too large.")
+        self.uploads.append((organization_id, name, content))
+        return f"upl_{len(self.uploads)}"
 
     async def ask(self, ask: Ask[Any], arguments: dict[str, Any], caller: Caller) -> Versioned[Any]:
         told = await self.perform(ask.name, arguments, caller)
@@ -765,6 +780,7 @@ class FakeWebGateway:
                         )
                 return {**found, "version": 4}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
+        told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)
         told = told or web_requests.answer(name, arguments)

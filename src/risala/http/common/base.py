@@ -92,7 +92,7 @@ class Connection(TrioASGIHTTPConnection):
     def _create_request_from_scope(self, send: ASGISendCallable) -> Request:
         request = super()._create_request_from_scope(send)
         assert isinstance(self.app, JsonApp), "only a JsonApp has connections of this class"
-        bytes_max = self.app.body_bytes_max.get(request.path)
+        bytes_max = self.app.bytes_max_of(request)
         if bytes_max is not None:
             request.body = PulledBody(request.content_length, bytes_max)
         return request
@@ -163,6 +163,9 @@ class Pages(Protocol):
     def serves(self, path: str) -> bool:
         """Whether a path belongs to a page, or would if the page existed."""
 
+    def bytes_max_of(self, request: Request, /) -> int | None:
+        """The largest body of a request that has a limit of its own; None: it has not."""
+
     async def handle_request(self, request: Request, /) -> QuartResponse | WerkzeugResponse: ...
 
 
@@ -229,6 +232,13 @@ class JsonApp(QuartTrio):
     ) -> None:
         """Have ``path`` answered past Quart; every other method (OPTIONS too) is 405."""
         self.plain.add(path, {method: handler}, body_bytes_max)
+
+    def bytes_max_of(self, request: Request) -> int | None:
+        """The largest body of a request whose path has a limit of its own; None: it has not."""
+        for pages in self._pages:
+            if pages.serves(request.path):
+                return pages.bytes_max_of(request)
+        return self.body_bytes_max.get(request.path)
 
     def answers_at(self, path: str) -> bool:
         """Whether a path already has a handler."""

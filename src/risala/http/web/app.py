@@ -43,6 +43,8 @@ from risala.http.web.cookie_policy import Way, cookie_policy_of, is_own_form, is
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path
 from risala.http.web.files.downloads import Downloads
+from risala.http.web.files.sent import form_before_file, sent_form
+from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
 from risala.http.web.formats import Formats
 from risala.http.web.forms import (
     MARK_FIELD,
@@ -51,7 +53,6 @@ from risala.http.web.forms import (
     SentForm,
     UnsentForms,
     form_of,
-    read_form,
     unmasked,
 )
 from risala.http.web.languages import language_named, preferred
@@ -114,6 +115,7 @@ class WebApp(JsonApp):
         )
         first = {route.path.split("/")[1] for route in routes} | {"static", CONSOLE}
         self._first = {face.root[1:]} if face.root else first
+        self._takes_file = tuple(route.pattern for route in routes if route.takes_file)
         for route in routes:
             self._add(route)
         self.add_url_rule(
@@ -127,6 +129,13 @@ class WebApp(JsonApp):
     def serves(self, path: str) -> bool:
         """Whether a path belongs to a page, or would if the page existed."""
         return path[1:].partition("/")[0] in self._first
+
+    def bytes_max_of(self, request: Request) -> int | None:
+        """Only a form with a file may be large."""
+        if request.method != "POST" or not is_multipart(request):
+            return None
+        takes_file = any(each.fullmatch(request.path) for each in self._takes_file)
+        return BODY_BYTES_MAX if takes_file else None
 
     def _add(self, route: PageRoute) -> None:
         async def view(**arguments: str) -> TrioResponse:
@@ -249,7 +258,8 @@ class WebApp(JsonApp):
         if visit.session is not None or not is_surely_own_form(visit.request, visit.door):
             return visit.go(face.sign_in)
         target = f"{face.sign_in}?" + urlencode({"next": again_path(face.root)})
-        kept = self._store_unsent(visit, await read_form(visit.request), target)
+        form = await form_before_file(visit)
+        kept = self._store_unsent(visit, form, target)
         return visit.go(face.sign_in) if kept is None else kept
 
     def _store_unsent(self, visit: PageRequest, form: SentForm, target: str) -> TrioResponse | None:
@@ -290,7 +300,7 @@ class WebApp(JsonApp):
             return await route.view(replace(visit, form=form_of(query)))
         if not is_own_form(visit.request, visit.door):
             raise Problem(403, "This form was not sent by a page of ours.")
-        visit = replace(visit, form=await read_form(visit.request))
+        visit = replace(visit, form=await sent_form(visit, takes_file=route.takes_file))
         mark = unmasked(visit.form.text(MARK_FIELD))
         if not self.site.gateway.people.is_form_token(visit.cookie, mark):
             # The page may be from an earlier session: its reader signed in again elsewhere.

@@ -5,6 +5,7 @@ Protocols, so that a test can use a small real class instead.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
@@ -147,6 +148,12 @@ class WebGateway(Protocol):
 
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """The same with a typed answer."""
+
+    async def receive_upload(
+        self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller, /
+    ) -> str:
+        """Store a file; returns the id of the upload. Raises ``Refusal`` for one that is too large,
+        and where too many wait."""
 
     def follow(
         self, what: What, organization_id: str | None = ..., position: str | None = ..., /

@@ -15,6 +15,7 @@ from urllib.parse import parse_qs
 
 from quart.wrappers import Request
 
+from risala.engine.model.errors import Refusal
 from risala.http.common.problems import Problem, plain
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals
 
@@ -32,10 +33,23 @@ _FORM: Final = "application/x-www-form-urlencoded"
 
 
 @dataclass(frozen=True, slots=True)
+class SentFile:
+    """A file that came with a form, and is stored."""
+
+    upload_id: str
+    name: str
+    """As its sender's machine calls it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SentForm:
     """The fields of a form, as they were sent."""
 
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    file: SentFile | None = None
+    """Only where the route takes one (``PageRoute.takes_file``)."""
+    file_refusal: Refusal | None = None
+    """Why the file that came with it was not stored."""
 
     def text(self, name: str, default: str = "") -> str:
         """The field without the spaces around it; a field that is not sent has the default."""
@@ -102,6 +116,11 @@ def amount_text(text: str) -> str:
 _LINE_END: Final = re.compile(r"\r\n?")
 
 
+def line_ends(text: str) -> str:
+    """A browser sends a line break as two characters, whatever the user typed."""
+    return _LINE_END.sub("\n", text)
+
+
 def form_of(query: str) -> SentForm:
     """A form from the query of an address.
 
@@ -132,11 +151,7 @@ async def read_form(request: Request) -> SentForm:
 
 def _fields(text: str) -> dict[str, tuple[str, ...]]:
     found = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
-    # A browser sends a line break as two characters, whatever the user typed.
-    return {
-        name: tuple(_LINE_END.sub("\n", value) for value in values)
-        for name, values in found.items()
-    }
+    return {name: tuple(map(line_ends, values)) for name, values in found.items()}
 
 
 def masked(token: str) -> str:

@@ -5,6 +5,7 @@ Every page is in a table of these, so that a test can check the access to each.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -26,16 +27,25 @@ class PageRoute:
     method: Literal["GET", "POST"] = "GET"
     once: bool = False
     """A POST that creates or costs something: its form carries a key, and it is done once."""
+    takes_file: bool = False
+    """A POST whose form may carry a file (:mod:`risala.http.web.files.uploading`)."""
 
     def __post_init__(self) -> None:
         if bool(self.access.roles) != ("<org>" in self.path):
             raise ValueError(f"{self.path}: a role is of the organization in the address")
         if self.once and (self.method != "POST" or self.access is PageAccess.PUBLIC):
             raise ValueError(f"{self.path}: only what somebody with an account posts is done once")
+        if self.takes_file and (self.method != "POST" or not self.access.roles):
+            raise ValueError(f"{self.path}: only members of an organization post files, to it")
 
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """All addresses of this route."""
+        return re.compile(re.sub(r"<\w+>", "[^/]+", self.path))
 
 
 def shows(
