@@ -52,7 +52,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/keys.py": HOT,
     f"{JOURNAL}/mailings/checking.py": BULK,  # rows of mailings by the hundred
     f"{JOURNAL}/mailings/figures.py": READER,
+    f"{JOURNAL}/mailings/list_people.py": BULK,  # people of lists by the hundred
     f"{JOURNAL}/mailings/mailings.py": READER,  # a mailing with what only the engine needs
+    f"{JOURNAL}/mailings/recipient_lists.py": READER,  # a list's key
     f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
     f"{JOURNAL}/mailings/settling.py": HOT,  # of each message of a mailing
     f"{JOURNAL}/messages/acceptance.py": HOT,

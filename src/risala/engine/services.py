@@ -27,6 +27,7 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.mailings.recipient_lists import RecipientListService
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
@@ -193,6 +194,7 @@ class Services:
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     hooks: HookServices
+    lists: RecipientListService
     people: People
     requests: RequestLog
     payments: PaymentService

@@ -44,6 +44,7 @@ TO = "+22236123456"
 INVITED = "invited@example.com"
 CONFIRMED = "Recu {amount} MRU. Ref {reference}."
 BODY = "the body that nobody may read in the trail"
+PERSON = "a value of a person on a list"
 TOKEN = "token-in-the-address"
 HEADER = "Bearer value-of-a-header"
 WORD = "4711-voucher"
@@ -138,6 +139,10 @@ class World:
         key = await self.do("key.create", type="publishable", **mine)
         made = await self.do("credential.create", face="kannel", **mine)
         called = await self.do("hook.create", preset="supabase-auth", **mine)
+        listed = await self.do("list.create", name="Parents", **mine)
+        list_id = listed["list"]["id"]
+        await self.do("list.add", list_id=list_id, number=TO, cells={"name": PERSON})
+        saved = await self.do("text.create", name="News", language="fr", text=BODY, **mine)
         sender = await self.do("sender.request", name="Shop", description="News", **mine)
         hook = await self.do(
             "webhook.create",
@@ -172,6 +177,10 @@ class World:
             "face": "kannel",
             "hook_id": called["hook"]["id"],
             "preset": "kratos",
+            "list_id": list_id,
+            "saved_text_id": saved["id"],
+            "language": "ar",
+            "text": BODY,
             "sender_id": sender["id"],
             "endpoint_id": endpoint_id,
             "event_id": test["delivery"]["eventId"],
@@ -369,6 +378,11 @@ class World:
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "hook.set": {"name": "Renamed"},
+            "list.create": {"name": "Teachers"},
+            "list.set": {"name": "Pupils"},
+            "list.add": {"number": "+22236000009", "cells": {"class": PERSON}},
+            "text.create": {"name": "Other"},
+            "text.set": {"name": "Renamed"},
             "sender.request": {"name": "Other", "description": "News"},
             "sender.check": {"name": "Shop"},
             "sender.find": {"name": "Shop"},
@@ -428,6 +442,8 @@ LAST = (
     "webhook.delete",
     "key.delete",
     "hook.delete",
+    "list.delete",
+    "text.delete",
     "account.confirm_email",
     "account.leave",
     "account.delete",
@@ -516,7 +532,7 @@ async def test_no_secret_code_or_body_is_in_any_line(world, autojump_clock):
     told = json.dumps(rows)
     assert len(rows) > len([each for each in OPERATIONS.values() if each.changes])
     assert len(world.secrets) >= 4  # keys, and webhooks' secrets
-    for secret in (*world.secrets, BODY, TOKEN, HEADER, WORD, TO):
+    for secret in (*world.secrets, BODY, PERSON, TOKEN, HEADER, WORD, TO):
         assert secret not in told
     # Ids are digits too, and any six of them may come together.
     assert not re.search(rf"\b{CODE}\b", told)
@@ -615,6 +631,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world, a
     new = world.lines()[: len(world.lines()) - before]
     looks = {line.action for line in new if line.who == "m"}
     reads = {"message.show", "message.list", "message.export", "inbound.list", "export.fetch"}
+    reads.add("list.show")
     pays = {f"payment.{each}" for each in ("begin", "claim", "send_code", "check_payer")}
     assert looks <= {*reads, *pays}, "what is refused leaves no line"
     assert {"payment.begin", "payment.claim"} <= done

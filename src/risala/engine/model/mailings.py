@@ -1,10 +1,19 @@
-"""What is given for a new mailing, and how its file is to be read."""
+"""What is given for a new mailing, how its file is to be read, and who is added to a list."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from risala.engine.model.records.mailings import ROWS_MAX
+from risala.engine.model.records.recipient_lists import RecipientList
 from risala.engine.model.states import Mode
+
+FULL: Final = f"A list can have at most {ROWS_MAX} people."
+"""The refusal of more."""
+NewPerson = tuple[str, Sequence[str]]
+"""A number, and a value for each of the given columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +44,15 @@ class NewMailing:
     numbers: str | None = field(default=None, repr=False)
     """Pasted lines."""
     chosen: Chosen = field(default_factory=Chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A list after a piece of people was added."""
+
+    list: RecipientList
+    places: tuple[int, ...]
+    """Of each given column its place among the list's columns."""
+    added: int
+    changed: int
+    """Numbers that it had already."""

@@ -49,6 +49,8 @@ from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.faces import hooks, mails
+from risala.engine.operations.mailings import lists as recipient_lists
+from risala.engine.operations.mailings import texts as saved_texts
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
@@ -83,6 +85,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         mails,
         lists,
         found_messages,
+        recipient_lists,
+        saved_texts,
         requests,
         overview,
         waiting,

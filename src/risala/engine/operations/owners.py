@@ -50,6 +50,20 @@ class NamesHook(Protocol):
     def hook_id(self) -> str: ...
 
 
+class NamesList(Protocol):
+    """Arguments that name a recipient list."""
+
+    @property
+    def list_id(self) -> str: ...
+
+
+class NamesSavedText(Protocol):
+    """Arguments that name a saved text."""
+
+    @property
+    def saved_text_id(self) -> str: ...
+
+
 class NamesVerification(Protocol):
     """Arguments that name a verification session."""
 
@@ -89,6 +103,16 @@ def of_credential(services: Services, given: NamesCredential) -> str:
 def of_hook(services: Services, given: NamesHook) -> str:
     """The organization of a hook. Raises ``NotFound``."""
     return services.hooks.registry.hook(given.hook_id).organization_id
+
+
+def of_list(services: Services, given: NamesList) -> str:
+    """The organization of a recipient list. Raises ``NotFound``."""
+    return services.repositories.recipient_lists.recipient_list(given.list_id).organization_id
+
+
+def of_saved_text(services: Services, given: NamesSavedText) -> str:
+    """The organization of a saved text. Raises ``NotFound``."""
+    return services.repositories.saved_texts.saved_text(given.saved_text_id).organization_id
 
 
 def of_sender(services: Services, given: NamesSender) -> str:

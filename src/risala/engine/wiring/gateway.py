@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import trio
 
@@ -19,6 +20,8 @@ from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
+from risala.engine.mailings.recipient_lists import RecipientListService
+from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
@@ -94,6 +97,13 @@ async def open_intake(
         mailbox_max=settings.engine.mailbox_max,
         later_max=AT_ONCE_MAX,
     )
+    uploads = Uploads(
+        Path(settings.storage.data_dir),
+        core.seams.clock,
+        ids,
+        tuple,
+        inline=core.seams.inline_journal,
+    )
     return Gateway(
         Services(
             settings=settings,
@@ -116,6 +126,15 @@ async def open_intake(
                 core.seams.clock,
                 ids,
                 public_url(settings, outside),
+            ),
+            lists=RecipientListService(
+                core.accounts,
+                core.repositories.recipient_lists,
+                uploads,
+                settings.plan,
+                core.seams.clock,
+                ids,
+                inline=core.seams.inline_journal,
             ),
             people=people,
             requests=core.requests,

@@ -14,7 +14,7 @@ from risala.engine.journal.accounts import accounts, countries, credentials, hoo
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
-from risala.engine.journal.mailings import mailings
+from risala.engine.journal.mailings import mailings, recipient_lists, saved_texts
 from risala.engine.journal.messages import reads
 from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.payments import payments, texts
@@ -98,6 +98,8 @@ mailing: Final = partial(seen, mailings.mailing)
 sender: Final = partial(seen, senders.sender)
 payment: Final = partial(seen, payments.payment)
 bank_text: Final = partial(seen, texts.text)
+recipient_list: Final = partial(seen, recipient_lists.recipient_list)
+saved_text: Final = partial(seen, saved_texts.saved_text)
 
 
 def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
@@ -235,8 +237,10 @@ _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | Non
     AuditImage.ORGANIZATION: organization,
     AuditImage.OVERRIDE: override,
     AuditImage.PAYMENT: payment,
+    AuditImage.RECIPIENT_LIST: recipient_list,
     AuditImage.RETENTION_DAYS: chosen_days,
     AuditImage.ROUTE: route,
+    AuditImage.SAVED_TEXT: saved_text,
     AuditImage.SENDER: sender,
     AuditImage.USER: user,
     AuditImage.VERIFICATION: verification,

@@ -20,6 +20,10 @@ from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository
+from risala.engine.journal.repositories.mailings.recipient_lists import (
+    RecipientListRepository,
+    SavedTextRepository,
+)
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
@@ -52,6 +56,8 @@ class Repositories:
     erasures: ErasureRepository
     exports: ExportRepository
     figures: FiguresRepository
+    recipient_lists: RecipientListRepository
+    saved_texts: SavedTextRepository
     retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -90,6 +96,8 @@ class Repositories:
             erasures=ErasureRepository(store),
             exports=ExportRepository(store),
             figures=FiguresRepository(store),
+            recipient_lists=RecipientListRepository(store),
+            saved_texts=SavedTextRepository(store),
             retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),

@@ -22,6 +22,8 @@ LISTS_MAX: Final = 200
 """Lists of one organization."""
 TEXTS_MAX: Final = 200
 """Saved texts of one organization."""
+LANGUAGES: Final = ("fr", "ar", "en")
+"""Languages that a saved text can be in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class RecipientList:
     name: Annotated[str, AUDITED, Label(N_("Name")), Maximum(NAME_MAX)]
     columns: Annotated[tuple[str, ...], AUDITED]
     """Besides the number."""
-    people: Annotated[Count, AUDITED]
+    people: Annotated[Count, UNAUDITED]
     created_at: Annotated[Moment, UNAUDITED]
     created_by: Annotated[str, UNAUDITED]
     changed_at: Annotated[Moment, UNAUDITED]
@@ -106,5 +108,6 @@ REMOVE: Final = Ask("list.remove", RecipientList)
 DELETE: Final = Ask("list.delete", RecipientList)
 TEXT_CREATE: Final = Ask("text.create", SavedText)
 TEXT_LIST: Final = Ask("text.list", SavedTexts)
+TEXT_SHOW: Final = Ask("text.show", SavedText)
 TEXT_SET: Final = Ask("text.set", SavedText)
 TEXT_DELETE: Final = Ask("text.delete", SavedText)

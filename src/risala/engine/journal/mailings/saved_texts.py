@@ -1,0 +1,89 @@
+"""Saved texts: what an organization writes often, one for each language."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.recipient_lists import TEXTS_MAX, SavedText
+from risala.engine.model.records.record import shallow
+
+_TABLE: Final = "saved_texts"
+_ROWS: Final = Rows.of_record(SavedText)
+
+
+def add(conn: sqlite3.Connection, new: SavedText) -> SavedText:
+    """Store a text.
+
+    Raises:
+        NotFound: no such organization.
+        Conflict: the organization has too many, or one of this name and language.
+    """
+    accounts.organization(conn, new.organization_id)
+    stored = writable(conn, _TABLE)
+    if stored.count_where("organization_id = ?", (new.organization_id,)) >= TEXTS_MAX:
+        text = f"An organization can have at most {TEXTS_MAX} saved texts. Delete one first."
+        raise Conflict(text)
+    _refuse_same_name(conn, new)
+    stored.insert(columns_of(shallow(new)))
+    return new
+
+
+def saved_text(conn: sqlite3.Connection, text_id: str) -> SavedText:
+    """One text.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = _ROWS.find(table(conn, _TABLE), "id = ?", (text_id,))
+    if not found:
+        raise NotFound(f"There is no saved text {text_id}.")
+    return found[0]
+
+
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[SavedText]:
+    """The texts of an organization, by name and language."""
+    return _ROWS.find(
+        table(conn, _TABLE),
+        "organization_id = ?",
+        (organization_id,),
+        order_by="name COLLATE NOCASE, language, id",
+    )
+
+
+def change(conn: sqlite3.Connection, text_id: str, values: Mapping[str, Any]) -> SavedText:
+    """Change a text.
+
+    Raises:
+        NotFound: the id is unknown.
+        Conflict: the organization has another one of this name and language.
+    """
+    saved_text(conn, text_id)
+    if values:
+        writable(conn, _TABLE).update(text_id, columns_of(values))
+    changed = saved_text(conn, text_id)
+    _refuse_same_name(conn, changed)
+    return changed
+
+
+def delete(conn: sqlite3.Connection, text_id: str) -> SavedText:
+    """Delete a text; what was sent with it stays as it is.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = saved_text(conn, text_id)
+    writable(conn, _TABLE).delete(text_id)
+    return found
+
+
+def _refuse_same_name(conn: sqlite3.Connection, text: SavedText) -> None:
+    for each in of_organization(conn, text.organization_id):
+        same = (each.name, each.language) == (text.name, text.language)
+        if same and each.id != text.id:
+            raise Conflict("There is a saved text of this name in this language already.")

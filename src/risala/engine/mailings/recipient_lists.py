@@ -1,0 +1,287 @@
+"""Recipient lists: made, grown by files, lines and hand, and read as the rows of a mailing.
+
+A file is read by a process of its own, and what that found goes into the table in pieces. A growth
+that is cut off leaves the pieces that were stored: the same file again completes the list, since a
+number that is there already only gets its values once more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, count
+from pathlib import Path
+from typing import Final
+
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
+from risala.engine.mailings.list_tables import PIECE, ListTable, TableReader, in_thread
+from risala.engine.mailings.uploads import Uploads, private
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.clock import Clock
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.ids import IdSource
+from risala.engine.model.mailings import FULL, Grown, NewPerson
+from risala.engine.model.records.mailings import ROWS_MAX
+from risala.engine.model.records.recipient_lists import ListGrowth, ListPeople, RecipientList
+from risala.engine.rules.mailings.rendering import folded
+from risala.sms.numbering.plan import NumberingPlan
+
+PREFIX: Final = "lst"
+BAD_ROWS_MAX: Final = 20
+"""Rows without a number that an answer names: more are not mended one by one."""
+NUMBER_NAMES: Final = ("number", "phone", "phone number", "mobile")
+"""How the column of the numbers is called where a list becomes the rows of a mailing: the first
+name that no column of the list has."""
+Begin = Callable[[tuple[str, ...], Sequence[NewPerson], int], Awaitable[Grown]]
+"""Stores a file's columns with its first people; the number is that of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListRows:
+    """A list that was written as the rows of a mailing."""
+
+    name: str
+    columns: tuple[str, ...]
+    number_column: int
+    rows: int
+
+
+class RecipientListService:
+    """See the module's text."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        stored: RecipientListRepository,
+        uploads: Uploads,
+        plan: NumberingPlan,
+        clock: Clock,
+        ids: IdSource,
+        *,
+        inline: bool = False,
+    ) -> None:
+        """
+        Args:
+            plan: reads the numbers.
+            inline: read and write files on the loop's thread; for tests under a mock clock.
+        """
+        self._accounts = accounts
+        self._stored = stored
+        self._reader = TableReader(uploads, plan, inline)
+        self._clock = clock
+        self._ids = ids
+        self._inline = inline
+
+    def of_organization(self, organization_id: str) -> list[RecipientList]:
+        """The lists of an organization, by name.
+
+        Raises:
+            NotFound: no such organization.
+        """
+        self._accounts.organization(organization_id)
+        return self._stored.of_organization(organization_id)
+
+    async def page(self, list_id: str, after: str | None, limit: int) -> ListPeople:
+        """People of a list, by number.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        return await self._stored.page(list_id, after, limit)
+
+    # -- growing
+
+    async def create(
+        self,
+        organization_id: str,
+        name: str,
+        upload: str | None,
+        numbers: str | None,
+        *,
+        who: str,
+        by: AuditEntry | None = None,
+    ) -> ListGrowth:
+        """Make a list, from a file or from pasted lines, or without people.
+
+        Args:
+            upload: a file that was uploaded; it is gone afterwards.
+            numbers: pasted lines.
+
+        Raises:
+            NotFound: no such organization, or no such upload.
+            Invalid: the file or the lines are no table of people, or have no number.
+            Conflict: the organization has too many lists, or one of this name.
+            Overloaded: the machine has no room for another process.
+        """
+        self._accounts.organization(organization_id)
+        self._stored.refuse_another(organization_id, name)  # before a long file is read
+        now_ms = self._clock.now_ms()
+        new = RecipientList(
+            id=self._ids.new(PREFIX),
+            organization_id=organization_id,
+            name=name,
+            columns=(),
+            people=0,
+            created_at=now_ms,
+            created_by=who,
+            changed_at=now_ms,
+        )
+
+        async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
+            entry = None if by is None else replace(by, subject=new.id, said={"rows": rows})
+            return await self._stored.create(entry, new, columns, people)
+
+        if upload is None and numbers is None:
+            return ListGrowth((await begin((), (), 0)).list, 0, 0, 0, ())
+        async with self._reader.read(organization_id, upload, numbers) as table:
+            return await self._grow(table, new, begin)
+
+    async def add(
+        self,
+        list_id: str,
+        upload: str | None,
+        numbers: str | None,
+        *,
+        by: AuditEntry | None = None,
+    ) -> ListGrowth:
+        """Add people from a file or from pasted lines. Columns that the list does not have yet are
+        added to it.
+
+        Raises:
+            NotFound: no such list, or no such upload.
+            Invalid: the file or the lines are no table of people, or have no number; or the list
+                would have too many columns.
+            Conflict: the list would have too many people.
+            Overloaded: the machine has no room for another process.
+        """
+        found = self._stored.recipient_list(list_id)
+
+        async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
+            entry = None if by is None else replace(by, said={"rows": rows})
+            now_ms = self._clock.now_ms()
+            return await self._stored.grow(entry, list_id, columns, people, now_ms)
+
+        async with self._reader.read(found.organization_id, upload, numbers) as table:
+            return await self._grow(table, found, begin)
+
+    async def add_person(
+        self,
+        list_id: str,
+        number: str,
+        cells: Mapping[str, str],
+        *,
+        by: AuditEntry | None = None,
+    ) -> ListGrowth:
+        """Add one number, or change its values.
+
+        Args:
+            cells: by the names of columns; those that the list does not have yet are added.
+
+        Raises:
+            NotFound: no such list.
+            Invalid: the list would have too many columns.
+            Conflict: the list would have too many people.
+        """
+        people, now_ms = [(number, [*cells.values()])], self._clock.now_ms()
+        entry = None if by is None else replace(by, said={"rows": 1})
+        grown = await self._stored.grow(entry, list_id, [*cells], people, now_ms)
+        return ListGrowth(grown.list, grown.added, grown.changed, 0, ())
+
+    async def rename(
+        self, list_id: str, name: str | None, *, by: AuditEntry | None = None
+    ) -> RecipientList:
+        """Give a list another name; None: it keeps its own.
+
+        Raises:
+            NotFound: no such list.
+            Conflict: the organization has another list of this name.
+        """
+        values = {} if name is None else {"name": name, "changed_at": self._clock.now_ms()}
+        return await self._stored.change(by, list_id, values)
+
+    async def remove(
+        self, list_id: str, number: str, *, by: AuditEntry | None = None
+    ) -> RecipientList:
+        """Take a number from a list.
+
+        Raises:
+            NotFound: no such list, or it does not have the number.
+        """
+        return await self._stored.remove(by, list_id, number, self._clock.now_ms())
+
+    async def delete(self, list_id: str, *, by: AuditEntry | None = None) -> RecipientList:
+        """Delete a list. Mailings that were made from it keep their rows.
+
+        Raises:
+            NotFound: no such list.
+        """
+        return await self._stored.delete(by, list_id, self._clock.now_ms())
+
+    async def _grow(self, table: ListTable, into: RecipientList, begin: Begin) -> ListGrowth:
+        if into.people + table.rows > ROWS_MAX:
+            fresh = await table.fresh(partial(self._stored.count_known, into.id))
+            if into.people + fresh > ROWS_MAX:
+                raise Conflict(FULL)
+        added = changed = 0
+        bad_rows: list[int] = []
+        grown: Grown | None = None
+        async with aclosing(table.pieces()) as pieces:
+            async for people, bad in pieces:
+                bad_rows += bad
+                if not people:
+                    continue
+                if grown is None:
+                    grown = await begin(table.columns, people, table.rows)
+                else:
+                    grown = await self._stored.put_people(grown.list.id, grown.places, people)
+                added, changed = added + grown.added, changed + grown.changed
+        if grown is None:
+            raise Invalid("file", "no_numbers", "No row has a phone number that can be read.")
+        return ListGrowth(grown.list, added, changed, len(bad_rows), (*bad_rows[:BAD_ROWS_MAX],))
+
+    # -- for mailings
+
+    async def write_rows(self, list_id: str, organization_id: str, path: Path) -> ListRows:
+        """Write a list as rows for the reader: lines ``[row, [number, value, …]]``.
+
+        Raises:
+            NotFound: no such list, or it is another organization's.
+            Conflict: nobody is on it.
+            StorageFailed: the disk refused.
+        """
+        found = self._stored.recipient_list(list_id)
+        if found.organization_id != organization_id:
+            raise NotFound(f"There is no list {list_id}.")
+        if not found.people:
+            raise Conflict("There is nobody on this list yet.")
+        rows, after = 0, ""
+        await in_thread(partial(_write, path, "w", ""), inline=self._inline)
+        while people := await self._stored.people_after(list_id, after, PIECE):
+            lines = _lines(rows + 1, people)
+            await in_thread(partial(_write, path, "a", lines), inline=self._inline)
+            rows, after = rows + len(people), people[-1][0]
+        return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
+
+
+def _number_name(columns: Collection[str]) -> str:
+    known = {folded(each) for each in columns}
+    names = chain(NUMBER_NAMES, (f"number {each}" for each in count(2)))
+    return next(each for each in names if folded(each) not in known)
+
+
+def _write(path: Path, mode: str, lines: str) -> None:
+    with open(path, mode, encoding="utf-8", opener=private) as file:
+        file.write(lines)
+
+
+def _lines(first: int, people: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+    """People as lines of a rows file."""
+    rows = (
+        json.dumps([row, [number, *cells]], ensure_ascii=False)
+        for row, (number, cells) in enumerate(people, first)
+    )
+    return "".join(f"{each}\n" for each in rows)

@@ -1,0 +1,1 @@
+"""Operations on mailings, recipient lists and saved texts."""
