@@ -24,6 +24,8 @@ from risala.engine.journal.messages import delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
+from risala.engine.mailings.mailing_sources import Read
+from risala.engine.mailings.reading import read
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
@@ -146,6 +148,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         inline: bool = True,
         outside: Connections = NO_OUTSIDE,
         fence: Callable[[], None] = unfenced,
+        read_table: Read = read,
         **sections: Any,
     ) -> AsyncIterator[House]:
         carriers = carriers or (carrier(),)
@@ -155,7 +158,9 @@ def open_house(tmp_path: Path) -> OpenHouse:
             delivery=delivery or DeliverySection(),
             **sections,
         )
-        seams = Seams(clock, IdSource(clock), inline_journal=inline, fence=fence)
+        seams = Seams(
+            clock, IdSource(clock), inline_journal=inline, fence=fence, read_table=read_table
+        )
         async with open_engine(settings, carriers, drivers, seams, outside) as engine:
             house = House(engine, drivers, None, clock)
             house.principal = await house.organization(balance)

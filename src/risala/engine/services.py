@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +27,7 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.mailings.mailings import MailingService
 from risala.engine.mailings.recipient_lists import RecipientListService
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
@@ -112,6 +113,9 @@ class Delivery(Protocol):
             NotFound: the carrier does not exist.
             Conflict: no service runs, or the carrier is about to end.
         """
+
+    def paces(self) -> Mapping[str, float]:
+        """Messages a second that each carrier takes at most, by its name."""
 
     def override(self, carrier: str, override: Override | None) -> None:
         """Apply another pace or weight, which is already stored; None: the settings apply."""
@@ -202,6 +206,7 @@ class Services:
     preparing: Preparing
     birth: Birth
     server_keys: ServerKeys
+    mailings: MailingService
     mail_tables: MailTables
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""

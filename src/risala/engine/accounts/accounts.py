@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from risala.engine.accounts.last_uses import LastUses
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -72,6 +73,8 @@ class Accounts:
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
         self.uses = LastUses("keys", keys.touch)
+        self.changed: Broadcast[str] = Broadcast()
+        """Organizations that were changed, or one of whose senders was."""
 
     # -- authentication
 
@@ -206,7 +209,7 @@ class Accounts:
         try:
             return await self._stored.set_status(by, organization_id, status)
         finally:
-            self._organizations.pop(organization_id, None)
+            self._forget(organization_id)
 
     async def change(
         self,
@@ -230,7 +233,7 @@ class Accounts:
         try:
             await self._stored.change(by, organization_id, changes)
         finally:
-            self._organizations.pop(organization_id, None)
+            self._forget(organization_id)
         return self.fresh_organization(organization_id)
 
     async def create_key(
@@ -355,11 +358,15 @@ class Accounts:
 
     def forget_organization(self, organization_id: str) -> None:
         """It was written elsewhere, with all its keys: drop it from the cache."""
-        self._organizations.pop(organization_id, None)
+        self._forget(organization_id)
         for digest, known in [*self._keys.items()]:
             if known.key.organization_id == organization_id:
                 del self._keys[digest]
                 self.uses.forget(known.key.id)
+
+    def _forget(self, organization_id: str) -> None:
+        self._organizations.pop(organization_id, None)
+        self.changed.publish(organization_id)
 
     @contextmanager
     def _forgetting(self, key_id: str) -> Iterator[None]:

@@ -51,6 +51,7 @@ class Senders:
     def look_again(self, organization_id: str) -> None:
         """Read an organization's senders again: a unit may have approved one."""
         self._waiting = self._stored.waiting_for_volume()
+        self._accounts.changed.publish(organization_id)
 
     def list(self, organization_id: str | None) -> list[Sender]:
         """Requests and approved senders, of one organization or of all."""
@@ -134,9 +135,11 @@ class Senders:
         """
         stamp = Stamp(self._clock.now_ms())
         try:
-            return await self._stored.clear(by, sender_id, waive=waive, stamp=stamp)
+            cleared = await self._stored.clear(by, sender_id, waive=waive, stamp=stamp)
         finally:
             self._waiting = self._stored.waiting_for_volume()
+        self._accounts.changed.publish(cleared.organization_id)
+        return cleared
 
     async def deny(self, sender_id: str, reason: str, *, by: AuditEntry | None = None) -> Sender:
         """Refuse a name, for one of :func:`reasons_of`.

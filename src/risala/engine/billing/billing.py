@@ -11,6 +11,7 @@ spent twice.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from risala.engine.actors.actor import Decider, Later, MailboxFull, Ref
@@ -35,7 +36,14 @@ from risala.engine.model.records.paying.ledger import LedgerEntry
 class Billing(Decider[BillingMessage]):
     """The actor; see the module's text."""
 
-    def __init__(self, ledger: LedgerRepository, clock: Clock) -> None:
+    def __init__(
+        self, ledger: LedgerRepository, clock: Clock, credited: Callable[[str], None]
+    ) -> None:
+        """
+        Args:
+            credited: told of an organization whose balance has grown.
+        """
+        self._credited = credited
         self._ledger = ledger
         self._clock = clock
         self._money = HeldMoney(ledger.balance_on)
@@ -50,6 +58,7 @@ class Billing(Decider[BillingMessage]):
                 self._money.release(reservations)
             case Entered():
                 self._money.enter(message)
+                self._credited(message.organization_id)
             case Doubt(organization_id):
                 self._money.doubt(organization_id)
             case TopUp() | CreditPayment() | Adjust():
@@ -63,6 +72,7 @@ class Billing(Decider[BillingMessage]):
             self._money.doubt(message.organization_id)
             raise
         self._money.enter(Entered(entry.organization_id, entry.seq, entry.balance_after))
+        self._credited(entry.organization_id)
         return entry
 
     async def _enter(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:

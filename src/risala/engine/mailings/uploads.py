@@ -68,7 +68,7 @@ class Uploads:
         self._folder = data_dir / FOLDER
         self._clock = clock
         self._ids = ids
-        self._held = held
+        self.held = held
         self._inline = inline
         self._limiter = trio.CapacityLimiter(1)
         self._arriving: dict[str, Upload] = {}
@@ -130,11 +130,11 @@ class Uploads:
 
     async def drop(self, upload_id: str) -> None:
         """Remove all files of an upload; those that the disk keeps are removed later."""
-        await self._in_thread(partial(_remove, self._folder, lambda name: name == upload_id))
+        await self.work(partial(_remove, self._folder, lambda name: name == upload_id))
 
     async def tidy(self) -> None:
         """Remove what no mailing needs and is older than a day."""
-        held = frozenset(self._held())
+        held = frozenset(self.held())
         now_ms = self._clock.now_ms()
 
         def is_over(name: str) -> bool:
@@ -142,7 +142,7 @@ class Uploads:
                 return False
             return now_ms - _made_ms(self._folder, name) >= KEPT_S * 1000
 
-        await self._in_thread(partial(_remove, self._folder, is_over))
+        await self.work(partial(_remove, self._folder, is_over))
 
     async def keep_tidy(self) -> None:
         """Tidy at the start and every hour, until cancelled."""
@@ -151,9 +151,9 @@ class Uploads:
             await trio.sleep(TIDY_EVERY_S)
 
     async def _refuse_many(self, organization_id: str) -> None:
-        held = frozenset(self._held())
+        held = frozenset(self.held())
         arriving = sum(each.organization_id == organization_id for each in self._arriving.values())
-        found = await self._in_thread(partial(_owned, self._folder, organization_id, held))
+        found = await self.work(partial(_owned, self._folder, organization_id, held))
         if arriving + found > WAITING_MAX:
             raise Conflict(
                 f"{WAITING_MAX} uploaded files wait for a mailing already. Use them or try again"
@@ -162,7 +162,7 @@ class Uploads:
 
     async def _write(self, upload: Upload, chunks: AsyncIterator[bytes]) -> None:
         path = self._folder / f"{upload.id}.file"
-        file = await self._in_thread(partial(_begin, path))
+        file = await self.work(partial(_begin, path))
         try:
             size = 0
             async for chunk in chunks:
@@ -170,14 +170,15 @@ class Uploads:
                 if size > FILE_BYTES_MAX:
                     text = f"The file has more than {FILE_BYTES_MAX // _MB} MB."
                     raise Invalid("file", "file_too_large", text)
-                await self._in_thread(partial(file.write, chunk))
-            await self._in_thread(partial(_finish, file, upload))
+                await self.work(partial(file.write, chunk))
+            await self.work(partial(_finish, file, upload))
         finally:
             with trio.CancelScope(shield=True):
-                await self._in_thread(file.close)
+                await self.work(file.close)
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        """
+    async def work(self, work: Callable[[], T]) -> T:
+        """Do some work on a file, on a thread.
+
         Raises:
             StorageFailed: the disk refused.
         """

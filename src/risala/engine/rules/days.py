@@ -21,6 +21,11 @@ def _day_of(zone: str, at_s: int) -> int:
     return datetime.fromtimestamp(at_s, ZoneInfo(zone)).toordinal() - _EPOCH
 
 
+def date_of(zone: str, at_ms: int) -> date:
+    """The date of a moment (UTC epoch milliseconds) in a time zone."""
+    return datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone)).date()
+
+
 def midnight(zone: str, at_ms: int) -> int:
     """When the day of a moment began in that time zone; both in UTC epoch milliseconds."""
     there = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))

@@ -56,6 +56,11 @@ class Router:
         """The queue for a number; :data:`UNSERVED` if no carrier serves it."""
         return self._plan.route_key(recipient)
 
+    @property
+    def reach(self) -> int:
+        """By so many characters of numbers the routes differ: those that begin alike have one."""
+        return self._plan.reach
+
     def is_route(self, key: str) -> bool:
         """Whether the route exists with the present carriers."""
         return key in self._plan.routes or key == UNSERVED
@@ -88,6 +93,8 @@ class _Plan:
         prefixes = {prefix for carrier in self._carriers for prefix in carrier.prefixes}
         self._prefixes = sorted(prefixes, key=len, reverse=True)
         self._networks = {network for carrier in self._carriers for network in carrier.networks}
+        beginnings = {each for network in self._networks for each in prefixes_of(network)}
+        self.reach = max(map(len, prefixes | beginnings), default=1)
         self.routes: dict[str, Route] = {}
         for prefix in ("", *prefixes):
             for network in (None, *self._networks):

@@ -167,6 +167,9 @@ class Running:
     async def reconnect(self, carrier: str) -> None:
         await self._lineup.reconnect(carrier)
 
+    def paces(self) -> Mapping[str, float]:
+        return {each.name: each.rate_per_s for each in self._lineup.in_force}
+
     def override(self, carrier: str, override: Override | None) -> None:
         self._lineup.override(carrier, override)
 
@@ -265,6 +268,9 @@ class Alone:
     def _in_force(self) -> list[CarrierSection]:
         over = self._carriers.overrides()
         return [overridden(each, over.get(each.name)) for each in self._settings.carriers]
+
+    def paces(self) -> Mapping[str, float]:
+        return {each.name: each.rate_per_s for each in self._in_force}
 
     def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
         raise Conflict(NOT_RUNNING)

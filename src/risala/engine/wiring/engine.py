@@ -244,6 +244,8 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
         )
         await start("shipping", shipper.run, policy=DRIVER_POLICY)
     await services.hooks.start(core.supervisor)
+    for name, run in services.mailings.tasks.items():
+        await start(name, run, policy=DRIVER_POLICY)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     await _start_payments(core, gateway.payments)
 

@@ -15,6 +15,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
@@ -28,6 +29,8 @@ from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
+from risala.engine.mailings.mailing_sources import Read
+from risala.engine.mailings.reading import read
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
@@ -55,6 +58,8 @@ class Seams:
     """Watch from a thread whether the loop is blocked; not under a mock clock."""
     disk: SimulatedDisk | None = None
     """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
+    read_table: Read = read
+    """Reads an uploaded table: in a process of its own."""
     fence: Callable[[], None] = unfenced
     """Called before each segment leaves; it does not return if another machine may send."""
 
@@ -156,6 +161,8 @@ class Owners:
 
     limits: Ref[LimitsMessage]
     billing: Ref[BillingMessage]
+    credits: Broadcast[str]
+    """Organizations whose balance has grown."""
 
 
 async def start_owners(core: Foundation) -> Owners:
@@ -166,9 +173,10 @@ async def start_owners(core: Foundation) -> Owners:
         lambda: Limits(memory, core.repositories.verifications.accepted_since),
         mailbox_max=mailbox_max,
     )
+    credited: Broadcast[str] = Broadcast()
     billing = await core.supervisor.start(
         "billing",
-        lambda: Billing(core.repositories.ledger, core.seams.clock),
+        lambda: Billing(core.repositories.ledger, core.seams.clock, credited.publish),
         mailbox_max=mailbox_max,
     )
-    return Owners(limits, billing)
+    return Owners(limits, billing, credited)

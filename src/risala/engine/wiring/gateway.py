@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import trio
 
@@ -20,8 +19,6 @@ from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
-from risala.engine.mailings.recipient_lists import RecipientListService
-from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
@@ -50,6 +47,7 @@ from risala.engine.wiring.foundation import (
     start_owners,
     system_seams,
 )
+from risala.engine.wiring.mailings import tables_of
 
 
 async def open_intake(
@@ -97,13 +95,8 @@ async def open_intake(
         mailbox_max=settings.engine.mailbox_max,
         later_max=AT_ONCE_MAX,
     )
-    uploads = Uploads(
-        Path(settings.storage.data_dir),
-        core.seams.clock,
-        ids,
-        tuple,
-        inline=core.seams.inline_journal,
-    )
+    there = delivery(intake)
+    lists, mailings = tables_of(core, owners, recorder, intake, router, there.paces)
     return Gateway(
         Services(
             settings=settings,
@@ -127,21 +120,13 @@ async def open_intake(
                 ids,
                 public_url(settings, outside),
             ),
-            lists=RecipientListService(
-                core.accounts,
-                core.repositories.recipient_lists,
-                uploads,
-                settings.plan,
-                core.seams.clock,
-                ids,
-                inline=core.seams.inline_journal,
-            ),
+            lists=lists,
             people=people,
             requests=core.requests,
             payments=payment_service_of(
                 core, owners, outside, lines, people.mail_is_owed, sessions
             ),
-            delivery=delivery(intake),
+            delivery=there,
             preparing=outside.preparing,
             birth=Birth(
                 core.seams.clock.now_ms(),
@@ -151,6 +136,7 @@ async def open_intake(
                 outside.plugin_faults,
             ),
             server_keys=core.server_keys,
+            mailings=mailings,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
         )

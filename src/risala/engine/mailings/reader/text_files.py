@@ -79,7 +79,8 @@ def open_numbers(path: Path, choice: Choice) -> OpenedTable:
     Raises:
         UnreadableTable: there is nothing, or it is no table.
     """
-    numbers = numbers_of(_opened(path, FoundEncoding(UTF_8, "utf-8-sig")).read())
+    with _opened(path, FoundEncoding(UTF_8, "utf-8-sig")) as pasted:
+        numbers = numbers_of(pasted.read())
     if numbers is None or choice.chosen.number_column:
         return open_text(path, choice)
     recognised = Recognised(
@@ -114,13 +115,14 @@ def _lines(file: TextIO) -> Iterator[str]:
         UnreadableTable: it has characters that cannot be read, or a line without an end.
     """
     try:
-        while line := file.readline(LINE_CHARACTERS_MAX):
-            if "\0" in line:
-                raise UnreadableTable(TableFault.NUL_CHARACTERS)
-            if len(line) == LINE_CHARACTERS_MAX:
-                many = max(map(line.count, "\t;|,")) >= COLUMNS_MAX
-                columns, cell = TableFault.TOO_MANY_COLUMNS, TableFault.CELL_TOO_LONG
-                raise UnreadableTable(columns if many else cell)
-            yield line
+        with file:
+            while line := file.readline(LINE_CHARACTERS_MAX):
+                if "\0" in line:
+                    raise UnreadableTable(TableFault.NUL_CHARACTERS)
+                if len(line) == LINE_CHARACTERS_MAX:
+                    many = max(map(line.count, "\t;|,")) >= COLUMNS_MAX
+                    columns, cell = TableFault.TOO_MANY_COLUMNS, TableFault.CELL_TOO_LONG
+                    raise UnreadableTable(columns if many else cell)
+                yield line
     except UnicodeError:
         raise UnreadableTable(TableFault.BROKEN_ENCODING) from None

@@ -1,0 +1,169 @@
+"""Stores the rows that the reader has written, a piece at a time, until the mailing is a draft.
+
+After a crash it goes on behind the last row that is stored. Where the reader's rows are gone, the
+file is read again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final, TextIO, TypeVar
+
+import structlog
+import trio
+
+from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.mailings.mailing_sources import MailingSources, new_row
+from risala.engine.mailings.reading import SheetFault
+from risala.engine.mailings.table_files import TableFiles
+from risala.engine.model.errors import Conflict, Draining, NotFound, Overloaded
+from risala.engine.model.records.mailing_rows import StoredMailing
+from risala.engine.model.records.mailings import Mailing, MailingState, RowFault
+from risala.engine.rules.mailings.checking import CheckedRow
+
+log = structlog.get_logger(__name__)
+
+T = TypeVar("T")
+
+ROWS_AT_ONCE: Final = 500
+"""Rows of one piece: some milliseconds of the writer."""
+PAUSE_FACTOR: Final = 1
+PAUSE_MIN_S: Final = 0.005
+"""The pause after each piece: half the time is for those who send."""
+AGAIN_S: Final = 5.0
+"""After this it is tried again if the machine has no room for the reader, or a file is broken."""
+AT_ONCE_MAX: Final = 8
+"""Mailings that take turns: each has a file open."""
+
+
+class MailingChecking:
+    """The service that stores rows; one task."""
+
+    def __init__(self, sources: MailingSources, files: TableFiles, *, inline: bool = False) -> None:
+        """
+        Args:
+            inline: read on the loop's thread; for tests under a mock clock.
+        """
+        self._sources = sources
+        self._files = files
+        self._inline = inline
+        self._limiter = trio.CapacityLimiter(1)
+        self._open: dict[str, Generator[list[CheckedRow]]] = {}
+
+    async def run(self) -> None:
+        """Store the rows of all mailings that are being checked, until cancelled."""
+        try:
+            while True:
+                found = self._sources.mailings.to_check()[:AT_ONCE_MAX]
+                self._close_but({stored.mailing.id for stored in found})
+                if not found:
+                    await self._sources.to_check.wait()
+                # In turns, so that a small one need not wait for a large one.
+                for stored in found:
+                    await self._turn(stored)
+        except Draining:
+            await trio.sleep_forever()
+        finally:
+            self._close_but(set())
+
+    def _close_but(self, wanted: set[str]) -> None:
+        """Close the files of mailings that are no longer checked."""
+        for mailing_id in self._open.keys() - wanted:
+            self._close(mailing_id)
+
+    async def _turn(self, stored: StoredMailing) -> None:
+        began_s = trio.current_time()
+        try:
+            with suppress(NotFound, Conflict):  # it was deleted or stopped meanwhile
+                await retry_until_committed("mailings", partial(self._piece, stored))
+        except (OSError, ValueError) as error:
+            log.warning("mailings.rows_broken", mailing=stored.mailing.id, reason=str(error))
+            await self._files.drop_rows(stored)  # the file is read again
+            await trio.sleep(AGAIN_S)
+        took_s = trio.current_time() - began_s
+        await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+
+    async def _piece(self, stored: StoredMailing) -> None:
+        mailings, mailing = self._sources.mailings, stored.mailing
+        if stored.clearing:
+            self._close(mailing.id)
+            await mailings.clear_rows(mailing.id)
+            return
+        lines = self._open.get(mailing.id)
+        if lines is None:
+            path = await self._rows_of(stored)
+            if path is None:
+                return
+            lines = self._open[mailing.id] = _pieces(path, stored.checked)
+        try:
+            if await self._store_next(mailing, lines):
+                return
+        except BaseException:
+            # These rows were taken: they are read again, from the last one that is stored.
+            self._close(mailing.id)
+            raise
+        self._close(mailing.id)
+        await mailings.finish_check(mailing.id)
+        await self._files.drop_rows(stored)
+
+    async def _store_next(self, mailing: Mailing, lines: Generator[list[CheckedRow]]) -> bool:
+        """Store the next rows; False: there are no more."""
+        piece: list[CheckedRow] = await self._in_thread(partial(next, lines, []))
+        drafts = self._sources.drafts_of(mailing)
+        if piece:
+            new = [new_row(each, drafts) for each in piece]
+            await self._sources.mailings.store_rows(mailing.id, new)
+        return bool(piece)
+
+    def _close(self, mailing_id: str) -> None:
+        lines = self._open.pop(mailing_id, None)
+        if lines is not None:
+            lines.close()
+
+    async def _rows_of(self, stored: StoredMailing) -> Path | None:
+        """Where the reader's rows are; None: they cannot be had."""
+        path = self._files.rows_path(stored)
+        if path is not None and await self._in_thread(path.exists):
+            return path
+        try:
+            return await self._files.read_stored(stored)
+        except (SheetFault, NotFound) as error:
+            await self._give_up(stored, str(error))
+        except Overloaded:
+            await trio.sleep(AGAIN_S)
+        return None
+
+    async def _give_up(self, stored: StoredMailing, reason: str) -> None:
+        """Its file is lost, so its people are not known whole: nobody is written to."""
+        log.error("mailings.file_lost", mailing=stored.mailing.id, reason=reason)
+        ended = {"state": MailingState.STOPPED, "ended_at": self._sources.clock.now_ms()}
+        states = (MailingState.CHECKING,)
+        await self._sources.mailings.change(None, stored.mailing.id, ended, states)
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._inline:
+            return work()
+        return await trio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _pieces(path: Path, checked: int) -> Generator[list[CheckedRow]]:
+    """The rows that the reader wrote, after the last one that is stored, by the piece."""
+    with open(path, encoding="utf-8") as file:
+        while piece := _next_piece(file, checked):
+            yield piece
+
+
+def _next_piece(file: TextIO, checked: int) -> list[CheckedRow]:
+    piece: list[CheckedRow] = []
+    for line in file:
+        row, cells, number, fault, column, segments = json.loads(line)
+        if row > checked:
+            known = None if fault is None else RowFault(fault)
+            piece.append(CheckedRow(row, number, tuple(cells), known, column, segments))
+            if len(piece) == ROWS_AT_ONCE:
+                break
+    return piece

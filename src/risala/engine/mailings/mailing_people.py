@@ -1,0 +1,73 @@
+"""The rows of a mailing as people look at them: by the page, one with its text, and as a report."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.mailings.mailing_sources import MailingSources
+from risala.engine.model.errors import NotFound
+from risala.engine.model.records.mailing_rows import StoredMailing
+from risala.engine.model.records.mailings import MailingRows, Person, ReportPart, RowState
+from risala.engine.rules.mailings.rendering import render
+from risala.sms.alphabet import smart_encode
+from risala.sms.segment import count
+
+REPORT_ROWS: Final = 500
+"""Rows of one part of a report: some milliseconds of the loop."""
+_WITH_TEXT: Final = (RowState.READY, RowState.ACCEPTED)
+
+
+class MailingPeople:
+    """See the module's text."""
+
+    def __init__(self, sources: MailingSources) -> None:
+        self._sources = sources
+        self._mailings = sources.mailings
+
+    def rows(
+        self, stored: StoredMailing, state: RowState | None, after: int, limit: int
+    ) -> MailingRows:
+        """A page of rows after one of them; of one state, if given."""
+        found = self._mailings.rows_after(stored.key, after, limit + 1, state)
+        shown = tuple(found[:limit])
+        last = shown[-1].row if len(found) > limit else None
+        return MailingRows(stored.mailing.columns, stored.mailing.number_column, shown, last)
+
+    def report(self, stored: StoredMailing, after: int) -> ReportPart:
+        """The part of the report after a row."""
+        page = self.rows(stored, None, after, REPORT_ROWS)
+        return ReportPart(page.columns, page.rows, page.after)
+
+    async def person(
+        self, stored: StoredMailing, place: int | None, row: int | None, step: str | None
+    ) -> Person:
+        """One person, by their place, their row, or a step from it.
+
+        Raises:
+            NotFound: there is none.
+        """
+        wanted = await self._wanted(stored, place, row, step)
+        if wanted is None:
+            raise NotFound("This mailing has no such person.")
+        mailing, found = stored.mailing, self._mailings.row(stored.key, wanted)
+        text = render(mailing.text, mailing.columns, found.cells)
+        if self._sources.accounts.organization(mailing.organization_id).smart_encoding:
+            text = smart_encode(text)
+        at = 0
+        if found.state in _WITH_TEXT:
+            at = await self._mailings.place_of(stored.key, wanted)
+        return Person(found, text, len(text), count(text).alphabet.value, at)
+
+    async def _wanted(
+        self, stored: StoredMailing, place: int | None, row: int | None, step: str | None
+    ) -> int | None:
+        """The row that is meant; None: there is none."""
+        key, mailing = stored.key, stored.mailing
+        if step == "random":
+            people = mailing.ready + mailing.accepted
+            return await self._mailings.by_place(key, 1 + int(self._sources.ids.chance() * people))
+        if step is not None and row is not None:
+            return self._mailings.neighbour(key, row, forward=step == "next")
+        if row is not None:
+            return row
+        return await self._mailings.by_place(key, 1 if place is None else place)

@@ -1,0 +1,79 @@
+"""What the parts of mailings share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from risala.config.model import Settings
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.bell import Bell
+from risala.engine.intake.draft import RequestDrafts
+from risala.engine.intake.intake import Intake
+from risala.engine.journal.repositories.mailings.mailings import MailingRepository
+from risala.engine.mailings.reading import ReadRequest, ReadResult
+from risala.engine.mailings.recipient_lists import ListRows
+from risala.engine.mailings.uploads import Uploads
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import CountryNotOpen
+from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.mailing_rows import NewRow
+from risala.engine.model.records.mailings import Mailing, RowFault
+from risala.engine.model.records.people.countries import CountryUse
+from risala.engine.rules.mailings.checking import CheckedRow
+from risala.engine.rules.router import Router
+
+FACE: Final = "mailing"
+"""What the timeline of a mailing's message says of the way it came."""
+
+Read = Callable[[ReadRequest], Awaitable[ReadResult]]
+"""Reads a file: :func:`risala.engine.mailings.reading.read`, or a test's."""
+
+
+WriteList = Callable[[str, str, Path], Awaitable[ListRows]]
+"""Writes the people of a list, by its id and its organization's, as lines of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailingSources:
+    settings: Settings
+    clock: Clock
+    ids: IdSource
+    accounts: Accounts
+    intake: Intake
+    mailings: MailingRepository
+    router: Router
+    uploads: Uploads
+    write_list: WriteList
+    paces: Callable[[], Mapping[str, float]]
+    """Messages a second that each carrier takes at most; 0: as many as there are."""
+    read: Read
+    to_check: Bell = field(default_factory=Bell)
+    """Rings when the rows of a mailing are to be stored."""
+
+    def principal_of(self, mailing: Mailing) -> Principal:
+        """As whom a mailing sends."""
+        return Principal(
+            mailing.organization_id, mailing.id, KeyType.SECRET, mailing.mode, face=FACE
+        )
+
+    def drafts_of(self, mailing: Mailing) -> RequestDrafts:
+        """What knows the prices of a mailing's messages."""
+        organization = self.accounts.organization(mailing.organization_id)
+        return self.intake.drafts.of_request(organization, self.principal_of(mailing), 0)
+
+
+def new_row(checked: CheckedRow, drafts: RequestDrafts) -> NewRow:
+    """A checked row as it is stored: with its price, and bad if its country is not open."""
+    number, fault, column, price = checked.number, checked.fault, checked.column, 0
+    if fault is None and number is not None:
+        try:
+            price = checked.segments * drafts.per_segment_to(number, CountryUse.SEND)
+        except CountryNotOpen:
+            fault, column = RowFault.COUNTRY, None
+    segments = checked.segments if fault is None else 0
+    return NewRow(checked.row, checked.cells, number, fault, column, segments, price)

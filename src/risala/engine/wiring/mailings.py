@@ -1,0 +1,59 @@
+"""Builds what makes, checks and sends mailings, and the lists of people for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from risala.engine.intake.intake import Intake
+from risala.engine.journal.recorder import Recorder
+from risala.engine.mailings.mailing_checking import MailingChecking
+from risala.engine.mailings.mailing_sending import MailingNews, MailingSending
+from risala.engine.mailings.mailing_sources import MailingSources
+from risala.engine.mailings.mailings import MailingService
+from risala.engine.mailings.recipient_lists import RecipientListService
+from risala.engine.mailings.table_files import TableFiles
+from risala.engine.mailings.uploads import Uploads
+from risala.engine.rules.router import Router
+from risala.engine.wiring.foundation import Foundation, Owners
+
+
+def tables_of(
+    core: Foundation,
+    owners: Owners,
+    recorder: Recorder,
+    intake: Intake,
+    router: Router,
+    paces: Callable[[], Mapping[str, float]],
+) -> tuple[RecipientListService, MailingService]:
+    """Build both; their tasks are started with the service alone."""
+    clock, ids, inline = core.seams.clock, core.seams.ids, core.seams.inline_journal
+    held = getattr(core.repositories.mailings, "uploads", tuple)
+    data_dir = Path(core.settings.storage.data_dir)
+    uploads = Uploads(data_dir, clock, ids, held, inline=inline)
+    lists = RecipientListService(
+        core.accounts,
+        core.repositories.recipient_lists,
+        uploads,
+        core.settings.plan,
+        clock,
+        ids,
+        inline=inline,
+    )
+    sources = MailingSources(
+        settings=core.settings,
+        clock=clock,
+        ids=ids,
+        accounts=core.accounts,
+        intake=intake,
+        mailings=core.repositories.mailings,
+        router=router,
+        uploads=uploads,
+        write_list=lists.write_rows,
+        paces=paces,
+        read=core.seams.read_table,
+    )
+    files = TableFiles(sources)
+    checking = MailingChecking(sources, files, inline=inline)
+    news = MailingNews(core.accounts.changed, owners.credits, recorder.life)
+    return lists, MailingService(sources, files, checking, MailingSending(sources, news))

@@ -1,0 +1,123 @@
+"""A mailing from its file to each person's phone."""
+
+from __future__ import annotations
+
+import pytest
+
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.mailings import Chosen
+from risala.engine.model.records.mailings import MailingState, RowFault, RowState
+from risala.plugins.contract import ReceiptState
+
+PEOPLE = b"""\
+name;phone
+Aminetou;36 00 00 01
+Sidi;36 00 00 02
+;36 00 00 03
+Fatma;12
+Again;+222 36000001
+"""
+
+
+async def test_each_person_gets_their_text(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        assert (made.name, made.columns, made.number_column) == ("people.csv", ("name", "phone"), 1)
+        assert desk.counts(made.id) == (2, 3, 0, 0, 0)
+        bad = await desk.service.rows(made.id, RowState.BAD, 0, 10)
+        assert [(row.row, row.fault) for row in bad.rows] == [
+            (4, RowFault.VALUE_MISSING),
+            (5, RowFault.NUMBER),
+            (6, RowFault.DOUBLE),
+        ]
+        await desk.service.start(made.id)
+        done = await desk.until(made.id, MailingState.DONE)
+        assert desk.counts(made.id) == (0, 3, 0, 2, 0)
+        assert desk.messages() == [
+            ("+22236000001", "Hello Aminetou"),
+            ("+22236000002", "Hello Sidi"),
+        ]
+        assert (done.price, done.segments, await desk.house.balance()) == (100, 2, "999.00")
+        report = await desk.service.report(made.id, 0)
+        assert [row.state for row in report.rows] == ["accepted"] * 2 + ["bad"] * 3
+
+
+async def test_a_bad_row_is_mended_and_another_left_out(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        mended = await desk.service.mend(made.id, 4, ("Ahmed", "36000003"))
+        assert (mended.state, mended.number, mended.price) == (RowState.READY, "+22236000003", 50)
+        still = await desk.service.mend(made.id, 5, ("Fatma", "x"))
+        assert (still.state, still.fault) == (RowState.BAD, RowFault.NUMBER)
+        await desk.service.leave_out(made.id, 2)
+        left = await desk.service.leave_out(made.id, None)
+        assert (left.ready, left.bad, left.left_out) == (2, 0, 3)
+        await desk.service.start(made.id)
+        await desk.until(made.id, MailingState.DONE)
+        assert [to for to, _ in desk.messages()] == ["+22236000002", "+22236000003"]
+
+
+async def test_another_text_checks_the_rows_as_they_were_mended(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        await desk.service.mend(made.id, 4, ("Ahmed", "36000003"))
+        await desk.service.leave_out(made.id, 3)
+        await desk.service.change(made.id, {"text": "No names"})
+        await desk.until(made.id, MailingState.DRAFT)
+        assert desk.counts(made.id) == (2, 2, 1, 0, 0)
+        person = await desk.service.person(made.id)
+        assert (person.text, person.place, person.row.row) == ("No names", 1, 2)
+        following = await desk.service.person(made.id, row=2, step="next")
+        assert (following.row.cells, following.place) == (("Ahmed", "36000003"), 2)
+
+
+async def test_a_file_is_read_in_another_way(open_desk, quick):
+    content = b"36000001;36000009;A\n36000002;36000008;B\n"
+    async with open_desk() as desk:
+        made = await desk.draft(content, text="Hello")
+        await desk.service.leave_out(made.id, 1)
+        read = await desk.service.read(made.id, Chosen(number_column=1, has_header=False))
+        assert read.number_column == 1
+        await desk.until(made.id, MailingState.DRAFT)
+        rows = (await desk.service.rows(made.id, None, 0, 10)).rows
+        assert [row.number for row in rows] == ["+22236000009", "+22236000008"]
+        assert desk.counts(made.id) == (2, 0, 0, 0, 0)
+
+
+async def test_what_cannot_be_started_says_why(open_desk, quick):
+    async with open_desk() as desk:
+        with pytest.raises(Invalid) as unknown:
+            await desk.draft(PEOPLE, text="Hello {{nom}}")
+        assert unknown.value.code == "unknown_column"
+        empty = await desk.draft(PEOPLE, text="")
+        with pytest.raises(Invalid):
+            await desk.service.start(empty.id)
+        bad = await desk.draft(PEOPLE)
+        for row in (2, 3):
+            await desk.service.leave_out(bad.id, row)
+        with pytest.raises(Conflict):
+            await desk.service.start(bad.id)
+
+
+async def test_the_failed_ones_are_a_new_mailing(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.start(3)
+        await desk.until(made.id, MailingState.DONE)
+        with pytest.raises(Conflict):
+            await desk.service.again(made.id, created_by="somebody")
+        await desk.house.driver.receipt("2", ReceiptState.UNDELIVERABLE)
+        again = await desk.service.again(made.id, created_by="somebody")
+        await desk.until(again.id, MailingState.DRAFT)
+        assert (again.source, again.text, again.name) == ("again", made.text, made.name)
+        rows = (await desk.service.rows(again.id, None, 0, 10)).rows
+        assert [(row.number, row.state) for row in rows] == [("+22230000002", "ready")]
+
+
+async def test_nothing_is_left_of_a_deleted_mailing(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        folder = desk.service.uploads.beside("x", "y").parent
+        assert [*folder.iterdir()]
+        await desk.service.delete(made.id)
+        assert not [*folder.iterdir()]
+        assert desk.service.page(desk.organization_id, None).mailings == ()
