@@ -182,6 +182,8 @@ class Till:
     async def begin(self, payment: Payment) -> Progress:
         await trio.sleep(self._dice.choice((0, 0.1)))
         self._fails()
+        if self._world.dead:  # what a killed process would still ask reaches nobody
+            raise PaymentMethodError("The till does not answer.")
         which = payment.payment_id
         if which not in self.fates:
             self.fates[which] = self._dice.choice(("paid", "paid", "paid", "declined", "never"))
