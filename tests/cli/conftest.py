@@ -16,6 +16,7 @@ import structlog
 import trio
 from click.testing import CliRunner, Result
 
+from fake_mailing import FakeMailing
 from patience import HANG_S
 from risala.cli.main import cli
 from risala.config.model import HttpSection
@@ -110,6 +111,7 @@ class FakeOperator:
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Organization, name and content of each file."""
+    mailing: FakeMailing = field(default_factory=FakeMailing)
 
     def _find_organization(self, name: str | None) -> dict[str, Any]:
         known = [organization(n + 1) for n in range(self.organizations)]
@@ -204,6 +206,7 @@ class FakeOperator:
                 "carrier": "m", "command": "ussd", "answer": {"text": "Solde: 12 MRU"},
             },
         }  # fmt: skip
+        answers |= {f"mailing.{verb}": answer for verb, answer in self.mailing.answers(arguments)}
         if name not in answers:
             raise NotFound(f"There is no operation {name!r}.")
         return answers[name]()

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 from string import Formatter
@@ -18,6 +19,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
+from patience import HANG_S
 from processes import Process, run
 from risala.cli.main import cli
 from risala.cli.reach import session
@@ -37,6 +39,7 @@ HOOK = "http://127.0.0.1:9/hook"
 """Where nobody listens."""
 NUMBER = "+22226123456"
 """Of a network that the carrier does not serve: its messages wait."""
+PEOPLE = f"name;telephone\nAïcha;{NUMBER}\nSidi;12\n"
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,53 @@ ROWS = (
     ),
     Row("message show", ("{message}",), (("message.status", "pending"), ("timeline", list))),
     Row("message cancel", ("{message}",), (("message.status", "canceled"),)),
+    Row(
+        "mailing send",
+        ("--org", "{org}", "--file", "{people}", "--text", "Salam {{{{name}}}}", "--pace", "9"),
+        (
+            ("mailing.state", "draft"),
+            ("mailing.pace", 9),
+            ("mailing.ready", 1),
+            ("person.text", "Salam Aïcha"),
+            ("badRows.0.fault", "number"),
+        ),
+        alone=1,
+        sentence="not running",
+    ),
+    Row(
+        "mailing start",
+        ("{draft}", "--yes"),
+        (("mailing.id", "{draft}"), ("mailing.startedAt", str)),
+        alone=1,
+        sentence="no mailing",
+    ),
+    Row("mailing list", ("--org", "{org}"), (("mailings", []), ("older", None))),
+    *(
+        Row(f"mailing {verb}", ("{draft}", *more), holds, alone=1, sentence="no mailing")
+        for verb, more, holds in (
+            ("show", (), (("mailing.id", "{draft}"), ("outcomes.pending", 0))),
+            ("set", ("--hours", "9-17"), (("fromHour", 9), ("toHour", 17))),
+            ("rows", ("--state", "all"), (("rows.0.number", NUMBER),)),
+            ("mend", ("1", f"1={NUMBER}"), (("number", NUMBER), ("state", "ready"))),
+            ("leave-out", ("1",), (("leftOut", 1), ("ready", 0))),
+            ("delete", (), (("id", "{draft}"),)),
+        )
+    ),
+    Row(
+        "mailing report",
+        ("{draft}", "{file}.csv"),
+        (("path", "{file}.csv"), ("rows", 1)),
+        alone=1,
+        sentence="no mailing",
+    ),
+    *(
+        Row(f"mailing {verb}", ("{sending}",), (("state", state),), alone=1, sentence="no mailing")
+        for verb, state in (("pause", "paused"), ("stop", "stopped"))
+    ),
+    *(
+        Row(f"mailing {verb}", ("{draft}",), alone=1, beside=1, sentence="mailing")
+        for verb in ("go-on", "again")
+    ),
     Row("verify send", ("26 12 34 56", "--org", "{org}"), (("verificationId", str),)),
     Row("verify check", ("{verification}", "wrong"), (("status", "denied"),)),
     Row("verify get", ("{verification}",), (("status", "pending"), ("to", NUMBER))),
@@ -403,6 +453,8 @@ class World:
         words name."""
         needed = {field for each in arguments for _, field, *_ in Formatter().parse(each)}
         names = {"n": str(next(self._numbers)), "file": str(directory / "file")}
+        names["people"] = str(directory / "people.csv")
+        Path(names["people"]).write_text(PEOPLE, encoding="utf-8")
 
         async def work(reached: session.GatewaySession) -> None:
             organization = (await reached.perform("org.create", name=f"Org {names['n']}"))["id"]
@@ -476,9 +528,27 @@ class World:
         sent = await reached.perform("verify.send", organization_id=made["id"], to=NUMBER)
         names["public"], names["verification"] = key["key"]["id"], sent["verificationId"]
 
+    async def _make_draft(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        names["draft"] = names["sending"] = "mlg_none"
+        if not reached.running:
+            return  # alone no mailing is made
+        for name in ("draft", "sending"):
+            made = await reached.perform(
+                "mailing.create", organization_id=names["org"], numbers=NUMBER, text="Salam"
+            )
+            names[name] = made["id"]
+            with trio.fail_after(HANG_S):
+                while made["state"] != "draft":
+                    found = await reached.perform("mailing.show", mailing_id=made["id"])
+                    made = found["mailing"]
+        later = (datetime.now(UTC) + timedelta(days=1)).isoformat()
+        await reached.perform("mailing.set", mailing_id=names["sending"], send_at=later)
+        await reached.perform("mailing.start", mailing_id=names["sending"])
+
     MAKERS: ClassVar = (
         ({"key"}, _make_key),
         ({"called"}, _make_called),
+        ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
         ({"route"}, _make_route),

@@ -138,6 +138,27 @@ def test_delete_data(play):
     page.rest()
 
 
+PARENTS = """\
+Prénom;Téléphone;Classe
+Aïcha;36 12 34 56;CM1
+Sidi;+222 46 12 34 57;CM2
+Mariem;٢٦١٢٣٤٥٨;CM1
+Oumar;36 12 34;CM2
+Fatou;36123456;CM1
+Salma;22 12 34 59;
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_write_to_everyone_on_a_list(play):
+    page = play("docs/how-to/write-to-everyone-on-a-list.md")
+    (page.place / "parents.csv").write_text(PARENTS, encoding="utf-8")
+    page.serve('make serve ARGS="--data /tmp/risala-demo"')
+    page.shell.run(page.here("export RISALA_DATA=/tmp/risala-demo"))
+    page.rest()
+
+
 # -- the rehearsal itself ----------------------------------------------------------------------
 
 

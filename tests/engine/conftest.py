@@ -24,8 +24,8 @@ from risala.engine.journal.messages import delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
-from risala.engine.mailings.mailing_sources import Read
-from risala.engine.mailings.reading import read
+from risala.engine.mailings.mailing_sources import Read, WriteReport
+from risala.engine.mailings.reading import read, write_workbook
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
@@ -149,6 +149,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         outside: Connections = NO_OUTSIDE,
         fence: Callable[[], None] = unfenced,
         read_table: Read = read,
+        write_report: WriteReport = write_workbook,
         **sections: Any,
     ) -> AsyncIterator[House]:
         carriers = carriers or (carrier(),)
@@ -159,7 +160,12 @@ def open_house(tmp_path: Path) -> OpenHouse:
             **sections,
         )
         seams = Seams(
-            clock, IdSource(clock), inline_journal=inline, fence=fence, read_table=read_table
+            clock,
+            IdSource(clock),
+            inline_journal=inline,
+            fence=fence,
+            read_table=read_table,
+            write_report=write_report,
         )
         async with open_engine(settings, carriers, drivers, seams, outside) as engine:
             house = House(engine, drivers, None, clock)

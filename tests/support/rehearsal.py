@@ -31,7 +31,7 @@ SHOWN = (*TYPED, "text")
 # From the page or from the machine to a word that both share. The order matters.
 COMMON = (
     (r"\b(?:sk|pk)_(live|test)_[\w…-]+", r"<key \1>"),
-    (r"\b(sms|org|idk|key|ver|req|evt|snd|whe)_[\w…]+", r"<\1>"),
+    (r"\b(sms|org|idk|key|ver|req|evt|snd|whe|mlg)_[\w…]+", r"<\1>"),
     (r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?Z?", "<moment>"),
     (r"\b\d\d:\d\d:\d\d(\.\d+)?\b", "<time>"),
     (r"…[0-9A-Z]{8}\b", "<end of an id>"),

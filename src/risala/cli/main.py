@@ -33,6 +33,7 @@ _PLACES: Final = {
     "member": _PEOPLE + "member:member",
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
+    "mailing": _MESSAGING + "mailing:mailing",
     "verify": _MESSAGING + "verify:verify",
     "webhook": _MESSAGING + "webhook_listen:webhook",
     "trigger": _MESSAGING + "trigger:trigger",

@@ -29,6 +29,7 @@ BUILT_IN: Final = frozenset(
             "key",
             "ledger",
             "log",
+            "mailing",
         ),
         *("member", "message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
         *("retention", "rotate-key", "route", "send", "sender", "serve", "simulate", "tail"),

@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 import trio
 
+from mailing_book import read_on_loop
 from risala.engine.mailings.mailings import MailingService
-from risala.engine.mailings.reader.rows import read_table
-from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
 from risala.engine.model.mailings import NewMailing
-from risala.engine.model.records.mailings import Mailing, MailingState, Recognised
+from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
-from risala.engine.rules.mailings.faults import UnreadableTable
 
 TEXT = "Hello {{name}}"
-
-
-async def read_on_loop(request: ReadRequest) -> ReadResult:
-    """What the child process does, without the process."""
-    await trio.lowlevel.checkpoint()
-    paths = {"path": str(request.path), "rows_path": str(request.rows_path)}
-    try:
-        found = read_table(asdict(request) | paths | {"parent": os.getppid()})
-    except UnreadableTable as error:
-        raise SheetFault(error.fault, str(error)) from error
-    values = found["recognised"]
-    lists = {name: tuple(values[name]) for name in ("sheets", "columns")}
-    return ReadResult(Recognised(**(values | lists)), found["rows"])
 
 
 def number(row: int) -> str:

@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from cases import sweep
+from mailing_book import read_on_loop, write_on_loop
 from risala.config.model import MailToSmsSection
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
@@ -24,6 +25,8 @@ from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.records.mailing_rows import SettledRow
+from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
 from risala.engine.operations import OPERATIONS
@@ -41,6 +44,8 @@ from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.numbering.plan import plan_of
 
 TO = "+22236123456"
+PARENT = "+22236000010"
+"""Somebody on a list, who has not opted out."""
 INVITED = "invited@example.com"
 CONFIRMED = "Recu {amount} MRU. Ref {reference}."
 BODY = "the body that nobody may read in the trail"
@@ -178,6 +183,9 @@ class World:
             "hook_id": called["hook"]["id"],
             "preset": "kratos",
             "list_id": list_id,
+            "mailing_id": await self._draft(),
+            "row": 1,
+            "cells": [PARENT],
             "saved_text_id": saved["id"],
             "language": "ar",
             "text": BODY,
@@ -216,6 +224,29 @@ class World:
             "action": "rename",
             **await self._alert(),
         }
+
+    async def _draft(self):
+        """A mailing whose rows are checked."""
+        given = {"organization_id": self.organization_id, "numbers": f"{PARENT}\n12", "text": BODY}
+        mailing = await self.do("mailing.create", **given)
+        while mailing["state"] == "checking":
+            await trio.sleep(0.1)
+            mailing = (await self.do("mailing.show", mailing_id=mailing["id"]))["mailing"]
+        return mailing["id"]
+
+    async def _mailing(self, verb):
+        """A mailing with which this can be done."""
+        made = self.special["mailing_id"] = await self._draft()
+        steps = {"pause": 1, "stop": 1, "again": 1, "go_on": 2}.get(verb, 0)
+        later = iso(self.house.gateway.services.recorder.clock.now_ms() + DAY_MS)
+        if steps:
+            await self.do("mailing.set", mailing_id=made, send_at=later)
+            await self.do("mailing.start", mailing_id=made)
+        if steps == 2:
+            await self.do("mailing.pause", mailing_id=made)
+        if verb == "again":
+            mailings = self.house.gateway.services.repositories.mailings
+            await mailings.settle(made, [SettledRow(1, None, RowFault.OTHER)])
 
     async def _alert(self):
         """Something that is wrong, and a mute."""
@@ -294,6 +325,8 @@ class World:
             self.special |= {"payment_id": begun["id"], "reference": begun["id"]}
         elif name in ("payment.send_code", "payment.check_payer"):
             await self._owe_payer()
+        elif name.startswith("mailing.") and name not in ("mailing.create", "mailing.list"):
+            await self._mailing(name.partition(".")[2])
         elif name == "payment.poll":
             begun = await self.do("payment.begin", method="till", amount="5", **mine)
             self.special["payment_id"] = begun["id"]
@@ -378,6 +411,8 @@ class World:
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "hook.set": {"name": "Renamed"},
+            "mailing.create": {"numbers": TO},
+            "mailing.set": {"name": "Renamed", "text": BODY},
             "list.create": {"name": "Teachers"},
             "list.set": {"name": "Pupils"},
             "list.add": {"number": "+22236000009", "cells": {"class": PERSON}},
@@ -427,6 +462,8 @@ class World:
         wanted = {each: value for each, value in self.values.items() if each in needed}
         if name == "carriers.ask":
             wanted["arguments"] = self.values["arguments"]
+        if name.startswith("mailing."):
+            wanted |= self.of_special("mailing_id") if "mailing_id" in wanted else {}
         return {**wanted, **special}
 
 
@@ -474,6 +511,8 @@ async def world(open_house, autojump_clock):
         outside=outside,
         payments=codes,
         balance="2000",
+        read_table=read_on_loop,
+        write_report=write_on_loop,
         numbers=NumbersSection(countries=("MR", "SN")),
         prices=(PriceSection(prefix="+221", price="12.00"),),
     ) as house:
@@ -532,7 +571,7 @@ async def test_no_secret_code_or_body_is_in_any_line(world, autojump_clock):
     told = json.dumps(rows)
     assert len(rows) > len([each for each in OPERATIONS.values() if each.changes])
     assert len(world.secrets) >= 4  # keys, and webhooks' secrets
-    for secret in (*world.secrets, BODY, PERSON, TOKEN, HEADER, WORD, TO):
+    for secret in (*world.secrets, BODY, PERSON, PARENT, TOKEN, HEADER, WORD, TO):
         assert secret not in told
     # Ids are digits too, and any six of them may come together.
     assert not re.search(rf"\b{CODE}\b", told)
@@ -631,7 +670,10 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world, a
     new = world.lines()[: len(world.lines()) - before]
     looks = {line.action for line in new if line.who == "m"}
     reads = {"message.show", "message.list", "message.export", "inbound.list", "export.fetch"}
-    reads.add("list.show")
+    reads |= {
+        "list.show",
+        *(f"mailing.{each}" for each in ("rows", "person", "report", "workbook")),
+    }
     pays = {f"payment.{each}" for each in ("begin", "claim", "send_code", "check_payer")}
     assert looks <= {*reads, *pays}, "what is refused leaves no line"
     assert {"payment.begin", "payment.claim"} <= done

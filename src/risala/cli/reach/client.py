@@ -38,27 +38,27 @@ class RemoteGateway:
             CommandRefused: the engine refused; it has the engine's sentence.
         """
         request = {"operation": name, "arguments": arguments}
-        payload = await self._posted("/perform", json=request)
-        result: dict[str, Any] = payload["result"]
+        result: dict[str, Any] = await self._posted("/perform", "result", json=request)
         return result
 
     async def upload(self, organization_id: str, name: str, content: bytes) -> str:
         """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
         :meth:`perform`."""
-        payload = await self._posted(upload_path(organization_id, name), content=content)
-        return str(payload["upload"])
+        path = upload_path(organization_id, name)
+        return str(await self._posted(path, "upload", content=content))
 
-    async def _posted(self, path: str, **body: Any) -> dict[str, Any]:  # noqa: ANN401 -- httpx2's
+    async def _posted(self, path: str, member: str, **body: Any) -> Any:  # noqa: ANN401 -- JSON
+        """That member of the answer."""
         try:
             response = await self._client.post(path, **body)
         except httpx2.TimeoutException:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except httpx2.TransportError:
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        payload: dict[str, Any] = response.json()
+        payload = response.json()
         if response.status_code != 200:
             raise CommandRefused.by_api(payload)
-        return payload
+        return payload[member]
 
     async def upgrading(self) -> str | None:
         """The progress of the database migration; None: no migration is running.

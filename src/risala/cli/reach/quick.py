@@ -94,25 +94,26 @@ class QuickGateway:
             CommandRefused: the engine refused; it has the engine's sentence.
         """
         body = json.dumps({"operation": name, "arguments": arguments})
-        result: dict[str, Any] = self._posted("/perform", body.encode())["result"]
+        result: dict[str, Any] = self._posted("/perform", body.encode(), "result")
         return result
 
     async def upload(self, organization_id: str, name: str, content: bytes, /) -> str:
         """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
         :meth:`perform`."""
-        return str(self._posted(upload_path(organization_id, name), content)["upload"])
+        return str(self._posted(upload_path(organization_id, name), content, "upload"))
 
-    def _posted(self, path: str, body: bytes) -> dict[str, Any]:
+    def _posted(self, path: str, body: bytes, member: str) -> Any:  # noqa: ANN401 -- JSON
+        """That member of the answer."""
         try:
             status, told = _asked(self._connection, "POST", path, body)
         except TimeoutError:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except (OSError, http.client.HTTPException):
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        payload: dict[str, Any] = json.loads(told)
+        payload = json.loads(told)
         if status != 200:
             raise CommandRefused.by_api(payload)
-        return payload
+        return payload[member]
 
 
 @contextmanager

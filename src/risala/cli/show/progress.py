@@ -40,3 +40,30 @@ def shown(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
             bar.update(task, completed=done, total=total or None)
 
         yield update
+
+
+@contextmanager
+def counted_bar(
+    what: str, *, quiet: bool = False
+) -> Iterator[Callable[[int, int, str | None], None]]:
+    """Gives ``progress(done, of_how_many, waits_for)``, to be called from Trio's own thread."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def update(done: int, total: int, waits: str | None) -> None:
+            told = what if waits is None else f"{what}: {waits}"
+            bar.update(task, description=told, completed=done, total=total or None)
+
+        yield update

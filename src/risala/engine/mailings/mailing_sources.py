@@ -32,6 +32,8 @@ FACE: Final = "mailing"
 
 Read = Callable[[ReadRequest], Awaitable[ReadResult]]
 """Reads a file: :func:`risala.engine.mailings.reading.read`, or a test's."""
+WriteReport = Callable[[Path, Path], Awaitable[None]]
+"""Writes a workbook: :func:`risala.engine.mailings.reading.write_workbook`, or a test's."""
 
 
 WriteList = Callable[[str, str, Path], Awaitable[ListRows]]
@@ -52,6 +54,7 @@ class MailingSources:
     paces: Callable[[], Mapping[str, float]]
     """Messages a second that each carrier takes at most; 0: as many as there are."""
     read: Read
+    write_report: WriteReport
     to_check: Bell = field(default_factory=Bell)
     """Rings when the rows of a mailing are to be stored."""
 

@@ -11,7 +11,7 @@ from risala.engine.mailings.mailing_checking import MailingChecking
 from risala.engine.mailings.mailing_figures import MailingFigures
 from risala.engine.mailings.mailing_people import MailingPeople
 from risala.engine.mailings.mailing_sending import MailingSending
-from risala.engine.mailings.mailing_sources import MailingSources, new_row
+from risala.engine.mailings.mailing_sources import MailingSources, WriteReport, new_row
 from risala.engine.mailings.table_files import ReadTable, TableFiles
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.audit import AuditEntry
@@ -89,6 +89,10 @@ class MailingService:
     def counts(self) -> tuple[int, int]:
         """How many mailings send now, and how many of these wait for something."""
         return self._sending.counts()
+
+    @property
+    def write_report(self) -> WriteReport:
+        return self._sources.write_report
 
     # -- looking
 

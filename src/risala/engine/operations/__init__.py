@@ -50,6 +50,8 @@ from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.faces import hooks, mails
 from risala.engine.operations.mailings import lists as recipient_lists
+from risala.engine.operations.mailings import mailings
+from risala.engine.operations.mailings import rows as mailing_rows
 from risala.engine.operations.mailings import texts as saved_texts
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
@@ -83,6 +85,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         sender_requests,
         messages,
         mails,
+        mailings,
+        mailing_rows,
         lists,
         found_messages,
         recipient_lists,

@@ -30,7 +30,16 @@ curl --unix-socket risala-data/control.sock http://control/perform \\
 ```
 
 Arguments are JSON. Null counts as not given; in `org.set`, null removes the organization's own
-price, rate or limit. An unknown argument is refused. An answer names all faults at once.
+price, rate or limit, and in `mailing.set` the sender, the pace or the time. An unknown argument is
+refused. An answer names all faults at once.
+
+A file for a mailing or a list goes to the socket first, as it is and at most 20 MB; the answer has
+the `upload` that `mailing.create` and others take:
+
+```sh
+curl --unix-socket risala-data/control.sock --data-binary @people.csv \\
+  "http://control/uploads?organization=org_…&name=people.csv"
+```
 
 ## Who may
 
@@ -42,7 +51,8 @@ Members of a suspended organization may only read and top up. Arguments in brack
 only the roles behind an argument may give it.
 
 In the console, operators see no texts of messages, sent or received: `message.show` says
-`bodyHidden`, and `message.body` shows the text for a reason, which is in the trail first.
+`bodyHidden`, and `message.body` shows the text for a reason, which is in the trail first. They see
+no texts, rows or reports of mailings either.
 
 Everything that can be edited has a `version`. An edit with an older `version` is refused if
 somebody changed the thing meanwhile, and the refusal says who.

@@ -26,13 +26,14 @@ from risala.engine.model.commands import (
     SendMessage,
     TimelineEntry,
 )
-from risala.engine.model.errors import FieldFault, NotFound, Refusal, Unavailable
+from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations import answer, perform
 from risala.engine.operations.faces.access import CompatAccess
+from risala.engine.operations.mailings.uploads import receive_upload
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
@@ -296,7 +297,7 @@ class Gateway:
             Invalid: the file is too large.
             Conflict: too many files wait, or the service is not running.
         """
-        raise Unavailable("Files are not taken yet.")
+        return await receive_upload(self.services, caller, organization_id, chunks, name)
 
     def drain(self) -> None:
         """Accept nothing from now on."""

@@ -64,6 +64,13 @@ class NamesSavedText(Protocol):
     def saved_text_id(self) -> str: ...
 
 
+class NamesMailing(Protocol):
+    """Arguments that name a mailing."""
+
+    @property
+    def mailing_id(self) -> str: ...
+
+
 class NamesVerification(Protocol):
     """Arguments that name a verification session."""
 
@@ -126,6 +133,11 @@ def of_message(services: Services, given: NamesMessage) -> str:
     if found is None:
         raise NotFound("There is no message with this id.")
     return found.organization_id
+
+
+def of_mailing(services: Services, given: NamesMailing) -> str:
+    """The organization of a mailing. Raises ``NotFound``."""
+    return services.mailings.mailing(given.mailing_id).organization_id
 
 
 def of_verification(services: Services, given: NamesVerification) -> str:

@@ -29,8 +29,8 @@ from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
-from risala.engine.mailings.mailing_sources import Read
-from risala.engine.mailings.reading import read
+from risala.engine.mailings.mailing_sources import Read, WriteReport
+from risala.engine.mailings.reading import read, write_workbook
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
@@ -60,6 +60,8 @@ class Seams:
     """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
     read_table: Read = read
     """Reads an uploaded table: in a process of its own."""
+    write_report: WriteReport = write_workbook
+    """Writes a report as a workbook: in one too."""
     fence: Callable[[], None] = unfenced
     """Called before each segment leaves; it does not return if another machine may send."""
 

@@ -52,6 +52,7 @@ def tables_of(
         write_list=lists.write_rows,
         paces=paces,
         read=core.seams.read_table,
+        write_report=core.seams.write_report,
     )
     files = TableFiles(sources)
     checking = MailingChecking(sources, files, inline=inline)

@@ -136,8 +136,7 @@ async def forget(visit: PageRequest) -> TrioResponse:
 
 
 def _is_known(found: NumberFigures) -> bool:
-    held = (found.messages, found.inbound, found.verifications, found.mailing_rows, found.lists)
-    return any(held)
+    return any((found.messages, found.inbound, found.verifications))
 
 
 async def show_deletion(visit: PageRequest) -> TrioResponse:

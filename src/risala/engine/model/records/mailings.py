@@ -295,6 +295,8 @@ class ReportPart:
     rows: tuple[MailingRow, ...]
     after: int | None
     """Where the next part begins; None: this is the last one."""
+    export: int = 0
+    """The number of the report's line in the audit trail, which reading later parts gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +305,7 @@ class Workbook:
 
     mailing: Mailing
     path: str
-    """On the machine of the service; it is deleted within a day."""
+    """On the machine of the service; it is deleted within a day or two."""
 
 
 CREATE: Final = Ask("mailing.create", Mailing)
