@@ -53,6 +53,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/mailings/checking.py": BULK,  # rows of mailings by the hundred
     f"{JOURNAL}/mailings/figures.py": READER,
     f"{JOURNAL}/mailings/list_people.py": BULK,  # people of lists by the hundred
+    f"{JOURNAL}/mailings/forgetting.py": BULK,  # rows of mailings by the hundred
     f"{JOURNAL}/mailings/mailings.py": READER,  # a mailing with what only the engine needs
     f"{JOURNAL}/mailings/recipient_lists.py": READER,  # a list's key
     f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
@@ -133,6 +134,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
     f"{JOURNAL}/upkeep/erasing.py": BULK,
     f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
+    f"{JOURNAL}/upkeep/exported_mailings.py": READER,
     f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -54,7 +57,66 @@ def number(row: int) -> str:
 
 def new_row(row: int, fault: RowFault | None = None, **fields: Any) -> NewRow:
     given = {"number": number(row), "column": None, "segments": 1, "price": PRICE, **fields}
-    return NewRow(row, (given["number"] or "?", f"Name {row}"), fault=fault, **given)
+    cells = given.pop("cells", (given["number"] or "?", f"Name {row}"))
+    return NewRow(row, cells, fault=fault, **given)
+
+
+def new_mailing(mailing_id: str, **fields: Any) -> Mailing:
+    """A mailing that is to be stored; its organization and time are among the fields."""
+    return Mailing(
+        **{
+            "id": mailing_id,
+            "mode": Mode.LIVE,
+            "name": "School",
+            "state": MailingState.CHECKING,
+            "source": MailingSource.FILE,
+            "text": "Hello {{name}}",
+            "sender": None,
+            "encoding": "utf-8",
+            "separator": ";",
+            "sheet": None,
+            "sheets": (),
+            "has_header": True,
+            "columns": ("phone", "name"),
+            "number_column": 0,
+            "pace": None,
+            "from_hour": 8,
+            "to_hour": 20,
+            "send_at": None,
+            "created_by": "a@example.org",
+            "started_at": None,
+            "ended_at": None,
+            "wait": None,
+            "again_at": None,
+            **dict.fromkeys(("rows", "ready", "bad", "left_out", "accepted", "refused"), 0),
+            "segments": 0,
+            "price": 0,
+            "keeps_rows": True,
+            **fields,
+        }
+    )
+
+
+def add_list(
+    conn: sqlite3.Connection,
+    list_id: str,
+    numbers: Sequence[str],
+    *,
+    organization_id: str,
+    created_at: int,
+    name: str = "Parents",
+) -> None:
+    """A recipient list, each of whose people has a name."""
+    conn.execute(
+        "INSERT INTO recipient_lists (id, organization_id, name, columns, people, created_at,"
+        " created_by, changed_at) VALUES (?, ?, ?, '[\"name\"]', ?, ?, 'a@example.org', ?)",
+        (list_id, organization_id, name, len(numbers), created_at, created_at),
+    )
+    (key,) = conn.execute("SELECT key FROM recipient_lists WHERE id = ?", (list_id,)).fetchone()
+    conn.executemany(
+        "INSERT INTO list_people VALUES (?, ?, ?)",
+        [(key, each, json.dumps([f"Name of {each}"])) for each in numbers],
+    )
 
 
 class MailingBook:
@@ -66,41 +128,16 @@ class MailingBook:
         self.organization_id = organization_id or book.organization()
 
     def add(self, *, upload: str | None = "upl_1", **fields: Any) -> Mailing:
-        new = Mailing(
-            **{
-                "id": self.book.id("mlg"),
-                "organization_id": self.organization_id,
-                "mode": Mode.LIVE,
-                "name": "School",
-                "state": MailingState.CHECKING,
-                "source": MailingSource.FILE,
-                "text": "Hello {{name}}",
-                "sender": None,
-                "encoding": "utf-8",
-                "separator": ";",
-                "sheet": None,
-                "sheets": (),
-                "has_header": True,
-                "columns": ("phone", "name"),
-                "number_column": 0,
-                "pace": None,
-                "from_hour": 8,
-                "to_hour": 20,
-                "send_at": None,
-                "created_at": self.book.now_ms,
-                "created_by": "a@example.org",
-                "started_at": None,
-                "ended_at": None,
-                "wait": None,
-                "again_at": None,
-                **dict.fromkeys(("rows", "ready", "bad", "left_out", "accepted", "refused"), 0),
-                "segments": 0,
-                "price": 0,
-                "keeps_rows": True,
-                **fields,
-            }
-        )
+        whose = {"organization_id": self.organization_id, "created_at": self.book.now_ms}
+        new = new_mailing(self.book.id("mlg"), **{**whose, **fields})
         return self.book.unit(partial(mailings.add, new=new, upload=upload))
+
+    def list(self, *numbers: str, **fields: Any) -> str:
+        """A recipient list; its id."""
+        made = self.book.id("lst")
+        whose = {"organization_id": self.organization_id, "created_at": self.book.now_ms, **fields}
+        self.book.unit(lambda conn: add_list(conn, made, numbers, **whose))
+        return made
 
     def draft(self, rows: int = 3, **fields: Any) -> Mailing:
         """A draft whose rows are all ready."""

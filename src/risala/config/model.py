@@ -106,6 +106,9 @@ class RetentionSection(Section):
     """Events and their deliveries; after that they cannot be replayed."""
     inbound_days: Days = 90
     """Received messages."""
+    mailings_days: Days = 30
+    """Files and rows of mailings, from the mailing's end on; of drafts, from when they were made.
+    What became of how many of their messages stays."""
 
 
 class PricingSection(Section):

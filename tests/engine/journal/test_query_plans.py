@@ -11,9 +11,13 @@ from functools import partial
 
 import pytest
 
+from mailing_book import MailingBook, new_row
+from mailing_book import number as number_of
 from risala.config.model import OnUncertain, RetentionSection
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.alerts import facts, hours
+from risala.engine.journal.mailings import checking, forgetting, mailings, rows, settling
+from risala.engine.journal.mailings import figures as figures_of_mailings
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -39,13 +43,21 @@ from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
-from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures, retention_days
+from risala.engine.journal.upkeep import (
+    deletion,
+    erasing,
+    erasures,
+    exported_mailings,
+    number_figures,
+    retention_days,
+)
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import ReceivedFilter
+from risala.engine.model.records.mailings import MailingState, RowState
 from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.upkeep.erasures import ErasureStep
@@ -57,10 +69,14 @@ from risala.sms.receipt import Receipt, ReceiptState
 GROWING = (
     *("message", "segment", "line", "entry", "event", "remapped", "kept_answers", "organizations"),
     *("verifications", "inbound", "webhook_delivery", "webhook_attempts", "v", "m", "opt_outs"),
-    *("m", "s", "e", "o", "l"),
+    *("m", "s", "e", "o", "l", "mailings", "mailing_rows", "recipient_lists", "list_people"),
+    *("r", "p"),
 )
-BOUNDED = re.compile(r"SCAN message USING INDEX message_processing$")
-"""A partial index of what is in flight: walked through by a restart."""
+BOUNDED = re.compile(
+    r"SCAN (message USING INDEX message_processing|mailings USING INDEX mailings_clearing"
+    r"|recipient_lists USING INDEX recipient_lists_deleted)$"
+)
+"""Partial indexes: of what is in flight, walked through by a restart; of what is being deleted."""
 
 LINE = Line(Kind.HELD_BACK)
 NUMBER = "+22236123456"
@@ -155,7 +171,7 @@ def an_end_of_everything(book):
         erasing.open_sessions(conn, erasure, 10)
         erasing.pending(conn, erasure, 10)
         for step in ErasureStep:
-            if step >= ErasureStep.EVENTS:
+            if step not in (ErasureStep.CODES, ErasureStep.PENDING):
                 book.unit(partial(_at, name, step))
                 book.unit(partial(_take_out, name))
 
@@ -175,6 +191,51 @@ def what_alerts_look_at(book):
     hours.add_counts(conn, 1, 0, {})
     hours.add_sessions(conn, 1, {})
     waiting.unserved(conn, 10)
+
+
+def mailings_from_their_file_to_their_end(book):
+    """All reads and units, also those of what follows when they are forgotten."""
+    books = MailingBook(book)
+    conn, sent = book.conn, books.sending(5)
+    key = books.key(sent.id)
+    for row in (1, 2):
+        books.send(sent.id, row)
+    books.settle(sent.id, 3, None)
+    book.unit(partial(settling.note_accepted, mailing_id=sent.id, limit=9))
+    book.unit(partial(checking.leave_out, mailing_id=sent.id, number=4))
+    book.unit(partial(checking.leave_out, mailing_id=sent.id, number=None))
+    settling.queued(conn, books.organization_id, 2, 9)
+    for state in (None, RowState.READY):
+        rows.after(conn, key, 0, 9, state)
+    rows.row(conn, key, 1)
+    rows.ready(conn, key, 9)
+    rows.failed_after(conn, key, 0, 9)
+    figures_of_mailings.outcomes(conn, key)
+    figures_of_mailings.shares(conn, key, 6)
+    figures_of_mailings.by_place(conn, key, 1)
+    figures_of_mailings.place_of(conn, key, 1)
+    figures_of_mailings.neighbour(conn, key, 1, forward=True)
+    mailings.of_state(conn, MailingState.SENDING)
+    mailings.page(conn, books.organization_id, "5", 9)
+    draft = books.draft(3)
+    book.unit(partial(checking.mend, mailing_id=draft.id, new=new_row(1)))
+    again = partial(checking.begin_check, mailing_id=draft.id, values={}, clears=True)
+    book.unit(again)
+    book.unit(partial(checking.clear_rows, mailing_id=draft.id))
+    book.unit(partial(checking.finish_check, mailing_id=draft.id))
+    books.list(number_of(1), number_of(2))
+    whose = {"organization_id": books.organization_id}
+    book.unit(partial(forgetting.take_number, **whose, number=number_of(1), limit=9))
+    number_figures.of(conn, books.organization_id, number_of(1))
+    forgetting.oldest(conn)
+    forgetting.uploads(conn)
+    book.unit(partial(forgetting.mark_old, before_ms=book.now_ms + 1, limit=9))
+    book.unit(partial(forgetting.mark_all, **whose, now_ms=book.now_ms))
+    for whom in (None, books.organization_id):
+        for _ in range(3):
+            book.unit(partial(forgetting.clear, limit=9, organization_id=whom))
+    for read in exported_mailings.TABLES.values():
+        read(conn, books.organization_id, "", 9)
 
 
 def what_programs_list(book):
@@ -222,6 +283,7 @@ def _take_out(name, conn):
         (an_end_of_everything, 40),
         (what_alerts_look_at, 10),
         (what_programs_list, 30),
+        (mailings_from_their_file_to_their_end, 60),
     ],
 )
 def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):

@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
+from risala.engine.journal.mailings import checking, mailings
 from risala.engine.journal.upkeep import erasing, erasures
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
@@ -19,6 +21,8 @@ from risala.engine.model.times import iso
 NUMBER, OTHER = "+22236123456", "+22222999888"
 BODY, CAME_IN, WORD = "their own secret", "what they wrote", "who they are"
 KEPT = ("entry", "hour_count")
+OF_MANY = {"mailing_rows": 1, "list_people": 1}
+"""What the second organization has of the number besides a message."""
 
 
 class World:
@@ -78,6 +82,21 @@ class World:
             conn.execute("UPDATE message SET receipt_raw = ? WHERE body <> ''", (BODY,))
 
         await services.recorder.journal.commit(unit)
+        await services.recorder.journal.commit(self._write_to_many)
+
+    def _write_to_many(self, conn):
+        """A mailing and a list of each, with the number; the first organization's have another."""
+        mine, theirs = self.mine["organization_id"], self.second.organization_id
+        for name, whose, people in (("1", mine, [NUMBER, OTHER]), ("2", theirs, [NUMBER])):
+            given = {"organization_id": whose, "created_at": 1}
+            mailings.add(conn, new_mailing(f"mlg_{name}", **given), f"upl_{name}")
+            words = (WORD,) if whose == mine else ()
+            rows = [
+                new_row(row, number=number, cells=(number, *words))
+                for row, number in enumerate(people, 1)
+            ]
+            checking.store_rows(conn, f"mlg_{name}", rows)
+            add_list(conn, f"lst_{name}", people, **given)
 
     async def finish(self, erasure_id):
         """Unit after unit, as the service does them."""
@@ -128,8 +147,8 @@ async def test_a_number_leaves_every_table_but_the_wish_not_to_be_written_to(wor
     done = await world.finish(asked["id"])
     assert done["gone"]["messages"] == 3  # one sent, one canceled, and a code
     # What is left is the other organization's, and both wishes.
-    assert world.where(digits) == {"message": 1, "opt_outs": 2}
-    assert world.where(WORD) == {}
+    assert world.where(digits) == {"message": 1, "opt_outs": 2, **OF_MANY}
+    assert world.where(WORD) == {"mailing_rows": 1}  # of the other number
     left = world.reader.execute("SELECT body FROM message WHERE recipient = 'forgotten'").fetchall()
     assert left == [("",)] * 3
     assert world.where(CAME_IN) == {"inbound": 1}
@@ -154,6 +173,8 @@ async def test_money_books_and_what_is_pending(world, autojump_clock):
         "pending": 1,
         "inbound": 1,
         "verifications": 1,
+        "mailingRows": 1,
+        "lists": 1,
         "optedOut": True,
     }
     asked = await world.do("number.forget", number=NUMBER, **world.mine)
@@ -274,7 +295,10 @@ async def test_what_it_wrote_goes_and_its_books_stay(world, autojump_clock):
     # The second organization has written one message to that number, which opted out of it.
     assert world.where(BODY) == {"message": 1}
     assert world.where(OTHER[1:], WORD, CAME_IN) == {}
-    assert world.where(NUMBER[1:]) == {"message": 1, "opt_outs": 1}
+    assert world.where(NUMBER[1:]) == {"message": 1, "opt_outs": 1, **OF_MANY}
+    for table in ("mailings", "recipient_lists"):
+        whose = world.reader.execute(f"SELECT organization_id FROM {table}").fetchall()
+        assert whose == [(world.second.organization_id,)]
     for table in ("webhook_attempts", "inbound", "api_keys", "members", "senders"):
         assert world.reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
     assert world.kept()["entry"][: len(before["entry"])] == before["entry"]

@@ -7,8 +7,10 @@ from zipfile import ZipFile
 
 import pytest
 
+from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
 from risala.config.model import Settings, StorageSection
+from risala.engine.journal.mailings import checking, mailings
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -20,6 +22,8 @@ from risala.engine.upkeep import exporting
 from risala.engine.upkeep.exporting import SPARE_BYTES, Exporting
 from risala.engine.wiring.gateway import open_gateway
 
+MANY = 3
+"""Rows of the longer mailing."""
 NUMBER, BODY, CAME_IN = "+22236123456", "hello, ‏مرحبا", "what they wrote"
 
 
@@ -32,6 +36,21 @@ class World:
 
     async def do(self, name, /, **arguments):
         return await self.house.gateway.perform(name, arguments)
+
+    def write_to_many(self, conn):
+        """Two mailings, two lists and a saved text; a mailing that is deleted."""
+        whose = {"organization_id": self.mine["organization_id"], "created_at": 1}
+        for name in "123":
+            mailings.add(conn, new_mailing(f"mlg_{name}", **whose), None)
+            rows = [new_row(row) for row in range(1, MANY + 1)]
+            checking.store_rows(conn, f"mlg_{name}", rows[: MANY if name == "1" else 1])
+        mailings.delete(conn, "mlg_3", 2)
+        for name, people in (("1", ["+22236000001", "+22236000002"]), ("2", [NUMBER])):
+            add_list(conn, f"lst_{name}", people, **whose)
+        conn.execute(
+            "INSERT INTO saved_texts VALUES ('txt_1', ?, 'Greeting', 'fr', 'Bonjour', 1, 'me')",
+            (whose["organization_id"],),
+        )
 
     async def write(self, **arguments):
         """Ask for a file, and wait until it is there or is not to be."""
@@ -89,6 +108,7 @@ async def world(open_house, autojump_clock):
                 (identity, NUMBER, CAME_IN, now_ms, whose),
             )
         )
+        await made.services.recorder.journal.commit(made.write_to_many)
         yield made
 
 
@@ -96,8 +116,9 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     export_id = await world.write()
     found = await world.lines(export_id)
     assert sorted(found) == [
-        *("audit.jsonl", "inbound.jsonl", "ledger.jsonl", "messages.jsonl", "opt-outs.jsonl"),
-        *("payments.jsonl", "settings.json", "verifications.jsonl"),
+        *("audit.jsonl", "inbound.jsonl", "ledger.jsonl", "list-people.jsonl", "lists.jsonl"),
+        *("mailing-rows.jsonl", "mailings.jsonl", "messages.jsonl", "opt-outs.jsonl"),
+        *("payments.jsonl", "saved-texts.jsonl", "settings.json", "verifications.jsonl"),
     ]
     sent = [each for each in found["messages.jsonl"] if each["kind"] == "sms"]
     assert [(each["to"], each["body"], each["metadata"]) for each in sent] == [
@@ -107,6 +128,15 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     assert [each["text"] for each in found["inbound.jsonl"]] == [CAME_IN]
     assert {each["kind"] for each in found["ledger.jsonl"]} == {"topup", "charge"}
     assert [each["last4"] for each in found["settings.json"]["keys"]] == [world.secret[-4:]]
+    of_mailings = [(each["mailingId"], each["row"]) for each in found["mailing-rows.jsonl"]]
+    assert of_mailings == [*(("mlg_1", row) for row in range(1, MANY + 1)), ("mlg_2", 1)]
+    assert found["mailing-rows.jsonl"][0]["cells"][1] == "Name 1"
+    assert [each["id"] for each in found["mailings.jsonl"]] == ["mlg_2", "mlg_1"]
+    assert [(each["listId"], each["number"]) for each in found["list-people.jsonl"]] == [
+        *(("lst_1", "+22236000001"), ("lst_1", "+22236000002"), ("lst_2", NUMBER)),
+    ]
+    assert [each["people"] for each in found["lists.jsonl"]] == [2, 1]
+    assert [each["text"] for each in found["saved-texts.jsonl"]] == ["Bonjour"]
     told = json.dumps(found)
     assert world.services.repositories._store.reader.execute(
         "SELECT count(*) FROM message"

@@ -303,6 +303,7 @@ async def test_the_service_forgets_by_itself_and_the_books_agree(open_house, qui
             ("timelines", 20, iso(view.created_at), False),
             ("events", 10, None, False),
             ("inbound", 5, None, False),
+            ("mailings", 30, None, False),
         ]  # fmt: skip
         await pass_days(quick, 10)
         assert house.gateway.show_message(message_id)[1] == ()
@@ -319,7 +320,7 @@ async def test_the_service_forgets_by_itself_and_the_books_agree(open_house, qui
 
 
 async def test_nothing_goes_where_it_is_kept_for_ever(open_house, quick):
-    policy = RetentionSection(texts_days=0, timelines_days=0, events_days=0, inbound_days=0)
+    policy = RetentionSection(**dict.fromkeys(RetentionSection.model_fields, 0))
     async with open_house(retention=policy) as house:
         await house.gateway.send_message(
             house.principal, SendMessage(to="+22236123456", body="kept")

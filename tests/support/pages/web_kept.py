@@ -90,6 +90,7 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
                 raise Invalid("number", "invalid_phone_number", "`number` is none.") from None
             known = number == "+22236123456"
             counts = {"messages": 241, "pending": 1, "inbound": 12, "verifications": 3}
+            counts |= {"mailingRows": 7, "lists": 2}
             told = counts if known else dict.fromkeys(counts, 0)
             return {"number": number, **told, "optedOut": known}
         case "number.forget" | "org.delete":

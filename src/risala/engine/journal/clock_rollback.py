@@ -29,6 +29,8 @@ _SHIFTS: Final = (
     "UPDATE api_keys SET old_until = old_until - :by WHERE old_until > :now",
     "UPDATE hooks SET old_until = old_until - :by WHERE old_until > :now",
     "UPDATE hook_storms SET ends_at = ends_at - :by WHERE ends_at > :now",
+    "UPDATE mailings SET again_at = again_at - :by WHERE state = 'sending' AND again_at > :now"
+    " AND wait NOT IN ('send_at', 'hours', 'spend_cap')",
     "UPDATE web_sessions SET expires_at = expires_at - :by WHERE expires_at > :now",
 )
 

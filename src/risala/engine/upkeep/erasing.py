@@ -16,7 +16,7 @@ import trio
 
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.upkeep.erasures import Erased, Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import Erased, Erasure, ErasureStep, following
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import PAUSE_FACTOR, PAUSE_MIN_S, STORAGE_RETRY_S
 from risala.engine.verify.sessions import Withdraw
@@ -78,7 +78,7 @@ async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
 async def _noted(
     services: Services, erasure: Erasure, place: str, done: bool, gone: dict[str, int]
 ) -> Erased:
-    step = ErasureStep(erasure.step + 1) if done else erasure.step
+    step = following(erasure.step) if done else erasure.step
     return await services.repositories.erasures.note(erasure, step, "" if done else place, gone)
 
 

@@ -52,7 +52,7 @@ class Rule:
 
     name: str
     days: int
-    """Days after which they are deleted; 0: never."""
+    """Days after which they are deleted; 0: never, unless somebody deletes what they belong to."""
     walks: tuple[RetentionWalk, ...]
 
 
@@ -60,6 +60,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     """The rules from the settings."""
     texts_ms, timelines_ms = section.texts_days * DAY_MS, section.timelines_days * DAY_MS
     events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
+    mailings = RetentionWalk(WalkKind.MAILINGS, section.mailings_days * DAY_MS)
     inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
     bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
     return (
@@ -67,6 +68,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
         Rule("timelines", section.timelines_days, _twice(WalkKind.TIMELINES, timelines_ms)),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
         Rule("inbound", section.inbound_days, (inbound, bank_texts)),
+        Rule("mailings", section.mailings_days, (mailings, RetentionWalk(WalkKind.CLEARED, 0))),
     )
 
 
@@ -138,9 +140,10 @@ async def step(
     Raises:
         Unavailable: the unit could not be written.
     """
-    if rule.days == 0:
+    on = rule.walks[walk]
+    if rule.days == 0 and on.kind is not WalkKind.CLEARED:
         return Forgot(0, after, done=True)
-    return await kept.forget(by, rule.walks[walk], now_ms, after)
+    return await kept.forget(by, on, now_ms, after)
 
 
 class Retention:

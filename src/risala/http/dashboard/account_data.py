@@ -136,7 +136,8 @@ async def forget(visit: PageRequest) -> TrioResponse:
 
 
 def _is_known(found: NumberFigures) -> bool:
-    return any((found.messages, found.inbound, found.verifications))
+    held = (found.messages, found.inbound, found.verifications, found.mailing_rows, found.lists)
+    return any(held)
 
 
 async def show_deletion(visit: PageRequest) -> TrioResponse:

@@ -160,6 +160,18 @@ def test_a_bad_row_is_mended_in_place(books):
         books.book.unit(partial(checking.mend, mailing_id=new.id, new=new_row(7)))
 
 
+def test_a_mended_row_is_bad_where_another_that_is_sent_has_its_number(books):
+    new = books.add()
+    twice = new_row(2, RowFault.DOUBLE, number=number(1))
+    books.store(new.id, new_row(1), twice)
+    books.book.unit(partial(checking.finish_check, mailing_id=new.id))
+    mend = partial(checking.mend, mailing_id=new.id, new=new_row(2, number=number(1)))
+    assert books.book.unit(mend).fault is RowFault.DOUBLE
+    books.book.unit(partial(checking.leave_out, mailing_id=new.id, number=1))
+    assert books.book.unit(mend).state is RowState.READY
+    assert_counted(books.conn, new)
+
+
 def test_a_row_that_may_be_on_its_way_is_not_mended(books):
     started = books.sending()
     with pytest.raises(Conflict, match="already being sent"):
@@ -240,6 +252,12 @@ def test_an_ended_mailing_stays_as_it_ended(books):
     ended = books.book.unit(partial(end, state=MailingState.STOPPED, now_ms=5))
     assert (ended.state, ended.ended_at) == (MailingState.STOPPED, 5)
     assert books.book.unit(partial(end, state=MailingState.DONE, now_ms=6)) == ended
+    going = books.sending(1)
+    done = partial(mailings.end, mailing_id=going.id, state=MailingState.DONE, now_ms=7)
+    with pytest.raises(Conflict, match="still ready"):
+        books.book.unit(done)
+    books.send(going.id, 1)
+    assert books.book.unit(done).ended_at == 7
     draft = books.draft()
     with pytest.raises(Conflict, match="has not been started"):
         books.book.unit(

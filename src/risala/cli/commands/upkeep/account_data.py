@@ -141,6 +141,8 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
             "not sent yet": found.pending,
             "came in": found.inbound,
             "verifications": found.verifications,
+            "in mailings": found.mailing_rows,
+            "on lists": found.lists,
             "opted out": found.opted_out,
         }
     )

@@ -28,6 +28,7 @@ def payload(report: RestoreReport) -> dict[str, Any]:
         "canceled": report.canceled,
         "held": report.held,
         "heldMessages": [to_json(each) for each in report.held_first],
+        "mailingsPaused": report.mailings_paused,
     }
 
 
@@ -43,6 +44,12 @@ def tell(report: RestoreReport) -> None:
     ):
         if count:
             click.echo(f"{output.counted(count, 'message')} {words}")
+    if report.mailings_paused:
+        paused = output.counted(report.mailings_paused, "mailing")
+        output.warned(
+            f"{paused} paused: rows that were sent since the backup look unsent here, and would be "
+            "sent again. Let a mailing go on only if that does no harm."
+        )
     if report.held:
         tell_held(report.held_first[:SHOWN_MAX])
         output.warned(

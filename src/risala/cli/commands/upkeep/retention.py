@@ -21,6 +21,7 @@ _WHAT: Final = {
     "timelines": "Timelines of messages",
     "events": "Events and their deliveries",
     "inbound": "Received messages",
+    "mailings": "Files and rows of mailings",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from risala.engine.journal.mailings import mailings
@@ -13,7 +14,9 @@ from risala.engine.journal.mailings.rows import (
     READY,
     RowCounts,
     cells_text,
+    delete_to,
     held,
+    last_of_next,
     row,
 )
 from risala.engine.journal.mailings.settling import message_of
@@ -51,9 +54,9 @@ def begin_check(
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: it is no draft.
+        Conflict: it is no draft, or its rows are no longer kept.
     """
-    mailings.require(conn, mailing_id, (MailingState.DRAFT,))
+    mailings.refuse_without_rows(mailings.require(conn, mailing_id, (MailingState.DRAFT,)))
     begun = {**values, "state": MailingState.CHECKING, "checked": 0}
     if clears:
         begun |= {"clearing": 1, **dict.fromkeys(_NO_ROWS, 0)}
@@ -70,19 +73,11 @@ def clear_rows(conn: sqlite3.Connection, mailing_id: str, limit: int = ROWS_AT_O
     found = mailings.stored(conn, mailing_id)
     if not found.clearing:
         return True
-    done = delete_rows(conn, found.key, limit) < limit
+    last = last_of_next(conn, found.key, limit)
+    done = last is None or delete_to(conn, found.key, last) < limit
     if done:
         mailings.write(conn, mailing_id, {"clearing": 0})
     return done
-
-
-def delete_rows(conn: sqlite3.Connection, key: int, limit: int) -> int:
-    """Delete some rows of a mailing, without counting; returns how many it were."""
-    return conn.execute(
-        "DELETE FROM mailing_rows WHERE mailing = ?1 AND row <= (SELECT max(row) FROM"
-        " (SELECT row FROM mailing_rows WHERE mailing = ?1 ORDER BY row LIMIT ?2))",
-        (key, limit),
-    ).rowcount
 
 
 def store_rows(conn: sqlite3.Connection, mailing_id: str, new: Sequence[NewRow]) -> StoredMailing:
@@ -134,8 +129,8 @@ def _opted_out(conn: sqlite3.Connection, mailing: Mailing, numbers: Sequence[str
         return set()
     found = rows_of_values(
         conn,
-        "SELECT o.recipient FROM ({values}) v JOIN opt_outs o"
-        " ON o.organization_id = v.column1 AND o.recipient = v.column2",
+        "SELECT o.recipient FROM ({values}) asked JOIN opt_outs o"
+        " ON o.organization_id = asked.column1 AND o.recipient = asked.column2",
         2,
         [(mailing.organization_id, number) for number in numbers],
     )
@@ -154,7 +149,7 @@ def finish_check(conn: sqlite3.Connection, mailing_id: str) -> Mailing:
 
 
 def mend(conn: sqlite3.Connection, mailing_id: str, new: NewRow) -> MailingRow:
-    """Write a row as somebody mended it.
+    """Write a row as somebody mended it; it is bad if another one that is sent has its number.
 
     Raises:
         NotFound: the mailing or the row is unknown.
@@ -165,8 +160,20 @@ def mend(conn: sqlite3.Connection, mailing_id: str, new: NewRow) -> MailingRow:
     may_be_sent = former.state is RowState.READY and found.mailing.started_at is not None
     if may_be_sent or former.state in (RowState.ACCEPTED, RowState.REFUSED):
         raise Conflict("This row is already being sent.")
+    if new.fault is None and _is_double(conn, found.key, new):
+        new = replace(new, fault=RowFault.DOUBLE, column=None)
     _write(conn, found, [new], stay_out=False)
     return row(conn, found.key, new.row)
+
+
+def _is_double(conn: sqlite3.Connection, key: int, new: NewRow) -> bool:
+    found = value_of(
+        conn,
+        "SELECT 1 FROM mailing_rows WHERE number = ? AND mailing = ? AND row <> ?"
+        " AND state NOT IN (?, ?) LIMIT 1",
+        (new.number, key, new.row, BAD, LEFT_OUT),
+    )
+    return found is not None
 
 
 def leave_out(conn: sqlite3.Connection, mailing_id: str, number: int | None) -> Mailing:

@@ -8,30 +8,48 @@ from typing import Final
 from risala.engine.journal.mailings.rows import ACCEPTED, READY
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
+from risala.engine.model.numbers import (
+    CANCELED,
+    DELIVERED,
+    FAILED,
+    PENDING,
+    PROCESSING,
+    SENT,
+    UNDELIVERED,
+)
 from risala.engine.model.records.mailing_rows import NumberShare
 from risala.engine.model.records.mailings import Outcomes
 
 _PEOPLE: Final = f"mailing = ? AND state IN ({READY}, {ACCEPTED})"
 """Rows that somebody gets a text by."""
+_LAST: Final = 2**63 - 1
+"""After every row."""
 
 
 def outcomes(conn: sqlite3.Connection, key: int) -> Outcomes:
-    """What became of a mailing's messages."""
+    """What became of a mailing's messages: of its rows, and of those that are no longer kept."""
+    gone = conn.execute(
+        "SELECT gone_sent, gone_delivered, gone_failed FROM mailings WHERE key = ?", (key,)
+    ).fetchone()
+    sent, delivered, failed = gone or (0, 0, 0)
+    now = of_rows(conn, key, _LAST)
+    return Outcomes(now.pending, now.sent + sent, now.delivered + delivered, now.failed + failed)
+
+
+def of_rows(conn: sqlite3.Connection, key: int, last: int) -> Outcomes:
+    """What became of the messages of a mailing's rows up to one."""
     counted = dict(
         conn.execute(
             "SELECT m.status, count(*) FROM mailing_rows r JOIN message m ON m.key = r.message"
-            " WHERE r.mailing = ? AND r.state = ? GROUP BY m.status",
-            (key, ACCEPTED),
+            " WHERE r.mailing = ? AND r.state = ? AND r.row <= ? GROUP BY m.status",
+            (key, ACCEPTED, last),
         ).fetchall()
     )
-    known = (SENT, DELIVERED, FAILED, UNDELIVERED, CANCELED)
-    failed = sum(counted.get(status, 0) for status in (FAILED, UNDELIVERED, CANCELED))
     return Outcomes(
-        pending=sum(counted.values()) - sum(counted.get(status, 0) for status in known),
+        pending=sum(counted.get(status, 0) for status in (PENDING, PROCESSING)),
         sent=counted.get(SENT, 0),
         delivered=counted.get(DELIVERED, 0),
-        failed=failed,
+        failed=sum(counted.get(status, 0) for status in (FAILED, UNDELIVERED, CANCELED)),
     )
 
 

@@ -125,9 +125,11 @@ def change(
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: it is in another state.
+        Conflict: it is in another state; or it is to send, and its rows are no longer kept.
     """
-    require(conn, mailing_id, states)
+    found = require(conn, mailing_id, states)
+    if values.get("state") is MailingState.SENDING:
+        refuse_without_rows(found)
     if values:
         write(conn, mailing_id, values)
     return mailing(conn, mailing_id)
@@ -146,6 +148,15 @@ def require(
     if states and found.mailing.state not in states:
         raise Conflict(_NOT_NOW[found.mailing.state])
     return found
+
+
+def refuse_without_rows(found: StoredMailing) -> None:
+    """
+    Raises:
+        Conflict: retention has deleted the mailing's rows.
+    """
+    if not found.mailing.keeps_rows:
+        raise Conflict("The rows of this mailing are no longer kept.")
 
 
 _NOT_NOW: Final[Mapping[MailingState, str]] = {
@@ -182,6 +193,14 @@ def wait(
     return mailing(conn, mailing_id)
 
 
+def pause_all(conn: sqlite3.Connection) -> int:
+    """Pause all mailings that send, after a restore: rows that are ready here may have been sent
+    since the backup. Returns how many it were."""
+    return conn.execute(
+        "UPDATE mailings SET state = 'paused', wait = NULL, again_at = NULL WHERE state = 'sending'"
+    ).rowcount
+
+
 def end(conn: sqlite3.Connection, mailing_id: str, state: MailingState, now_ms: int) -> Mailing:
     """End a mailing that was started; one that has ended stays as it is.
 
@@ -190,10 +209,12 @@ def end(conn: sqlite3.Connection, mailing_id: str, state: MailingState, now_ms: 
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: it was not started.
+        Conflict: it was not started; or rows are ready, and it is to be done.
     """
     found = require(conn, mailing_id, (MailingState.SENDING, MailingState.PAUSED, *ENDED)).mailing
     if found.ended_at is None:
+        if state is MailingState.DONE and found.ready:
+            raise Conflict("Some rows of this mailing are still ready.")
         ended = {"state": state, "ended_at": now_ms, "wait": None, "again_at": None}
         write(conn, mailing_id, ended)
     return mailing(conn, mailing_id)
@@ -208,5 +229,5 @@ def delete(conn: sqlite3.Connection, mailing_id: str, now_ms: int) -> Mailing:
     """
     states = (MailingState.CHECKING, MailingState.DRAFT, *ENDED)
     found = require(conn, mailing_id, states).mailing
-    write(conn, mailing_id, {"deleted_at": now_ms, "upload": None})
+    write(conn, mailing_id, {"deleted_at": now_ms, "clearing": 1, "upload": None})
     return found

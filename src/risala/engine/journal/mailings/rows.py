@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import rows_of_values
+from risala.engine.journal.store.sql import rows_of_values, value_of
 from risala.engine.model.errors import NotFound
 from risala.engine.model.numbers import STATUSES, Numbered
 from risala.engine.model.records.mailing_rows import FailedRows, ReadyRow
@@ -128,6 +128,23 @@ def _failed(row: MailingRow) -> bool:
 _FAILED: Final = ("failed", "undelivered", "canceled")
 
 
+def last_of_next(conn: sqlite3.Connection, key: int, limit: int) -> int | None:
+    """The last of a mailing's first rows; None: it has none."""
+    last: int | None = value_of(
+        conn,
+        "SELECT max(row) FROM"
+        " (SELECT row FROM mailing_rows WHERE mailing = ? ORDER BY row LIMIT ?)",
+        (key, limit),
+    )
+    return last
+
+
+def delete_to(conn: sqlite3.Connection, key: int, last: int) -> int:
+    """Delete a mailing's rows up to one, without counting; returns how many it were."""
+    statement = "DELETE FROM mailing_rows WHERE mailing = ? AND row <= ?"
+    return conn.execute(statement, (key, last)).rowcount
+
+
 # -- counts
 
 
@@ -164,8 +181,8 @@ def held(conn: sqlite3.Connection, key: int, numbers: list[int]) -> dict[int, tu
     """State, segments and price of those of these rows that there are."""
     found: list[tuple[Any, ...]] = rows_of_values(
         conn,
-        "SELECT r.row, r.state, r.segments, r.price FROM ({values}) v"
-        " JOIN mailing_rows r ON r.mailing = v.column1 AND r.row = v.column2",
+        "SELECT r.row, r.state, r.segments, r.price FROM ({values}) asked"
+        " JOIN mailing_rows r ON r.mailing = asked.column1 AND r.row = asked.column2",
         2,
         [(key, number) for number in numbers],
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
@@ -27,6 +28,7 @@ OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
     "timelines": partial(retention.oldest_message, walk="timelines"),
     "events": retention.oldest_event,
     "inbound": retention.oldest_inbound,
+    "mailings": forgetting.oldest,
 }
 """By the operator's rules: when the oldest remaining row was accepted, or came."""
 
@@ -53,6 +55,12 @@ def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: s
             return retention.inbound(conn, before, ROWS_AT_ONCE, one)
         case WalkKind.BANK_TEXTS:
             return retention.bank_texts(conn, name, before_ms, ROWS_AT_ONCE)
+        case WalkKind.MAILINGS:
+            marked = forgetting.mark_old(conn, before_ms, ROWS_AT_ONCE)
+            return Forgot(0, "", marked < ROWS_AT_ONCE)
+        case WalkKind.CLEARED:
+            cleared = forgetting.clear(conn, ROWS_AT_ONCE)
+            return Forgot(cleared.rows, "", cleared.done)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.journal.accounts import accounts, credentials, hooks, ledger, senders
 from risala.engine.journal.keys import find_key
@@ -21,7 +21,8 @@ from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
-from risala.engine.journal.upkeep import audit_log, retention_days
+from risala.engine.journal.upkeep import audit_log, exported_mailings, retention_days
+from risala.engine.journal.upkeep.account_part import AccountPart, Json, Read
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.fields import Moment, Money
@@ -31,19 +32,6 @@ from risala.engine.model.times import iso
 from risala.engine.model.wire import (
     message_wire,
 )
-
-Json = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class AccountPart:
-    rows: Sequence[Json]
-    last: str | None
-    """Where the next part begins; None: no further part."""
-
-
-Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]
-"""Reads rows of an organization, after a place, up to a number."""
 
 
 def _messages(
@@ -226,6 +214,7 @@ TABLES: Final[Mapping[str, Read]] = {
     "ledger": _ledger,
     "payments": _payments,
     "audit": _audit,
+    **exported_mailings.TABLES,
 }
 """The large tables, by the name of the file in the archive."""
 

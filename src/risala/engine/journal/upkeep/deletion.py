@@ -10,6 +10,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.people import members
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
@@ -23,7 +24,7 @@ COUNTED_MAX: Final = 10_000
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
     *("verify_settings", "kept_days", "face_credentials", "opened_countries"),
-    *("organization_prices", "hooks"),
+    *("organization_prices", "hooks", "saved_texts"),
 )
 """Tables with few rows for each organization, which are deleted with it."""
 
@@ -95,6 +96,7 @@ def delete(
     )
     for name in _OWNED:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
+    forgetting.mark_all(conn, organization_id, now_ms)
     # Consumers that followed its events with its credentials are owed nothing now.
     no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
     writable(conn, "event_cursors").delete_where("organization = ?", (no,))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.keys import find_key
+from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import erasures
@@ -21,7 +22,13 @@ from risala.engine.journal.upkeep.retention import redact
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.model.records.upkeep.erasures import Cancelable, Erased, Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import (
+    Cancelable,
+    Erased,
+    Erasure,
+    ErasureStep,
+    following,
+)
 
 AT_ONCE: Final = 100
 """Rows that one unit erases: some milliseconds of the writer."""
@@ -53,7 +60,7 @@ class _Stepped:
 
 
 def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
-    """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
+    """Do the next small piece of it, of any step but :attr:`ErasureStep.CODES` and ``PENDING``.
 
     Raises:
         NotFound: the id is unknown.
@@ -69,8 +76,7 @@ def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
     if erasure.step is ErasureStep.REST:
         noted = erasures.note(conn, erasure, erasure.step, "", stepped.gone)
         return Erased(erasures.end(conn, noted, now_ms))
-    following = ErasureStep(erasure.step + 1)
-    return Erased(erasures.note(conn, erasure, following, "", stepped.gone))
+    return Erased(erasures.note(conn, erasure, following(erasure.step), "", stepped.gone))
 
 
 def _carriers(conn: sqlite3.Connection, erasure: Erasure) -> Erased:
@@ -80,8 +86,8 @@ def _carriers(conn: sqlite3.Connection, erasure: Erasure) -> Erased:
             erasure = erasures.note(conn, erasure, erasure.step, _AGAIN, {})
         return Erased(erasure, waits=True)
     waited = erasure.place == _AGAIN
-    following = ErasureStep.EVENTS if waited else ErasureStep.REST
-    return Erased(erasures.note(conn, erasure, following, "", {}))
+    then = ErasureStep.EVENTS if waited else ErasureStep.REST
+    return Erased(erasures.note(conn, erasure, then, "", {}))
 
 
 def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
@@ -143,6 +149,16 @@ def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Canc
 
 
 # -- the steps
+
+
+def _mailings(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    """Rows of mailings, and people on lists."""
+    if erasure.number is None:
+        cleared = forgetting.clear(conn, AT_ONCE, erasure.organization_id)
+        return _Stepped({"mailing rows": cleared.rows}, "", cleared.done)
+    found = forgetting.take_number(conn, erasure.organization_id, erasure.number, AT_ONCE)
+    rows, lists = found
+    return _Stepped({"mailing rows": rows, "on lists": lists}, "", max(found) < AT_ONCE)
 
 
 def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:
@@ -345,17 +361,21 @@ _OVER: Final = 2
 """Statuses from here on mean that a message has left, or ended (``model/numbers.py``)."""
 
 
-def _rest(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
-    """The last writers to a number. For an organization also its opt-outs.
+def _rest(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:
+    """The last writers to a number, and rows of mailings that were being read meanwhile. For an
+    organization also its opt-outs.
 
     A number's own opt-outs stay: without them messages would come again.
     """
     if erasure.number is not None:
+        stepped = _mailings(conn, erasure, now_ms)
+        if not stepped.done:
+            return stepped
         conn.execute(
             "DELETE FROM last_writers WHERE recipient = ? AND organization_id = ?",
             (erasure.number, erasure.organization_id),
         )
-        return _Stepped({}, "", done=True)
+        return stepped
     gone = conn.execute(
         "DELETE FROM opt_outs WHERE organization_id = ?1 AND recipient IN"
         " (SELECT recipient FROM opt_outs WHERE organization_id = ?1 LIMIT ?2)",
@@ -384,4 +404,5 @@ _WORK: Final[Mapping[ErasureStep, Callable[[sqlite3.Connection, Erasure, int], _
     ErasureStep.SESSIONS: _sessions,
     ErasureStep.MESSAGES: _messages,
     ErasureStep.REST: _rest,
+    ErasureStep.MAILINGS: _mailings,
 }

@@ -8,6 +8,7 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.journal.upkeep import exported_mailings
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.upkeep.exports import Export, ExportFault, ExportState
 
@@ -73,14 +74,15 @@ def begin(
 
 
 def _expected(conn: sqlite3.Connection, organization_id: str) -> int:
-    """An estimate of the rows: messages, each with an entry of the ledger, are nearly all."""
+    """An estimate of the rows: messages, each with an entry of the ledger, and rows of mailings are
+    nearly all."""
     messages = value_of(
         conn,
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0"
         " AND organization = (SELECT no FROM organizations WHERE id = ?)",
         (organization_id,),
     )
-    return 2 * int(messages)
+    return 2 * int(messages) + exported_mailings.count(conn, organization_id)
 
 
 def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:

@@ -23,6 +23,14 @@ _SESSIONS: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM verifications WHERE recipient = ?"
     " AND organization_id = ? AND mode IN ('live', 'test') LIMIT ?)"
 )
+_MAILING_ROWS: Final = (
+    "SELECT count(*) FROM (SELECT 1 FROM mailing_rows r JOIN mailings m ON m.key = r.mailing"
+    " WHERE r.number = ? AND m.organization_id = ? LIMIT ?)"
+)
+_LISTS: Final = (
+    "SELECT count(*) FROM (SELECT 1 FROM list_people p JOIN recipient_lists l ON l.key = p.list"
+    " WHERE p.number = ? AND l.organization_id = ? LIMIT ?)"
+)
 
 
 def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFigures:
@@ -38,5 +46,7 @@ def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFig
         pending=count(_MESSAGES.format(more=" AND status = 0"), recipient),
         inbound=count(_INBOUND, number),
         verifications=count(_SESSIONS, number),
+        mailing_rows=count(_MAILING_ROWS, number),
+        lists=count(_LISTS, number),
         opted_out=opt_outs.is_out(conn, organization_id, number),
     )

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from risala.engine.journal.mailings import mailings
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key
@@ -70,6 +71,8 @@ class RestoreReport:
     """Messages scheduled for later that wait until the operator decides."""
     held_first: tuple[HeldMessage, ...]
     """The earliest of those."""
+    mailings_paused: int
+    """Mailings that were being sent, and may have gone on since the backup."""
     audit: AuditReport
     checked: bool
     """The backup has a checksum, and it is right."""
@@ -127,6 +130,7 @@ def restore(
                 settling.run(stamp, progress)
             held = tuple(restore_hold.held(conn))
             conn.execute("begin immediate")
+            paused = mailings.pause_all(conn)
             aside.runs(conn)  # the mark in the backup is from another time
             conn.execute("commit")
             after = backup.audit_with(conn, progress)
@@ -150,6 +154,7 @@ def restore(
         canceled=counts["canceled"],
         held=counts["held"],
         held_first=held,
+        mailings_paused=paused,
         audit=after,
         checked=checked,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from risala.engine.model.mailings import Chosen
@@ -19,6 +20,8 @@ class Choice:
     """What somebody chose; the rest is found by looking."""
     plan: NumberingPlan
     """By whose numbers the columns are told apart."""
+    files: ExitStack
+    """Closes what is opened, when the rows are read."""
 
 
 @dataclass(frozen=True, slots=True)

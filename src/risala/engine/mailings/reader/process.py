@@ -31,6 +31,7 @@ NICENESS: Final = 10
 
 
 def main() -> None:
+    os.umask(0o077)
     os.nice(NICENESS)
     request = json.load(sys.stdin)
     is_reading = request.pop("do") == "read"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +18,7 @@ from risala.engine.rules.mailings.checking import row_checker
 from risala.engine.rules.mailings.encodings import UTF_8, is_workbook
 from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
 from risala.engine.rules.mailings.recognising import SampleRow
-from risala.sms.numbering.plan import plan_of
+from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 HEAD_BYTES: Final = 512
 """So much of a file says of which kind it is."""
@@ -35,15 +36,21 @@ def read_table(request: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UnreadableTable: it is no table of people.
     """
-    path, rows_path = Path(request["path"]), Path(request["rows_path"])
-    choice = Choice(Chosen(**request["chosen"]), plan_of(tuple(request["countries"])))
-    table = _opened(path, request, choice)
+    plan = plan_of(tuple(request["countries"]))
+    with ExitStack() as files:
+        choice = Choice(Chosen(**request["chosen"]), plan, files)
+        return _checked(_opened(Path(request["path"]), request, choice), request, plan)
+
+
+def _checked(table: OpenedTable, request: dict[str, Any], plan: NumberingPlan) -> dict[str, Any]:
+    """Check the rows of a table and write them."""
+    rows_path = Path(request["rows_path"])
     recognised = table.recognised
     checker = row_checker(
         recognised.columns,
         recognised.number_column,
         request["text"],
-        choice.plan,
+        plan,
         request["smart_encoding"],
     )
     seen: set[str] = set()

@@ -43,7 +43,7 @@ def open_text(path: Path, choice: Choice) -> OpenedTable:
     """
     encoding = _encoding(path, choice.chosen.encoding)
     csv.field_size_limit(CELL_CHARACTERS_MAX)
-    file = _opened(path, encoding)
+    file = choice.files.enter_context(_opened(path, encoding))
     lines = _lines(file)
     first = [*islice(lines, SAMPLE_ROWS)]
     named = separator_named(first[0]) if first else None
@@ -79,8 +79,7 @@ def open_numbers(path: Path, choice: Choice) -> OpenedTable:
     Raises:
         UnreadableTable: there is nothing, or it is no table.
     """
-    with _opened(path, FoundEncoding(UTF_8, "utf-8-sig")) as pasted:
-        numbers = numbers_of(pasted.read())
+    numbers = numbers_of(path.read_text(encoding="utf-8-sig"))
     if numbers is None or choice.chosen.number_column:
         return open_text(path, choice)
     recognised = Recognised(

@@ -21,8 +21,16 @@ _BEGINS: Final = ("=", "+", "-", "@")
 
 def write_workbook(cells_path: Path, out_path: Path) -> int:
     """Write lines of JSON, each a list of texts, as the rows of a workbook; how many they are."""
-    # The part that it is writing is kept beside the file, where there is room for it.
-    tempfile.tempdir = str(out_path.parent)
+    # openpyxl keeps the sheet that it writes in a temporary file: beside the workbook, where there
+    # is room for it.
+    usual, tempfile.tempdir = tempfile.tempdir, str(out_path.parent)
+    try:
+        return _write(cells_path, out_path)
+    finally:
+        tempfile.tempdir = usual
+
+
+def _write(cells_path: Path, out_path: Path) -> int:
     workbook = Workbook(write_only=True)
     sheet = workbook.create_sheet()
     count = 0

@@ -72,7 +72,9 @@ def open_workbook(path: Path, choice: Choice) -> OpenedTable:
 def _opened(path: Path, choice: Choice) -> OpenedTable:
     with ZipFile(path) as archive:
         _look_through(archive)
-    workbook = _Workbook(path)
+    # openpyxl looks at a name's ending; an upload's has another.
+    workbook = _Workbook(choice.files.enter_context(path.open("rb")))
+    choice.files.callback(workbook.archive.close)
     names = tuple(workbook.sheets)[:SHEETS_MAX]
     wanted = choice.chosen.sheet
     if wanted is not None and wanted not in workbook.sheets:
@@ -146,9 +148,8 @@ def _look_through(archive: ZipFile) -> None:
 class _Workbook(ExcelReader):  # type: ignore[misc]
     """The parts of a workbook that rows need."""
 
-    def __init__(self, path: Path) -> None:
-        # openpyxl looks at a name's ending; an upload's has another.
-        super().__init__(path.open("rb"), read_only=True, data_only=True, keep_links=False)
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file, read_only=True, data_only=True, keep_links=False)
         self.read_manifest()
         self.read_workbook()
         apply_stylesheet(self.archive, self.wb)

@@ -16,7 +16,7 @@ from risala.engine.model.records.upkeep.erasure_progress import (
     NumberFigures,
     WentOn,
 )
-from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import STEPS, Erasure, ErasureStep
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -69,8 +69,8 @@ def progress_of(erasure: Erasure) -> ErasureProgress:
         organization_id=erasure.organization_id,
         number=None if erasure.last4 is None else masked(erasure.last4),
         state=ErasureState.DONE if is_done else ErasureState.UNDER_WAY,
-        step=int(erasure.step),
-        steps=len(ErasureStep),
+        step=STEPS.index(erasure.step),
+        steps=len(STEPS),
         waits=erasure.step is ErasureStep.CARRIERS and not is_done,
         gone=erasure.gone,
         asked_by=erasure.asked_by,

@@ -23,6 +23,10 @@ ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC)
 WEIGHED_BYTES: Final = 2_000_000
 """So much of a file is weighed to tell Windows-1252 from Windows-1256; it is looked through whole
 for what is no UTF-8."""
+LINE_BYTES: Final = 4096
+"""So much of a line waits for its end to be weighed."""
+ZEROS_MIN: Final = 4
+"""So many NULs, all in one half of the bytes, are the upper halves of UTF-16; fewer are strays."""
 
 _MARKS_OF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*", b"\0\0\1\0")
@@ -47,16 +51,8 @@ _LETTERS: Final = bytes(
     for each in _HIGH
     if each in _ARABIC_LETTERS or bytes((each,)).decode("cp1252", "replace").isalpha()
 )
-_words: Final = re.compile(
-    b"[A-Za-z"
-    + re.escape(_LETTERS)
-    + b"]*["
-    + re.escape(_LETTERS)
-    + b"][A-Za-z"
-    # The rest of the word.
-    + re.escape(_LETTERS)
-    + b"]*"
-).findall
+_runs: Final = re.compile(b"[A-Za-z]?[" + re.escape(_LETTERS) + b"]+[A-Za-z]?").findall
+"""Letters above 0x7F that stand together, with the letter of ASCII on each side."""
 _has_ascii: Final = re.compile(rb"[A-Za-z]").search
 _sequences: Final = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
@@ -98,14 +94,14 @@ class EncodingEvidence:
     """What a file's bytes say about its encoding; they are given in pieces."""
 
     def __init__(self) -> None:
-        self._head = b""
+        self._head = self._rest = b""
         self._size = self._zeros_even = self._zeros_odd = self._controls = 0
         self._utf_8: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
         self._weighed = self._arabic = self._latin = self._high = self._in_sequences = 0
 
     def feed(self, piece: bytes) -> None:
         """Look at the next bytes."""
-        self._head = self._head or piece[:4]
+        self._head = (self._head + piece[:4])[:4]
         if b"\0" in piece:
             even = self._size % 2
             self._zeros_even += piece[even::2].count(0)
@@ -118,15 +114,19 @@ class EncodingEvidence:
             except UnicodeDecodeError:
                 self._utf_8 = None
         if self._weighed < WEIGHED_BYTES:
-            self._weigh(piece)
+            # Words and characters are weighed whole, wherever the pieces are cut.
+            lines = self._rest + piece
+            end = lines.rfind(b"\n") + 1 or max(0, len(lines) - LINE_BYTES)
+            self._weigh(lines[:end])
+            self._rest = lines[end:]
 
     def _weigh(self, piece: bytes) -> None:
         self._weighed += len(piece)
         self._high += len(piece) - len(piece.translate(None, _HIGH))
         self._in_sequences += sum(map(len, _sequences(piece)))
-        for word in _words(piece):
-            letters = len(word) - len(word.translate(None, _ARABIC_LETTERS))
-            if _has_ascii(word):
+        for run in _runs(piece):
+            letters = len(run) - len(run.translate(None, _ARABIC_LETTERS))
+            if _has_ascii(run):
                 self._latin += letters
             elif letters > 1:
                 self._arabic += letters
@@ -142,6 +142,8 @@ class EncodingEvidence:
         """
         if self._size == 0:
             raise UnreadableTable(TableFault.EMPTY_FILE)
+        self._weigh(self._rest)
+        self._rest = b""
         of_16 = self._utf_16()
         if chosen == UTF_16:
             return FoundEncoding(UTF_16, of_16 or "utf-16-le")
@@ -173,11 +175,12 @@ class EncodingEvidence:
         if self._head.startswith(_MARKS_OF_16):
             return "utf-16"
         # Without a mark: separators, digits and line ends have a NUL in one half.
-        if self._zeros_odd * 20 > self._size and self._zeros_even == 0:
-            return "utf-16-le"
-        if self._zeros_even * 20 > self._size and self._zeros_odd == 0:
-            return "utf-16-be"
-        return None
+        if min(self._zeros_even, self._zeros_odd) > 0:
+            return None
+        zeros = self._zeros_even + self._zeros_odd
+        if zeros < ZEROS_MIN or zeros * 10 < self._size:
+            return None
+        return "utf-16-le" if self._zeros_odd else "utf-16-be"
 
 
 def _of_windows(name: str) -> FoundEncoding:

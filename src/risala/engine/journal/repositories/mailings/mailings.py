@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.mailings import checking, figures, mailings, rows, settling
+from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows, settling
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.mailing_rows import StoredMailing
@@ -33,6 +33,7 @@ class MailingRepository:
     failed_after = read(rows.failed_after)
     neighbour = read(figures.neighbour)
     queued = read(settling.queued)
+    uploads = read(forgetting.uploads)
 
     def to_check(self) -> list[StoredMailing]:
         """Mailings whose rows are being checked."""

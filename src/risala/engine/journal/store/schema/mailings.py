@@ -46,7 +46,7 @@ CREATE TABLE mailings (
   again_at INTEGER,
   -- The last row that the present check has stored.
   checked INTEGER NOT NULL DEFAULT 0,
-  -- 1: the rows of an earlier reading are being deleted.
+  -- 1: its rows are being deleted: of an earlier reading, or because they are no longer kept.
   clearing INTEGER NOT NULL DEFAULT 0,
   -- How many rows there are in each state, and what those that are ready or accepted come to:
   -- written with each change of a row.
@@ -58,8 +58,12 @@ CREATE TABLE mailings (
   refused INTEGER NOT NULL DEFAULT 0,
   segments INTEGER NOT NULL DEFAULT 0,
   price INTEGER NOT NULL DEFAULT 0,
-  -- 0: retention has deleted its rows.
+  -- 0: retention deletes its rows, or has.
   keeps_rows INTEGER NOT NULL DEFAULT 1,
+  -- What had become of the messages of those rows.
+  gone_sent INTEGER NOT NULL DEFAULT 0,
+  gone_delivered INTEGER NOT NULL DEFAULT 0,
+  gone_failed INTEGER NOT NULL DEFAULT 0,
   -- Since when nobody sees it: its rows are being deleted, then it is too.
   deleted_at INTEGER
 ) STRICT;
@@ -68,7 +72,7 @@ CREATE INDEX mailings_by_state ON mailings (state, organization_id);
 CREATE INDEX mailings_by_upload ON mailings (upload) WHERE upload IS NOT NULL;
 -- Those that retention looks at.
 CREATE INDEX mailings_by_time ON mailings (coalesce(ended_at, created_at)) WHERE keeps_rows = 1;
-CREATE INDEX mailings_deleted ON mailings (key) WHERE deleted_at IS NOT NULL;
+CREATE INDEX mailings_clearing ON mailings (key) WHERE clearing = 1;
 
 CREATE TABLE mailing_rows (
   mailing INTEGER NOT NULL,

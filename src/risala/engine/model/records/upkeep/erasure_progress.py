@@ -62,6 +62,9 @@ class NumberFigures:
     """The number of those that have not left."""
     inbound: int
     verifications: int
+    mailing_rows: int
+    lists: int
+    """Recipient lists that it is on."""
     opted_out: bool
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import recipient_number
 
 
 class ErasureStep(IntEnum):
-    """The order of the steps; their numbers are in rows."""
+    """The steps; their numbers are in rows. Their order is :data:`STEPS`."""
 
     CODES = 0
     """Pending verification sessions end, and their codes with them."""
@@ -24,6 +25,21 @@ class ErasureStep(IntEnum):
     CARRIERS = 6
     """Messages at a carrier are waited for, and erased when they have ended."""
     REST = 7
+    MAILINGS = 8
+    """Rows of mailings and lists; before messages, so that no more of them are made."""
+
+
+STEPS: Final = (
+    *(ErasureStep.CODES, ErasureStep.MAILINGS, ErasureStep.PENDING, ErasureStep.EVENTS),
+    *(ErasureStep.INBOUND, ErasureStep.SESSIONS, ErasureStep.MESSAGES, ErasureStep.CARRIERS),
+    ErasureStep.REST,
+)
+"""In their order."""
+
+
+def following(step: ErasureStep) -> ErasureStep:
+    """The step after one that is not the last."""
+    return STEPS[STEPS.index(step) + 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,9 @@ class WalkKind(StrEnum):
     """For organizations that keep theirs for a shorter time."""
     INBOUND = "inbound"
     BANK_TEXTS = "bank_texts"
+    MAILINGS = "mailings"
+    CLEARED = "cleared"
+    """Rows of mailings that are old, and of mailings and lists that were deleted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,178 @@
+"""Rows of mailings and people of lists go: with their mailing or list, when they are old, when a
+number is erased, and with their organization.
+
+What is deleted or old is marked by one unit, and its rows go in pieces. A mailing that is merely
+old stays, with its counts and what became of its messages.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.mailings.figures import of_rows
+from risala.engine.journal.mailings.rows import (
+    ACCEPTED,
+    LEFT_OUT,
+    REFUSED,
+    RowCounts,
+    delete_to,
+    last_of_next,
+)
+from risala.engine.journal.store.sql import value_of
+
+_OVER: Final = "coalesce(ended_at, created_at)"
+_DUE: Final = (
+    "keeps_rows = 1 AND deleted_at IS NULL AND (ended_at IS NOT NULL OR state = 'draft')"
+    f" AND {_OVER} < ?"
+)
+"""Mailings that ended, and drafts, from before a time."""
+
+
+def mark_old(conn: sqlite3.Connection, before_ms: int, limit: int) -> int:
+    """Let the rows and the file of old mailings go; returns how many mailings it were."""
+    return conn.execute(
+        "UPDATE mailings SET keeps_rows = 0, clearing = 1, upload = NULL WHERE key IN"  # noqa: S608 -- constants
+        f" (SELECT key FROM mailings WHERE {_DUE} ORDER BY {_OVER} LIMIT ?)",
+        (before_ms, limit),
+    ).rowcount
+
+
+def oldest(conn: sqlite3.Connection) -> int | None:
+    """When the oldest mailing ended whose rows are there, or the oldest draft was made."""
+    found: int | None = value_of(
+        conn,
+        f"SELECT {_OVER} FROM mailings WHERE {_DUE} ORDER BY {_OVER} LIMIT 1",  # noqa: S608 -- constants
+        (2**63 - 1,),
+    )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The work of one unit."""
+
+    rows: int
+    done: bool
+    """Nothing else is marked."""
+
+
+def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None = None) -> Cleared:
+    """Delete some rows of what was deleted or is old, then that itself.
+
+    Args:
+        organization_id: whose; None: everybody's.
+    """
+    whose, given = "", []
+    if organization_id is not None:
+        whose, given = " AND organization_id = ?", [organization_id]
+    mailing = conn.execute(
+        "SELECT key, deleted_at IS NOT NULL FROM mailings WHERE clearing = 1"  # noqa: S608 -- constants
+        f" AND (deleted_at IS NOT NULL OR keeps_rows = 0){whose} ORDER BY key LIMIT 1",
+        given,
+    ).fetchone()
+    if mailing is not None:
+        key, is_deleted = mailing
+        return Cleared(_clear_mailing(conn, key, limit, is_deleted=bool(is_deleted)), done=False)
+    key = value_of(
+        conn,
+        "SELECT key FROM recipient_lists WHERE deleted_at IS NOT NULL"  # noqa: S608 -- constants
+        f"{whose} ORDER BY key LIMIT 1",
+        given,
+    )
+    if key is None:
+        return Cleared(0, done=True)
+    return Cleared(_clear_list(conn, key, limit), done=False)
+
+
+def _clear_mailing(conn: sqlite3.Connection, key: int, limit: int, *, is_deleted: bool) -> int:
+    last = last_of_next(conn, key, limit)
+    gone = 0
+    if last is not None:
+        became = of_rows(conn, key, last)
+        conn.execute(
+            "UPDATE mailings SET gone_sent = gone_sent + ?, gone_delivered = gone_delivered + ?,"
+            " gone_failed = gone_failed + ? WHERE key = ?",
+            (became.sent, became.delivered, became.failed, key),
+        )
+        gone = delete_to(conn, key, last)
+    if gone < limit:
+        conn.execute(
+            "DELETE FROM mailings WHERE key = ?"
+            if is_deleted
+            else "UPDATE mailings SET clearing = 0 WHERE key = ?",
+            (key,),
+        )
+    return gone
+
+
+def _clear_list(conn: sqlite3.Connection, key: int, limit: int) -> int:
+    gone = conn.execute(
+        "DELETE FROM list_people WHERE list = ?1 AND number <= (SELECT max(number) FROM"
+        " (SELECT number FROM list_people WHERE list = ?1 ORDER BY number LIMIT ?2))",
+        (key, limit),
+    ).rowcount
+    if gone < limit:
+        conn.execute("DELETE FROM recipient_lists WHERE key = ?", (key,))
+    return gone
+
+
+def mark_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
+    """Delete all mailings and lists of an organization; their rows go by :func:`clear`."""
+    conn.execute(
+        "UPDATE mailings SET deleted_at = ?, clearing = 1, upload = NULL"
+        " WHERE organization_id = ? AND deleted_at IS NULL",
+        (now_ms, organization_id),
+    )
+    conn.execute(
+        "UPDATE recipient_lists SET deleted_at = ?"
+        " WHERE organization_id = ? AND deleted_at IS NULL",
+        (now_ms, organization_id),
+    )
+
+
+def take_number(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> tuple[int, int]:
+    """Take a number out of some of an organization's rows and lists; returns from how many of each.
+
+    A row that was not sent is left out. A mailing that has the number loses its file, where it
+    stands too.
+    """
+    found = conn.execute(
+        "SELECT r.mailing, r.row, r.state, r.segments, r.price"
+        " FROM mailing_rows r JOIN mailings m ON m.key = r.mailing"
+        " WHERE r.number = ? AND m.organization_id = ? LIMIT ?",
+        (number, organization_id, limit),
+    ).fetchall()
+    for mailing, row, former, segments, price in found:
+        state = former if former in (ACCEPTED, REFUSED) else LEFT_OUT
+        counts = RowCounts()
+        counts.add(former, segments, price, sign=-1)
+        counts.add(state, segments, price)
+        counts.write(conn, mailing)
+        conn.execute(
+            "UPDATE mailing_rows SET number = NULL, cells = '[]', state = ?, fault = NULL,"
+            " fault_column = NULL WHERE mailing = ? AND row = ?",
+            (state, mailing, row),
+        )
+        conn.execute("UPDATE mailings SET upload = NULL WHERE key = ?", (mailing,))
+    lists = conn.execute(
+        "SELECT p.list FROM list_people p JOIN recipient_lists l ON l.key = p.list"
+        " WHERE p.number = ? AND l.organization_id = ? LIMIT ?",
+        (number, organization_id, limit),
+    ).fetchall()
+    conn.executemany(
+        "DELETE FROM list_people WHERE list = ? AND number = ?",
+        [(key, number) for (key,) in lists],
+    )
+    conn.executemany("UPDATE recipient_lists SET people = people - 1 WHERE key = ?", lists)
+    return len(found), len(lists)
+
+
+def uploads(conn: sqlite3.Connection) -> set[str]:
+    """The uploads that mailings were read from, and may be read from again: those of the days that
+    their rows are kept."""
+    rows = conn.execute("SELECT upload FROM mailings WHERE upload IS NOT NULL")
+    return {upload for (upload,) in rows}

@@ -1,0 +1,21 @@
+"""A part of an account's data, as it is read for its owner's file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class AccountPart:
+    rows: Sequence[Json]
+    last: str | None
+    """Where the next part begins; None: no further part."""
+
+
+Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]
+"""Reads rows of an organization, after a place, up to a number."""

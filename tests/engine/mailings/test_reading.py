@@ -1,0 +1,180 @@
+"""Tables are read in a process of its own, which has bounds."""
+
+import io
+import json
+import os
+import zipfile
+
+import openpyxl
+import pytest
+import trio
+
+from risala.engine.mailings import reading
+from risala.engine.mailings.reading import (
+    ReadRequest,
+    SheetFault,
+    part_of,
+    read,
+    write_workbook,
+)
+from risala.engine.model.errors import Overloaded, StorageFailed
+from risala.engine.model.mailings import Chosen
+from risala.engine.model.records.mailings import Recognised
+
+LIST = "Nom;Tél;Frais\nBâ;22123456;5\nLy;12;6\n".encode("cp1252")
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+@pytest.fixture
+def asked(tmp_path):
+    def asks(octets, **values):
+        path = tmp_path / "upl_1.file"
+        path.write_bytes(octets)
+        rows_path = tmp_path / "upl_1.rows"
+        return ReadRequest(path=path, rows_path=rows_path, countries=("MR",), **values)
+
+    return asks
+
+
+def rows_of(request):
+    return [json.loads(line) for line in request.rows_path.read_text().splitlines()]
+
+
+def names(folder):
+    return sorted(each.name for each in folder.iterdir())
+
+
+async def test_a_table_is_read(asked, tmp_path):
+    request = asked(LIST, text="{{nom}}: {{frais}}")
+    result = await read(request)
+    assert result.rows == 2
+    assert result.recognised == Recognised(
+        encoding="windows-1252",
+        separator=";",
+        sheet=None,
+        sheets=(),
+        has_header=True,
+        columns=("Nom", "Tél", "Frais"),
+        number_column=1,
+    )
+    assert rows_of(request) == [
+        [2, ["Bâ", "22123456", "5"], "+22222123456", None, None, 1],
+        [3, ["Ly", "12", "6"], None, "number", "Tél", 0],
+    ]
+    assert names(tmp_path) == ["upl_1.file", "upl_1.rows"]
+    assert request.rows_path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_it_is_read_again_as_chosen(asked):
+    await read(asked(LIST))
+    request = asked(LIST, chosen=Chosen(has_header=False, number_column=1))
+    assert (await read(request)).rows == 3
+    assert len(rows_of(request)) == 3
+
+
+@pytest.mark.parametrize(
+    ("octets", "code"),
+    [
+        (b"", "empty_file"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(99), "not_a_table"),
+        (b"Tel\n22123456\n33\x00123456\n", "nul_characters"),
+        (b"Tel;Nom\n22123456;a\n33123456;=A1\n", "formula_without_value"),
+        (b"PK\x03\x04" + bytes(99), "broken_workbook"),
+    ],
+)
+async def test_a_bad_file_is_one_sentence_and_leaves_nothing(asked, tmp_path, octets, code):
+    (tmp_path / "upl_1.rows").write_text("of an earlier reading")
+    with pytest.raises(SheetFault) as raised:
+        await read(asked(octets))
+    assert (raised.value.path, raised.value.code) == ("file", code)
+    assert str(raised.value).endswith(".")
+    assert str(raised.value).count(". ") == 0
+    assert names(tmp_path) == ["upl_1.file"]
+
+
+def bomb():
+    """A workbook of a few hundred kilobytes whose one sheet needs gigabytes as a tree."""
+    book = openpyxl.Workbook()
+    out, bomb = io.BytesIO(), io.BytesIO()
+    book.save(out)
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as new:
+        for info in old.infolist():
+            if not info.filename.endswith("sheet1.xml"):
+                new.writestr(info.filename, old.read(info))
+        with new.open("xl/worksheets/sheet1.xml", "w") as sheet:
+            sheet.write(f'<worksheet xmlns="{MAIN}"><cols>'.encode())
+            for _ in range(19):
+                sheet.write(b"<c/>" * 2_500_000)
+            sheet.write(b"</cols></worksheet>")
+    return bomb.getvalue()
+
+
+@pytest.mark.slow
+async def test_a_bomb_ends_with_its_own_process(asked, tmp_path):
+    octets = bomb()
+    assert len(octets) < 1_000_000
+    with pytest.raises(SheetFault) as raised:
+        await read(asked(octets))
+    assert raised.value.code == "too_big"
+    assert names(tmp_path) == ["upl_1.file"]
+
+
+async def test_what_takes_too_long_is_ended(asked, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "READ_MAX_S", 0)
+    with pytest.raises(SheetFault) as raised:
+        await read(asked(LIST))
+    assert raised.value.code == "too_big"
+    assert names(tmp_path) == ["upl_1.file"]
+
+
+async def test_a_reader_that_is_not_waited_for_ends(asked, tmp_path):
+    request = asked(b"")
+    request.path.unlink()
+    os.mkfifo(request.path)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read, request)
+        # The reader waits for the other end of the pipe: it has begun.
+        pipe = await trio.to_thread.run_sync(os.open, request.path, os.O_WRONLY)
+        nursery.cancel_scope.cancel()
+    with pytest.raises(BrokenPipeError):
+        os.write(pipe, b"x")
+    os.close(pipe)
+    assert names(tmp_path) == ["upl_1.file"]
+
+
+async def test_the_service_gives_no_secret_to_it(asked, monkeypatch):
+    monkeypatch.setenv("RISALA_SECRET", "s3cret")
+    assert "RISALA_SECRET" not in reading._environment()
+    assert (await read(asked(LIST))).rows == 2
+
+
+async def test_a_machine_without_room_for_it(asked, monkeypatch):
+    monkeypatch.setattr(reading.sys, "executable", "/nonexistent/python")
+    with pytest.raises(Overloaded):
+        await read(asked(LIST))
+
+
+async def test_a_folder_that_cannot_be_written_to(asked, tmp_path):
+    request = asked(LIST)
+    part_of(request.rows_path).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageFailed):
+        await read(request)
+    assert names(tmp_path) == ["upl_1.file"]
+
+
+async def test_a_report_is_written_as_a_workbook(tmp_path):
+    lines, out = tmp_path / "cells", tmp_path / "report.xlsx"
+    lines.write_text('["Nom", "Tél"]\n["=1+1", "+22222123456"]\n')
+    await write_workbook(lines, out)
+    assert [*openpyxl.load_workbook(out).active.values] == [
+        ("Nom", "Tél"),
+        ("=1+1", "+22222123456"),
+    ]
+    assert names(tmp_path) == ["cells", "report.xlsx"]
+    assert out.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path):
+    with pytest.raises(StorageFailed):
+        await write_workbook(tmp_path / "missing", tmp_path / "report.xlsx")
+    assert names(tmp_path) == []

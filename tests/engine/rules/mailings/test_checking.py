@@ -1,0 +1,132 @@
+"""Whether a row can become a message."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.engine.model.records.mailings import RowFault
+from risala.engine.rules.mailings.checking import check_row, read_number, row_checker
+from risala.engine.rules.mailings.rendering import render
+from risala.sms.limits import TEXT_CHARACTERS_MAX
+from risala.sms.numbering.plan import DEFAULT, plan_of
+from risala.sms.segment import count
+
+COLUMNS = ("Nom", "Tél", "Frais")
+
+
+def checked(cells, text="{{Nom}}: {{frais}} MRU", smart=True):
+    found = check_row(cells, COLUMNS, 1, text, DEFAULT, smart)
+    return found.number, found.fault, found.column, found.segments
+
+
+def test_a_good_row():
+    assert checked(("Sidi", "22 12 34 56", "1500")) == ("+22222123456", None, None, 1)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "22123456",
+        "22 12 34 56",
+        "22.12.34.56",
+        "+222 22 12 34 56",
+        "0022222123456",
+        "22222123456",
+        "٢٢١٢٣٤٥٦",
+        "۲۲۱۲۳۴۵۶",
+        "\u200e22123456\u200f",
+        '="22123456"',
+        "'22123456",
+        "'+22222123456",
+        "’22123456",
+        "(222) 22-12-34-56",
+    ],
+)
+def test_numbers_as_people_and_spreadsheets_write_them(cell):
+    assert read_number(cell, DEFAULT) == "+22222123456"
+
+
+@pytest.mark.parametrize("cell", ["", "néant", "2,2123E+07", "2212345", "+33612345678", "'", '=""'])
+def test_what_is_no_number(cell):
+    assert read_number(cell, DEFAULT) is None
+    assert checked(("Sidi", cell, "1500")) == (None, RowFault.NUMBER, "Tél", 0)
+
+
+def test_the_first_country_is_home():
+    plan = plan_of(("SN", "MR"))
+    assert read_number("771234567", plan) == "+221771234567"
+    assert read_number("+222 22123456", plan) == "+22222123456"
+
+
+@pytest.mark.parametrize(
+    ("cells", "text", "fault", "column"),
+    [
+        (("", "22123456", "1"), "{{nom}}", RowFault.VALUE_MISSING, "Nom"),
+        (("  ", "22123456", "1"), "{{nom}}", RowFault.VALUE_MISSING, "Nom"),
+        (("Sidi", "22123456"), "{{nom}} {{frais}}", RowFault.VALUE_MISSING, "Frais"),
+        (("Sidi", "22123456", ""), "{{nom}} {{Classe}}", RowFault.VALUE_MISSING, "Classe"),
+        (("Si\x00di", "22123456", ""), "{{nom}}", RowFault.CHARACTERS, "Nom"),
+        (("Si\ud800di", "22123456", ""), "{{nom}}", RowFault.CHARACTERS, "Nom"),
+        (("\ufffddi", "22123456", ""), "{{nom}}", RowFault.CHARACTERS, "Nom"),
+        (("Sidi", "22123456", ""), "a\x1b{{nom}}", RowFault.CHARACTERS, None),
+        (("x" * 801, "22123456", ""), "{{nom}}{{nom}}", RowFault.TOO_LONG, None),
+        (("Sidi", "22123456", "1", "fille"), "{{nom}}", RowFault.CELLS, None),
+        (("\u200b", "22123456", ""), "{{nom}}", None, None),
+    ],
+)
+def test_what_is_wrong_with_a_row(cells, text, fault, column):
+    number, found, where, segments = checked(cells, text)
+    assert (number, found, where) == ("+22222123456", fault, column)
+    assert (segments > 0) == (fault is None)
+
+
+def test_characters_in_a_column_that_the_text_does_not_name_do_not_matter():
+    assert checked(("\x00", "22123456", "5"), "{{frais}}")[1] is None
+
+
+@pytest.mark.parametrize("text", [None, "", "  \n"])
+def test_without_a_text_only_numbers_are_checked(text):
+    assert checked(("", "22123456", ""), text) == ("+22222123456", None, None, 0)
+
+
+def test_doubles_are_found_however_they_are_written():
+    checker = row_checker(COLUMNS, 1, None, DEFAULT, smart=False)
+    seen: set[str] = set()
+    written = ("22123456", "x", "+222 22 12 34 56", "33123456", "٢٢١٢٣٤٥٦")
+    rows = [checker.check(row, ("", each), seen) for row, each in enumerate(written, start=2)]
+    assert [each.fault for each in rows] == [
+        None,
+        RowFault.NUMBER,
+        RowFault.DOUBLE,
+        None,
+        RowFault.DOUBLE,
+    ]
+    assert [each.row for each in rows] == [2, 3, 4, 5, 6]
+    assert rows[2].number == "+22222123456"
+
+
+def test_typographic_characters_are_replaced_where_the_organization_wants_it():
+    long = ("N’Diaye " * 10, "22123456", "")
+    assert checked(long, "{{nom}}", smart=True)[3] == 1
+    assert checked(long, "{{nom}}", smart=False)[3] == 2
+
+
+@given(st.text(max_size=40), st.text(max_size=1700))
+def test_a_row_without_a_fault_is_a_message(name, text):
+    cells = (name, "22123456", "5")
+    found = check_row(cells, COLUMNS, 1, text, DEFAULT, smart=False)
+    rendered = render(text, COLUMNS, cells)
+    if found.fault is None and text.strip():
+        assert rendered.strip()
+        assert len(rendered) <= TEXT_CHARACTERS_MAX
+        rendered.encode()
+        assert "\0" not in rendered
+        assert found.segments == count(rendered).segments
+    else:
+        assert found.segments == 0
+
+
+@given(st.lists(st.text(), max_size=6))
+def test_any_row_can_be_checked(cells):
+    found = check_row(cells, COLUMNS, 1, "{{nom}}", DEFAULT, smart=True)
+    assert (found.number is None) == (found.fault is RowFault.NUMBER)

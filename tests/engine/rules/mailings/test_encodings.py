@@ -1,0 +1,136 @@
+"""What a file is, by its bytes."""
+
+import codecs
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.engine.rules.mailings.encodings import (
+    ARABIC,
+    ENCODINGS,
+    ENCRYPTED,
+    LATIN,
+    OLE,
+    UTF_8,
+    UTF_16,
+    EncodingEvidence,
+    is_workbook,
+)
+from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
+
+FRENCH = "Nom;Prénom;Téléphone\r\nBÂ;Élodie;22123456\r\nN’Diaye;Aïcha;33123456\r\n« ÉCOLE »;à;1\r\n"
+ARABIC_TEXT = "الاسم;الهاتف\r\nمحمد ولد أحمد;22123456\r\nأمينة و سيدي;33123456\r\n"
+ASCII = "name,phone\nSidi,22123456\n"
+
+
+def found(octets, chosen=None, size=7):
+    evidence = EncodingEvidence()
+    for start in range(0, len(octets), size):
+        evidence.feed(octets[start : start + size])
+    return evidence.encoding(chosen)
+
+
+def fault(octets, chosen=None):
+    with pytest.raises(UnreadableTable) as raised:
+        found(octets, chosen)
+    return raised.value.fault
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "name"),
+    [
+        (ASCII, "ascii", UTF_8),
+        (FRENCH, "utf-8", UTF_8),
+        (FRENCH, "utf-8-sig", UTF_8),
+        (ARABIC_TEXT, "utf-8", UTF_8),
+        (ARABIC_TEXT, "utf-8-sig", UTF_8),
+        (FRENCH, "utf-16", UTF_16),
+        (ARABIC_TEXT, "utf-16", UTF_16),
+        (FRENCH, "utf-16-le", UTF_16),
+        (ARABIC_TEXT, "utf-16-be", UTF_16),
+        (FRENCH, "cp1252", LATIN),
+        (FRENCH + "œuvre €5", "cp1252", LATIN),
+        (ARABIC_TEXT, "cp1256", ARABIC),
+        # A list in both languages, as a machine in Arabic writes it.
+        (ARABIC_TEXT + "Aïcha;Bâ;Noël;à l’école;ça\r\n" * 2, "cp1256", ARABIC),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 65536])
+def test_encodings_are_recognised(text, codec, name, size):
+    octets = text.encode(codec)
+    encoding = found(octets, size=size)
+    assert encoding.name == name
+    assert octets.decode(encoding.codec) == text
+
+
+def test_a_mark_of_the_other_order_is_read():
+    octets = codecs.BOM_UTF16_BE + ARABIC_TEXT.encode("utf-16-be")
+    assert octets.decode(found(octets).codec) == ARABIC_TEXT
+
+
+def test_what_is_chosen_counts():
+    octets = FRENCH.encode("cp1252")
+    assert found(octets, ARABIC).codec == "cp1256"
+    assert found(ASCII.encode(), LATIN).codec == "cp1252"
+    assert found(ASCII.encode("utf-16-le"), UTF_16).codec == "utf-16-le"
+    assert fault(octets, UTF_8) is TableFault.BROKEN_ENCODING
+
+
+def test_broken_encodings():
+    whole = ARABIC_TEXT.encode()
+    assert fault(whole + b"\xd9") is TableFault.BROKEN_ENCODING
+    assert fault(codecs.BOM_UTF8 + FRENCH.encode("cp1252")) is TableFault.BROKEN_ENCODING
+    # Two files of different encodings, one behind the other.
+    assert fault(whole * 5 + "É".encode("cp1252")) is TableFault.BROKEN_ENCODING
+
+
+def test_what_is_no_text():
+    assert fault(b"") is TableFault.EMPTY_FILE
+    assert fault(b"a;b\n1;\x00\n") is TableFault.NUL_CHARACTERS
+    assert fault(bytes(range(256)) * 10) is TableFault.NUL_CHARACTERS
+    assert fault(bytes(range(1, 256)) * 10) is TableFault.NOT_A_TABLE
+
+
+@given(st.binary(max_size=300), st.sampled_from([None, *ENCODINGS]))
+def test_any_bytes_have_an_encoding_or_a_fault(octets, chosen):
+    with suppress(UnreadableTable):
+        encoding = found(octets, chosen)
+        assert encoding.name in ENCODINGS
+        if encoding.name == UTF_8:
+            octets.decode(encoding.codec)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1))
+def test_each_text_of_utf_8_is_recognised(text):
+    assert found(text.encode()).name == UTF_8
+
+
+@pytest.mark.parametrize(
+    ("head", "fault"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", TableFault.NOT_A_TABLE),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", TableFault.NOT_A_TABLE),
+        (b"GIF89a", TableFault.NOT_A_TABLE),
+        (b"%PDF-1.7", TableFault.NOT_A_TABLE),
+        (b"  \r\n<HTML><table>", TableFault.NOT_A_TABLE),
+        (b'<?xml version="1.0"?><Workbook>', TableFault.NOT_A_TABLE),
+        (OLE + bytes(504), TableFault.OLD_WORKBOOK),
+    ],
+)
+def test_files_of_other_kinds(head, fault):
+    with pytest.raises(UnreadableTable) as raised:
+        is_workbook(head, [head])
+    assert raised.value.fault is fault
+
+
+def test_a_password_is_named():
+    with pytest.raises(UnreadableTable) as raised:
+        is_workbook(OLE, [OLE + bytes(100), b"x" + ENCRYPTED])
+    assert raised.value.fault is TableFault.PROTECTED_WORKBOOK
+
+
+def test_workbooks_and_texts():
+    assert is_workbook(b"PK\x03\x04...")
+    assert not is_workbook(b"name;phone")
