@@ -45,13 +45,16 @@ _LISTS: Final = Rows.of_record(RecipientList)
 
 
 def _lists(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
-    found = conn.execute(
-        f"SELECT {_LISTS.columns}, key FROM recipient_lists WHERE organization_id = ?"  # noqa: S608 -- names of ours
-        " AND key > ? AND deleted_at IS NULL ORDER BY key LIMIT ?",
-        (organization_id, int(after or 0), limit),
-    ).fetchall()
-    written = [to_json(_LISTS.of(fields)) for *fields, _ in found]
-    return AccountPart(written, str(found[-1][-1]) if len(found) == limit else None)
+    found = [
+        _LISTS.of(row)
+        for row in conn.execute(
+            f"SELECT {_LISTS.columns} FROM recipient_lists WHERE organization_id = ? AND id > ?"  # noqa: S608 -- names of ours
+            " AND deleted_at IS NULL ORDER BY id LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    written = [to_json(each) for each in found]
+    return AccountPart(written, found[-1].id if len(found) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)
