@@ -14,6 +14,7 @@ from risala.http.web.app import WebApp
 from web_people import AT_MS
 
 HOST = "127.0.0.1:8080"
+BOUNDARY = "----WebKitFormBoundary7MA4YWxkTrZu0gW"
 
 
 class FixedClock:
@@ -102,6 +103,28 @@ class Reader:
     async def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Page:
         form = {"content_type": "application/x-www-form-urlencoded", **headers}
         return await self.ask("POST", path, urlencode(fields).encode(), **form)
+
+    async def upload(
+        self,
+        page: Page,
+        path: str,
+        fields: Mapping[str, str],
+        file: tuple[str, bytes] = ("", b""),
+        **headers: str,
+    ) -> Page:
+        """Post a form that may carry a file, as a browser writes it, with the page's marks."""
+        marks = {name: page.field(name) for name in ("form_token", "once")}
+        disposition = 'Content-Disposition: form-data; name="{}"'
+        parts = [
+            f"--{BOUNDARY}\r\n{disposition.format(name)}\r\n\r\n{value}\r\n".encode()
+            for name, value in {**marks, **fields}.items()
+        ]
+        head = f'--{BOUNDARY}\r\n{disposition.format("file")}; filename="{file[0]}"\r\n'
+        parts.insert(2, f"{head}Content-Type: text/csv\r\n\r\n".encode() + file[1] + b"\r\n")
+        form = {"content_type": f"multipart/form-data; boundary={BOUNDARY}", **headers}
+        return await self.ask(
+            "POST", path, b"".join(parts) + f"--{BOUNDARY}--\r\n".encode(), **form
+        )
 
     async def submit(
         self, page: Page, path: str, fields: Mapping[str, str] | None = None, *, drawn: bool = True

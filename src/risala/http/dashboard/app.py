@@ -31,6 +31,11 @@ from risala.http.dashboard.connect import one as hook
 from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
+from risala.http.dashboard.mailings import acts as mailing_acts
+from risala.http.dashboard.mailings import listing as mailings
+from risala.http.dashboard.mailings import one as mailing
+from risala.http.dashboard.mailings import report as mailing_report
+from risala.http.dashboard.mailings import rows as mailing_rows
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.navigation import NAVIGATION
 from risala.http.dashboard.verify import sessions as verify_sessions
@@ -53,6 +58,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
         for page in (
             *(account, organizations, members, overview, listing, message),
             *(keys, credentials, key, gallery, hook),
+            *(mailings, mailing, mailing_acts, mailing_rows, mailing_report),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
             *(verify_sessions, verify_settings, trying, checkout),
             *(entries, inbound, account_data, exports, endings),

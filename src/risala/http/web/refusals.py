@@ -59,6 +59,30 @@ FAULTS: Final[Mapping[str, str]] = {
         "A user name has letters and digits. The characters . _ @ - may follow the first one."
     ),
     "invalid_rate": N_("Write a number above 0."),
+    "several_sources": N_("Choose one of them: numbers, a list or a file."),
+    "unknown_list": N_("This is neither a phone number nor the name of a list."),
+    "file_too_large": N_("The file is larger than 20 MB."),
+    "empty_file": N_("The file is empty."),
+    "not_a_table": N_("The file is no table. Save the list as CSV or as Excel (.xlsx)."),
+    "old_workbook": N_("This is a workbook of an old form (.xls). Save it as .xlsx."),
+    "other_workbook": N_(
+        "This kind of workbook cannot be read. Save the list as CSV or as Excel (.xlsx)."
+    ),
+    "protected_workbook": N_("The workbook has a password. Save it without one, then try again."),
+    "broken_workbook": N_("The workbook is damaged. Open it in Excel and save it again."),
+    "formula_without_value": N_(
+        "A cell has a formula without its value. Open the file in Excel and save it again."
+    ),
+    "broken_encoding": N_("Some letters of the file cannot be read. Save it as Excel (.xlsx)."),
+    "nul_characters": N_("The file is no text. Save the list as CSV or as Excel (.xlsx)."),
+    "two_headings": N_("The file has two rows of headings. Delete one of them."),
+    "no_numbers": N_("No column of the file has phone numbers that we can reach."),
+    "too_many_rows": N_("The file has more than 100,000 rows. Divide it."),
+    "too_many_columns": N_("The file has more than 100 columns."),
+    "cell_too_long": N_("A cell has more than 1,000 characters."),
+    "too_big": N_("The file takes too much memory or time to read. Divide it."),
+    "unknown_sheet": N_("The workbook has no such sheet."),
+    "unknown_column": N_("The file has no such column."),
     "invalid_reason": N_("Choose one of the reasons."),
     "invalid_prefix": N_("Write a plus sign and digits, like +221"),
     "home": N_("These are numbers at home. Their price is the price of a part."),
@@ -190,6 +214,8 @@ def in_words(words: Words, text: str) -> Markup:
     return escape(text)
 
 
+_IN_ROW: Final = re.compile(r"Row (\d+): ")
+"""How the engine begins what is wrong with a row of a file."""
 ROLES: Final[Mapping[PageAccess, str]] = {
     PageAccess.VIEWER: N_("Members of this organization may do this."),
     PageAccess.DEVELOPER: N_(
@@ -226,6 +252,8 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
             sentence = words("Type at least {n} digits of the number.", n=plan.part_min)
         if fault.code == "invalid_amount":
             sentence = amount_sentence(words)
+        if (in_row := _IN_ROW.match(fault.message)) and known is not None:
+            sentence = words("Row {n}: {fault}", n=in_row[1], fault=sentence)
         found.setdefault(fault.path.partition(".")[0], sentence)
     return found
 

@@ -1,4 +1,9 @@
-"""Writing a message: its cost is shown before sending, and counted again by the server."""
+"""Writing a message, to one person or to many: its cost is shown before sending, and counted again
+by the server.
+
+One number is sent a message at once. Many numbers, a list or a file become the draft of a mailing,
+whose page shows each person's text and the price before anything is sent.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +12,22 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
-from risala.engine.model.records import messages, senders
+from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records import mailings, messages, recipient_lists, senders
+from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.engine.model.records.messages import Estimate
 from risala.engine.model.records.paying.ledger import PRICE
 from risala.engine.model.records.people.countries import CountryUse
+from risala.engine.model.records.recipient_lists import RecipientList, SavedText
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.dashboard.abroad import OpenCountry, open_abroad
+from risala.http.dashboard.messages.recipients import (
+    Recipients,
+    file_name_of,
+    recipients_of,
+    upload_of,
+)
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -22,29 +35,56 @@ from risala.http.web.routes import PageRoute, shows
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
+WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. Choose another one.")
+_TEMPLATE: Final = "messages/new.html"
 
 
 async def send(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    asked: dict[str, object] = {
-        "to": form.text("to"),
-        "body": form.text("body"),
-        "mode": visit.mode.value,
-    }
-    if sender := form.text("from"):
-        asked["from"] = sender
-    if at := form.text("send_at"):
-        asked["send_at"] = _moment(visit, at)
+    lists = await _lists(visit)
     try:
+        if visit.form.file_refusal is not None:
+            raise visit.form.file_refusal
+        recipients = recipients_of(visit.form, lists)
+        if recipients.number is None:
+            return await _draft(visit, recipients)
+        asked = {**_message(visit, "body"), "to": recipients.number}
+        if at := visit.form.text("send_at"):
+            asked["send_at"] = _moment(visit, at)
         sent = await visit.ask_here(messages.SEND, **asked)
     except Refusal as error:
-        return await visit.again("messages/new.html", error, await _values(visit))
+        # A file that cannot be read is not kept: another one is chosen.
+        is_unread = isinstance(error, Invalid) and error.faults[0].path == "file"
+        gone: dict[str, object] = {"upload": ""} if is_unread else {}
+        return await visit.again(_TEMPLATE, error, {**await _values(visit), **gone})
     return visit.go(visit.at(f"messages/{sent.message_id}"), ACCEPTED)
 
 
+async def _draft(visit: PageRequest, recipients: Recipients) -> TrioResponse:
+    """Make a mailing's draft, and go to its page."""
+    made = await visit.ask_here(mailings.CREATE, **_message(visit, "text"), **recipients.source)
+    said = None
+    if at := visit.form.text("send_at"):
+        try:
+            await visit.ask(mailings.SET, mailing_id=made.id, send_at=_moment(visit, at))
+        except Refusal:
+            said = WITHOUT_TIME
+    return visit.go(visit.at(f"mailings/{made.id}"), said)
+
+
+def _message(visit: PageRequest, text: str) -> dict[str, object]:
+    """What a message and a mailing have in common, with the name that the text has there."""
+    asked: dict[str, object] = {text: visit.form.text("body"), "mode": visit.mode.value}
+    if sender := visit.form.text("from"):
+        asked["from"] = sender
+    return asked
+
+
 async def count(visit: PageRequest) -> TrioResponse:
-    """The same page with the text counted by the server: for browsers without script."""
-    return await visit.page("messages/new.html", await _values(visit))
+    """The same page with the text counted by the server, or with a saved text in it: for browsers
+    without script."""
+    if visit.form.file_refusal is not None:
+        return await visit.again(_TEMPLATE, visit.form.file_refusal, await _values(visit))
+    return await visit.page(_TEMPLATE, await _values(visit))
 
 
 def _moment(visit: PageRequest, typed: str) -> str:
@@ -64,20 +104,57 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     is_test = visit.mode is Mode.TEST
     approved = [each.name for each in names if each.status == "approved"]
     abroad = await open_abroad(visit, CountryUse.SEND)
+    texts = await _texts(visit)
+    body = _body(visit, texts)
     # The first approved name is the default of a form that was just opened.
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
+        "body": body,
         "text_max": TEXT_CHARACTERS_MAX,
         "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
         "is_too_little": not is_test and visit.organization.balance < price,
         "price_minor": None if is_test else price,
-        "estimate": await _estimate(visit, visit.form.text("body"), abroad),
+        "estimate": await _estimate(visit, body, abroad),
         "abroad": abroad,
         "prefixes": None if abroad is None else [each for one in abroad for each in one.prices],
         "senders": [(name, name) for name in approved],
+        "lists": [
+            (each.id, f"{each.name} ({visit.formats.plain(each.people)})")
+            for each in await _lists(visit)
+        ],
+        "texts": texts,
+        **_sent_file(visit),
     }
+
+
+def _sent_file(visit: PageRequest) -> dict[str, object]:
+    """The file that came with the form before: it need not be chosen again."""
+    is_dropped = visit.form.ticked("drop_file")
+    return {
+        "upload": "" if is_dropped else upload_of(visit.form),
+        "upload_name": file_name_of(visit.form),
+        "file_bytes_max": FILE_BYTES_MAX,
+    }
+
+
+def _body(visit: PageRequest, texts: tuple[SavedText, ...]) -> str:
+    """The text, with the saved one that was just chosen."""
+    body = visit.form.text("body")
+    is_asked = visit.form.ticked("insert") or visit.request.method == "GET"
+    chosen = [each.text for each in texts if each.id == visit.form.text("saved")]
+    if not is_asked or not chosen:
+        return body
+    return f"{body}\n{chosen[0]}" if body else chosen[0]
+
+
+async def _lists(visit: PageRequest) -> tuple[RecipientList, ...]:
+    return (await visit.ask_here(recipient_lists.LIST)).lists
+
+
+async def _texts(visit: PageRequest) -> tuple[SavedText, ...]:
+    return (await visit.ask_here(recipient_lists.TEXT_LIST)).texts
 
 
 async def _estimate(
@@ -96,8 +173,9 @@ async def _estimate(
 
 
 _NEW: Final = "/app/<org>/messages/new"
+_DEVELOPER: Final = PageAccess.DEVELOPER
 ROUTES: Final = (
-    PageRoute(path=_NEW, view=shows("messages/new.html", _values), access=PageAccess.DEVELOPER),
-    PageRoute(path=_NEW, view=send, access=PageAccess.DEVELOPER, method="POST", once=True),
-    PageRoute(path=f"{_NEW}/count", view=count, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=_NEW, view=shows(_TEMPLATE, _values), access=_DEVELOPER),
+    PageRoute(path=_NEW, view=send, access=_DEVELOPER, method="POST", once=True, takes_file=True),
+    PageRoute(path=f"{_NEW}/count", view=count, access=_DEVELOPER, method="POST", takes_file=True),
 )

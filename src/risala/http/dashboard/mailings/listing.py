@@ -1,0 +1,69 @@
+"""The mailings of an organization, the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.engine.model.records import mailings
+from risala.engine.model.records.mailings import Mailing
+from risala.engine.model.states import Mode
+from risala.http.dashboard.mailings.words import BADGES, SOURCES
+from risala.http.web.access import PageAccess
+from risala.http.web.page_request import PageRequest
+from risala.http.web.pager import Pager
+from risala.http.web.routes import PageRoute
+
+
+@dataclass(frozen=True, slots=True)
+class MailingShown:
+    """A mailing as its reader sees it in the list."""
+
+    address: str
+    name: str
+    badge: tuple[str, Markup]
+    source: Markup
+    is_test: bool
+    people: int
+    treated: int
+    """Those that have become messages, or were refused."""
+    price: str
+    at: str
+
+
+async def show(visit: PageRequest) -> TrioResponse:
+    cursor = visit.form.filled("older")
+    try:
+        page = await visit.ask_here(mailings.LIST, **cursor)
+    except Refusal:  # a cursor that somebody typed
+        return visit.go(visit.at("mailings"))
+    older = None if page.older is None else visit.at("mailings", older=page.older)
+    newest = visit.at("mailings") if cursor else None
+    shown = [_shown(visit, each) for each in page.mailings]
+    return await visit.page(
+        "mailings/list.html", mailings=shown, pager=Pager(newer=newest, older=older)
+    )
+
+
+def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
+    look, word = BADGES[mailing.state]
+    is_test = mailing.mode is Mode.TEST
+    mode = "?mode=test" if is_test else ""
+    return MailingShown(
+        address=f"{visit.base}/mailings/{mailing.id}{mode}",
+        name=mailing.name,
+        badge=(look, visit.words.among("state of a mailing", word)),
+        source=visit.words(SOURCES[mailing.source]),
+        is_test=is_test,
+        people=mailing.ready + mailing.accepted + mailing.refused,
+        treated=mailing.accepted + mailing.refused,
+        price="–" if is_test else visit.formats.money(mailing.price, bare=True),
+        at=visit.formats.clock_or_moment(mailing.created_at),
+    )
+
+
+ROUTES: Final = (PageRoute(path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER),)

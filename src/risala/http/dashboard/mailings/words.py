@@ -1,0 +1,111 @@
+"""What mailings say of themselves: their states, what they wait for, and what is wrong with a
+row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from risala.engine.model.records.mailings import (
+    MailingSource,
+    MailingState,
+    MailingWait,
+    RowFault,
+    RowState,
+)
+from risala.http.web.languages import N_, NC_
+
+BADGES: Final[Mapping[MailingState, tuple[str, str]]] = {
+    MailingState.CHECKING: ("processing", NC_("state of a mailing", "being checked")),
+    MailingState.DRAFT: ("pending", NC_("state of a mailing", "draft")),
+    MailingState.SENDING: ("processing", NC_("state of a mailing", "sending")),
+    MailingState.PAUSED: ("paused", NC_("state of a mailing", "paused")),
+    MailingState.STOPPED: ("canceled", NC_("state of a mailing", "stopped")),
+    MailingState.DONE: ("delivered", NC_("state of a mailing", "done")),
+}
+"""The look of a state, and its word."""
+
+ROW_BADGES: Final[Mapping[RowState, tuple[str, str]]] = {
+    RowState.READY: ("pending", NC_("state of a row", "ready")),
+    RowState.BAD: ("undelivered", NC_("state of a row", "not right")),
+    RowState.LEFT_OUT: ("canceled", NC_("state of a row", "left out")),
+    RowState.ACCEPTED: ("sent", NC_("state of a row", "accepted")),
+    RowState.REFUSED: ("failed", NC_("state of a row", "refused")),
+}
+ROW_FILTERS: Final[Mapping[RowState, str]] = {
+    RowState.READY: N_("Ready"),
+    RowState.BAD: N_("Not right"),
+    RowState.LEFT_OUT: N_("Left out"),
+    RowState.ACCEPTED: N_("Accepted"),
+    RowState.REFUSED: N_("Refused"),
+}
+
+WAITS: Final[Mapping[MailingWait, str]] = {
+    MailingWait.SEND_AT: N_("It begins at the time that you chose."),
+    MailingWait.HOURS: N_("It is outside its hours of the day, and goes on when they begin."),
+    MailingWait.BALANCE: N_("The balance is used up. It goes on by itself after a top-up."),
+    MailingWait.SPEND_CAP: N_(
+        "The spending limit for today is reached. It goes on after midnight, or when the limit is "
+        "raised."
+    ),
+    MailingWait.LIMIT: N_("It sends as fast as your organization may."),
+    MailingWait.QUEUE: N_("The carriers are behind. It goes on as they take its messages."),
+    MailingWait.SUSPENDED: N_(
+        "Your organization may not send for the moment. It goes on when it may again."
+    ),
+    MailingWait.SENDER: N_("Its sender is not allowed any more. It goes on when it is."),
+    MailingWait.POLICY: N_("A check of ours cannot answer for the moment. It is asked again."),
+    MailingWait.SERVICE: N_("The service takes no messages for the moment. It goes on by itself."),
+}
+URGENT: Final = frozenset(
+    {
+        MailingWait.BALANCE,
+        MailingWait.SPEND_CAP,
+        MailingWait.SUSPENDED,
+        MailingWait.SENDER,
+    }
+)
+"""Waits that somebody can end."""
+
+FAULTS: Final[Mapping[RowFault, str]] = {
+    RowFault.NUMBER: N_("This is not a phone number."),
+    RowFault.COUNTRY: N_("This country is not open to your organization."),
+    RowFault.OPTED_OUT: N_("This person does not want your messages any more."),
+    RowFault.DOUBLE: N_("An earlier row has the same number."),
+    RowFault.CELLS: N_("This row has more cells than the file has columns."),
+    RowFault.VALUE_MISSING: N_("The text needs a value here."),
+    RowFault.CHARACTERS: N_("This contains a character that phones cannot show."),
+    RowFault.TOO_LONG: N_("With these values, the text is too long."),
+    RowFault.EMPTY: N_("The text is empty."),
+    RowFault.POLICY: N_("A rule of ours does not let this message through."),
+    RowFault.SENDER: N_("The sender is not allowed for this message."),
+    RowFault.OTHER: N_("The message was refused."),
+}
+
+SOURCES: Final[Mapping[MailingSource, str]] = {
+    MailingSource.FILE: N_("from a file"),
+    MailingSource.NUMBERS: N_("from typed numbers"),
+    MailingSource.LIST: N_("from a list"),
+    MailingSource.AGAIN: N_("those that failed in another mailing"),
+}
+
+ENCODINGS: Final[Mapping[str, str]] = {
+    "utf-8": N_("Unicode (UTF-8)"),
+    "utf-16": N_("Unicode (UTF-16)"),
+    "windows-1252": N_("Western European (Windows-1252)"),
+    "windows-1256": N_("Arabic (Windows-1256)"),
+}
+"""How the letters of a text file are written."""
+SEPARATORS: Final[Mapping[str, str]] = {
+    ";": N_("Semicolon ;"),
+    ",": N_("Comma ,"),
+    "\t": N_("Tab"),
+    "|": N_("Vertical bar |"),
+}
+SEPARATOR_NAMES: Final[Mapping[str, str]] = {
+    "semicolon": ";",
+    "comma": ",",
+    "tab": "\t",
+    "bar": "|",
+}
+"""Separators as a form sends them: a tab would not survive."""

@@ -1,0 +1,73 @@
+"""Who a new message goes to: what was typed, chosen or sent into the composer's one field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.model.errors import Invalid
+from risala.engine.model.records.recipient_lists import RecipientList
+from risala.http.web.forms import SentForm
+
+_BETWEEN: Final = re.compile(r"[\n\t,;\u060c\u061b]+")
+"""Between two numbers: the end of a line, a comma or a semicolon, the Arabic ones too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """One number, or one of the sources of a mailing."""
+
+    number: str | None = None
+    numbers: str | None = None
+    """Many numbers, one a line."""
+    list_id: str | None = None
+    upload: str | None = None
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The source, as an argument of ``mailing.create``; empty for one number."""
+        found = {"numbers": self.numbers, "list_id": self.list_id, "upload": self.upload}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def typed_entries(text: str) -> list[str]:
+    """The numbers of a text."""
+    return [entry.strip() for entry in _BETWEEN.split(text) if entry.strip()]
+
+
+def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
+    """What a form means.
+
+    Raises:
+        Invalid: it names nobody, more than one of them, or a list that does not exist.
+    """
+    typed, chosen, upload = form.text("to"), form.text("list"), upload_of(form)
+    if sum(map(bool, (typed, chosen, upload))) > 1:
+        raise Invalid("to", "several_sources", "Numbers, a list or a file: only one of them.")
+    if upload:
+        return Recipients(upload=upload)
+    if chosen:
+        return Recipients(list_id=chosen)
+    named = [each.id for each in lists if each.name.casefold() == typed.casefold()]
+    if named:
+        return Recipients(list_id=named[0])
+    entries = typed_entries(typed)
+    if not entries:
+        raise Invalid("to", "missing", "`to` is required.")
+    if len(entries) > 1:
+        return Recipients(numbers="\n".join(entries))
+    if any(letter.isalpha() for letter in typed):
+        raise Invalid("to", "unknown_list", "There is no list of this name.")
+    return Recipients(number=entries[0])
+
+
+def upload_of(form: SentForm) -> str:
+    """The upload of the file that came with the form, or with the form before it; or empty."""
+    return form.file.upload_id if form.file is not None else form.text("upload")
+
+
+def file_name_of(form: SentForm) -> str:
+    """The name of that file."""
+    return form.file.name if form.file is not None else form.text("upload_name")
