@@ -164,7 +164,7 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
             is_right = all(arguments["cells"])
             return row(arguments["row"], RowState.READY if is_right else RowState.BAD)
         case "mailing.report":
-            return {"columns": [*COLUMNS], "rows": rows(), "after": None}
+            return {"columns": [*COLUMNS], "rows": rows(), "after": None, "export": 3}
         case "mailing.again":
             return mailing("mlg_draft", source="again")
     return mailing(mailing_id)

@@ -56,7 +56,8 @@ async def _parts(visit: PageRequest, first: ReportPart) -> AsyncGenerator[TableP
         await trio.lowlevel.checkpoint()
         if part.after is None:
             return
-        part = await visit.ask(mailings.REPORT, mailing_id=id_of(visit), after=part.after)
+        more = {"after": part.after, "export": part.export}
+        part = await visit.ask(mailings.REPORT, mailing_id=id_of(visit), **more)
 
 
 def _row(visit: PageRequest, row: MailingRow) -> list[Cell]:
