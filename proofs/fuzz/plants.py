@@ -178,6 +178,12 @@ PLANTS: Final = (
         "(self._now() - int(at))",
     ),
     Plant(
+        "tables",
+        "engine/rules/mailings/recognising.py",
+        "max(_width_below(sample, width), found + 1)",
+        "_width_below(sample, width)",
+    ),
+    Plant(
         "webhook-addresses", "engine/rules/webhooks/url.py", 'r"[0-9]+|0x[0-9a-f]*"', 'r"[0-9]+"'
     ),
 )

@@ -14,6 +14,7 @@ from proofs.fuzz.targets import (
     outside,
     pages,
     smpp,
+    tables,
     texts,
 )
 
@@ -24,6 +25,7 @@ TARGETS: Final[tuple[FuzzTarget, ...]] = (
     *smpp.TARGETS,
     *faces.TARGETS,
     *texts.TARGETS,
+    *tables.TARGETS,
     *pages.TARGETS,
     *outside.TARGETS,
     *expressions.TARGETS,

@@ -8,11 +8,12 @@ from proofs.guards.delivery import GUARDS as _DELIVERY
 from proofs.guards.doors import GUARDS as _DOORS
 from proofs.guards.guard import Guard
 from proofs.guards.hooks import GUARDS as _HOOKS
+from proofs.guards.mailings import GUARDS as _MAILINGS
 from proofs.guards.money import GUARDS as _MONEY
 from proofs.guards.outside import GUARDS as _OUTSIDE
 from proofs.guards.people import GUARDS as _PEOPLE
 
 GUARDS: Final[tuple[Guard, ...]] = (
     *(*_MONEY, *_DELIVERY, *_DOORS, *_PEOPLE, *_OUTSIDE),
-    *_HOOKS,
+    *(*_HOOKS, *_MAILINGS),
 )

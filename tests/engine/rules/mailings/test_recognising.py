@@ -91,6 +91,8 @@ def test_a_separator_that_is_named(line, separator):
         ("Nom;Tél;\nBâ;22123456;\nSow;33123456;boursier\n", True, ("Nom", "Tél", "3"), 1),
         # A wider row has a separator in a value: the headings count.
         ("Nom;Tél\nBâ;22123456;Sidi\nLy;33123456\nSy;44123456\n", True, ("Nom", "Tél"), 1),
+        # The only number is behind the headings.
+        ("Nom;Tél\nBâ;x\nLy;y;22123456\nSy;z\n", True, ("Nom", "Tél", "3"), 2),
         ("\n;;\nNom;Tél\nBâ;22123456\n", True, ("Nom", "Tél"), 1),
     ],
 )

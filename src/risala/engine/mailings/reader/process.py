@@ -11,6 +11,7 @@ import json
 import os
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +33,8 @@ NICENESS: Final = 10
 
 def main() -> None:
     os.umask(0o077)
-    os.nice(NICENESS)
+    with suppress(OSError):
+        os.nice(NICENESS)
     request = json.load(sys.stdin)
     is_reading = request.pop("do") == "read"
     _bound(CPU_MAX_S if is_reading else WORKBOOK_CPU_MAX_S)

@@ -114,14 +114,13 @@ def _lines(file: TextIO) -> Iterator[str]:
         UnreadableTable: it has characters that cannot be read, or a line without an end.
     """
     try:
-        with file:
-            while line := file.readline(LINE_CHARACTERS_MAX):
-                if "\0" in line:
-                    raise UnreadableTable(TableFault.NUL_CHARACTERS)
-                if len(line) == LINE_CHARACTERS_MAX:
-                    many = max(map(line.count, "\t;|,")) >= COLUMNS_MAX
-                    columns, cell = TableFault.TOO_MANY_COLUMNS, TableFault.CELL_TOO_LONG
-                    raise UnreadableTable(columns if many else cell)
-                yield line
+        while line := file.readline(LINE_CHARACTERS_MAX):
+            if "\0" in line:
+                raise UnreadableTable(TableFault.NUL_CHARACTERS)
+            if len(line) == LINE_CHARACTERS_MAX:
+                many = max(map(line.count, "\t;|,")) >= COLUMNS_MAX
+                columns, cell = TableFault.TOO_MANY_COLUMNS, TableFault.CELL_TOO_LONG
+                raise UnreadableTable(columns if many else cell)
+            yield line
     except UnicodeError:
         raise UnreadableTable(TableFault.BROKEN_ENCODING) from None

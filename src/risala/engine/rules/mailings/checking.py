@@ -20,7 +20,7 @@ from risala.sms.segment import count
 _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd-\uffff]").search
 """Finds what no text has: control characters but tab and line ends, halves of characters, and
 U+FFFD, which stands for a character that could not be read."""
-_WRAPPED: Final = re.compile(r'\s*=?\s*"(?P<quoted>[^"]*)"\s*|\s*[\'’](?P<marked>.*)', re.DOTALL)
+_wrapped: Final = re.compile(r'=?"(?P<quoted>[^"]*)"|[\'’](?P<marked>.*)', re.DOTALL).fullmatch
 """``="22…"`` and ``'22…``: how spreadsheets, and our own reports, keep a number a text."""
 
 
@@ -148,7 +148,7 @@ def check_row(
 
 def read_number(cell: str, plan: NumberingPlan) -> str | None:
     """The phone number that a cell has, as ``+`` and digits; None if it has none."""
-    wrapped = _WRAPPED.fullmatch(cell)
+    wrapped = _wrapped(cell.strip())
     written = cell if wrapped is None else wrapped["quoted"] or wrapped["marked"] or ""
     try:
         return plan.read(written)

@@ -162,7 +162,7 @@ def recognise_table(
         if headed and len(sample) > 1 and _is_second_heading(sample, found):
             raise UnreadableTable(TableFault.TWO_HEADINGS, sample[1].row)
     names = sample[0].cells if headed else []
-    columns = column_names(names, _width_below(sample, width) if headed else width)
+    columns = column_names(names, max(_width_below(sample, width), found + 1) if headed else width)
     return RecognisedTable(headed, columns, found)
 
 

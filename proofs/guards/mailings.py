@@ -1,0 +1,99 @@
+"""Guards of mailings: what a file may do to the service, and what a row may become."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proofs.guards.guard import Guard
+
+_READING: Final = ("engine/mailings/test_reading.py",)
+_TEXTS: Final = ("engine/mailings/reader/test_text_files.py",)
+_WORKBOOKS: Final = ("engine/mailings/reader/test_workbooks.py",)
+_CHECKING: Final = ("engine/rules/mailings/test_checking.py",)
+
+GUARDS: Final = (
+    Guard(
+        "What a file needs beyond its bounds ends the child that reads it.",
+        "engine/mailings/reader/process.py",
+        "        resource.setrlimit(limit, (bound, bound))\n",
+        "",
+        _READING,
+    ),
+    Guard(
+        "A workbook that unpacks to too much is not unpacked.",
+        "engine/mailings/reader/workbooks.py",
+        "    if sum(each.file_size for each in archive.infolist()) > EXPANDED_MAX_BYTES:\n",
+        "    if False:\n",
+        _WORKBOOKS,
+    ),
+    Guard(
+        "A formula without its value is no empty cell.",
+        "engine/mailings/reader/workbooks.py",
+        "        if cell.find(_FORMULA) is not None and not _has_value(cell):\n",
+        "        if False:\n",
+        _WORKBOOKS,
+    ),
+    Guard(
+        "A file that is refused leaves no rows on disk.",
+        "engine/mailings/reading.py",
+        "        request.rows_path.unlink(missing_ok=True)\n",
+        "",
+        _READING,
+    ),
+    Guard(
+        "The child that reads files has none of the service's secrets.",
+        "engine/mailings/reading.py",
+        "            env=_environment(),\n",
+        "",
+        _READING,
+    ),
+    Guard(
+        "A child that nobody waits for is ended.",
+        "engine/mailings/reading.py",
+        "    process.kill()\n",
+        "    await process.wait()\n",
+        _READING,
+    ),
+    Guard(
+        "A cell of a report is no formula.",
+        "engine/mailings/reader/workbook_writing.py",
+        '        cell._value, cell.data_type = written, "s"\n',
+        "        cell.value = written  # type: ignore[attr-defined]\n",
+        ("engine/mailings/reader/test_workbook_writing.py",),
+    ),
+    Guard(
+        "A list has a bounded number of rows.",
+        "engine/mailings/reader/rows.py",
+        "            if count > ROWS_MAX:\n",
+        "            if False:\n",
+        _TEXTS,
+    ),
+    Guard(
+        "A line of a file is not read beyond its bound.",
+        "engine/mailings/reader/text_files.py",
+        "            if len(line) == LINE_CHARACTERS_MAX:\n",
+        "            if False:\n",
+        _TEXTS,
+    ),
+    Guard(
+        "A person is written to once, however the number is written.",
+        "engine/rules/mailings/checking.py",
+        "            if number in seen:\n",
+        "            if False:\n",
+        _CHECKING,
+    ),
+    Guard(
+        "A text with a missing value is not sent.",
+        "engine/rules/mailings/checking.py",
+        "            if not cell_at(cells, place).strip():\n",
+        "            if False:\n",
+        _CHECKING,
+    ),
+    Guard(
+        "A row whose values have shifted is not sent.",
+        "engine/rules/mailings/checking.py",
+        "        if len(found) > len(self.columns):\n",
+        "        if False:\n",
+        _CHECKING,
+    ),
+)
