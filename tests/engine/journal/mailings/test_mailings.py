@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 
 from mailing_book import PRICE, MailingBook, assert_counted, new_row, number
+from risala.engine.journal import clock_rollback
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.mailings import checking, figures, mailings, rows, settling
 from risala.engine.model.errors import Conflict, NotFound
@@ -244,6 +245,17 @@ def test_a_wait_is_noted_while_it_sends(books):
     assert (found.wait, found.again_at) == (MailingWait.BALANCE, 7)
     draft = books.draft()
     assert books.book.unit(partial(waits, mailing_id=draft.id)).wait is None
+
+
+def test_a_wait_keeps_its_length_when_the_clock_is_set_back(books):
+    now_ms = books.book.now_ms
+    waits = {MailingWait.BALANCE: now_ms + 500, MailingWait.HOURS: now_ms + 9000}
+    going = {each: books.sending(1).id for each in waits}
+    for each, again_at in waits.items():
+        books.change(going[each], wait=each, again_at=again_at)
+    books.book.unit(lambda conn: clock_rollback.follow(conn, 9000, now_ms - 9000))
+    found = {each: mailings.mailing(books.conn, name).again_at for each, name in going.items()}
+    assert found == {MailingWait.BALANCE: now_ms - 8500, MailingWait.HOURS: now_ms + 9000}
 
 
 def test_an_ended_mailing_stays_as_it_ended(books):

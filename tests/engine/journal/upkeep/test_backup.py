@@ -18,6 +18,7 @@ import trio
 from sqlite_utils import Database
 
 from cases import first
+from mailing_book import new_mailing
 from patience import until
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
@@ -32,6 +33,7 @@ from risala.engine.journal.upkeep.restore import (
 )
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.records.mailings import MailingState
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -307,6 +309,16 @@ class TestRestore:
             await trio.sleep(600)
             assert driver.submitted == []
             assert (await house.gateway.perform("audit", {}))["clean"]
+
+    async def test_a_mailing_that_was_being_sent_is_paused(self, open_house, quick, tmp_path):
+        async with open_house() as house:
+            whose = {"organization_id": house.principal.organization_id, "created_at": 1}
+            kept = house.gateway.services.repositories.mailings
+            await kept.add(None, new_mailing("mlg_1", state=MailingState.SENDING, **whose), None)
+            back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert report.mailings_paused == 1
+        assert rows(tmp_path / "risala.db", "SELECT state FROM mailings") == [("paused",)]
 
     async def test_or_is_sent_again_where_that_is_asked(self, open_house, quick, tmp_path):
         ids = await self.backed_up(open_house, tmp_path)

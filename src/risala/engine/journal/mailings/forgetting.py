@@ -138,7 +138,7 @@ def take_number(
     """Take a number out of some of an organization's rows and lists; returns from how many of each.
 
     A row that was not sent is left out. A mailing that has the number loses its file, where it
-    stands too.
+    stands too, unless its rows are just being stored.
     """
     found = conn.execute(
         "SELECT r.mailing, r.row, r.state, r.segments, r.price"
@@ -157,7 +157,9 @@ def take_number(
             " fault_column = NULL WHERE mailing = ? AND row = ?",
             (state, mailing, row),
         )
-        conn.execute("UPDATE mailings SET upload = NULL WHERE key = ?", (mailing,))
+        conn.execute(
+            "UPDATE mailings SET upload = NULL WHERE key = ? AND state <> 'checking'", (mailing,)
+        )
     lists = conn.execute(
         "SELECT p.list FROM list_people p JOIN recipient_lists l ON l.key = p.list"
         " WHERE p.number = ? AND l.organization_id = ? LIMIT ?",
