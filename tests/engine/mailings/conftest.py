@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import trio
+from tests.engine.mailings.people_tables import table
 
 from mailing_book import read_on_loop
 from risala.engine.mailings.mailings import MailingService
@@ -16,16 +17,6 @@ from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
 
 TEXT = "Hello {{name}}"
-
-
-def number(row: int) -> str:
-    return f"+2223{row:07d}"
-
-
-def table(count: int, first: int = 1) -> bytes:
-    """A file of so many people."""
-    people = (f"Name {n};{number(n)}\n" for n in range(first, first + count))
-    return f"name;phone\n{''.join(people)}".encode()
 
 
 class Desk:

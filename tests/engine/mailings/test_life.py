@@ -49,6 +49,8 @@ async def test_a_bad_row_is_mended_and_another_left_out(open_desk, quick):
         assert (mended.state, mended.number, mended.price) == (RowState.READY, "+22236000003", 50)
         still = await desk.service.mend(made.id, 5, ("Fatma", "x"))
         assert (still.state, still.fault) == (RowState.BAD, RowFault.NUMBER)
+        double = await desk.service.mend(made.id, 6, ("Again", "36000002"))
+        assert double.fault is RowFault.DOUBLE
         await desk.service.leave_out(made.id, 2)
         left = await desk.service.leave_out(made.id, None)
         assert (left.ready, left.bad, left.left_out) == (2, 0, 3)
@@ -105,7 +107,9 @@ async def test_the_failed_ones_are_a_new_mailing(open_desk, quick):
         await desk.until(made.id, MailingState.DONE)
         with pytest.raises(Conflict):
             await desk.service.again(made.id, created_by="somebody")
-        await desk.house.driver.receipt("2", ReceiptState.UNDELIVERABLE)
+        await desk.house.driver.wait_submitted(3)
+        second = [each.recipient for each in desk.house.driver.submitted].index("+22230000002")
+        await desk.house.driver.receipt(str(second + 1), ReceiptState.UNDELIVERABLE)
         again = await desk.service.again(made.id, created_by="somebody")
         await desk.until(again.id, MailingState.DRAFT)
         assert (again.source, again.text, again.name) == ("again", made.text, made.name)

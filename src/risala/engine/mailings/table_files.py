@@ -38,6 +38,8 @@ _SOURCES: Final[dict[MailingSource, Source]] = {
     MailingSource.AGAIN: "rows",
 }
 
+_GONE: Final = "The file of this mailing is no longer kept."
+
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
@@ -193,9 +195,12 @@ class TableFiles:
         self, stored: StoredMailing, text: str, source: Source, chosen: Chosen, kind: str = "file"
     ) -> ReadResult:
         upload, mailing = _upload_of(stored), stored.mailing
+        path = self._uploads.beside(upload, kind)
+        if not await self._uploads.work(path.exists):
+            raise NotFound(_GONE)
         organization = self._sources.accounts.organization(mailing.organization_id)
         request = ReadRequest(
-            path=self._uploads.beside(upload, kind),
+            path=path,
             rows_path=self._uploads.beside(upload, ROWS),
             countries=self._countries,
             text=text,
@@ -237,7 +242,7 @@ class TableFiles:
 
 def _upload_of(stored: StoredMailing) -> str:
     if stored.upload is None:
-        raise NotFound("The file of this mailing is no longer kept.")
+        raise NotFound(_GONE)
     return stored.upload
 
 

@@ -28,9 +28,8 @@ def tables_of(
 ) -> tuple[RecipientListService, MailingService]:
     """Build both; their tasks are started with the service alone."""
     clock, ids, inline = core.seams.clock, core.seams.ids, core.seams.inline_journal
-    held = getattr(core.repositories.mailings, "uploads", tuple)
     data_dir = Path(core.settings.storage.data_dir)
-    uploads = Uploads(data_dir, clock, ids, held, inline=inline)
+    uploads = Uploads(data_dir, clock, ids, core.repositories.mailings.uploads, inline=inline)
     lists = RecipientListService(
         core.accounts,
         core.repositories.recipient_lists,

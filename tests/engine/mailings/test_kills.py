@@ -1,0 +1,132 @@
+"""A service that is cut off at any commit: the next one goes on, and each person gets one text."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+from tests.engine.mailings.people_tables import number, table
+
+from risala.engine.journal.store.writer import Journal
+from risala.engine.mailings import mailing_checking, mailing_sending
+from risala.engine.model.records.mailings import MailingState
+
+PEOPLE = 6
+
+
+async def _cut_after(open_desk, monkeypatch, commits: int, act) -> bool:
+    """Do something, and cut the service off behind a number of its commits; whether it was."""
+    left = commits
+
+    with trio.CancelScope() as life:
+        stock = Journal.commit
+
+        async def commit(journal, unit):
+            nonlocal left
+            done = await stock(journal, unit)
+            left -= 1
+            if left <= 0:
+                life.cancel()
+                await trio.lowlevel.checkpoint()
+            return done
+
+        async with open_desk() as desk:
+            with monkeypatch.context() as patch:
+                patch.setattr(Journal, "commit", commit)
+                await act(desk)
+    return life.cancelled_caught
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two rows a turn."""
+    monkeypatch.setattr(mailing_sending, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(mailing_checking, "ROWS_AT_ONCE", 2)
+
+
+@pytest.mark.parametrize("commits", range(1, 9))
+async def test_a_mailing_that_sends(open_desk, quick, small, monkeypatch, commits):
+    async with open_desk() as desk:
+        made = await desk.draft(table(PEOPLE))
+
+    async def act(desk):
+        await desk.service.start(made.id)
+        await desk.until(made.id, MailingState.DONE)
+
+    await _cut_after(open_desk, monkeypatch, commits, act)
+    async with open_desk() as desk:
+        if desk.service.mailing(made.id).state is MailingState.DRAFT:
+            await desk.service.start(made.id)
+        done = await desk.until(made.id, MailingState.DONE)
+        assert desk.counts(made.id) == (0, 0, 0, PEOPLE, 0)
+        assert [to for to, _ in desk.messages()] == [number(n) for n in range(1, PEOPLE + 1)]
+        assert done.price == 50 * PEOPLE
+        told = {"organization_id": desk.organization_id}
+        shown = await desk.house.gateway.perform("org.show", told)
+        assert shown["balance"] == f"{1000 - PEOPLE / 2:.2f}"
+
+
+@pytest.mark.parametrize("commits", range(1, 8))
+@pytest.mark.parametrize("ending", ["pause", "stop"])
+async def test_a_mailing_that_is_ended_behind_a_cut(
+    open_desk, quick, small, monkeypatch, commits, ending
+):
+    """What was accepted is noted, even if nobody sends the mailing on."""
+    async with open_desk() as desk:
+        made = await desk.draft(table(PEOPLE))
+
+    async def act(desk):
+        await desk.service.start(made.id)
+        await desk.until(made.id, MailingState.DONE)
+
+    await _cut_after(open_desk, monkeypatch, commits, act)
+    async with open_desk() as desk:
+        mailing = desk.service.mailing(made.id)
+        if mailing.state is MailingState.SENDING:
+            await getattr(desk.service, ending)(made.id)
+            if ending == "pause":
+                await desk.service.stop(made.id)
+        assert desk.service.mailing(made.id).accepted == len(desk.messages())
+
+
+@pytest.mark.parametrize("commits", range(1, 7))
+async def test_a_mailing_that_is_checked(open_desk, quick, small, monkeypatch, commits):
+    ids: list[str] = []
+
+    async def act(desk):
+        ids.append((await desk.draft(table(PEOPLE))).id)
+
+    await _cut_after(open_desk, monkeypatch, commits, act)
+    async with open_desk() as desk:
+        found = desk.service.page(desk.organization_id, None).mailings
+        for mailing in found:
+            await desk.until(mailing.id, MailingState.DRAFT)
+            assert desk.counts(mailing.id) == (PEOPLE, 0, 0, 0, 0)
+
+
+async def test_rows_that_a_crash_took_are_read_again(
+    open_desk, quick, small, monkeypatch, tmp_path
+):
+    async def act(desk):
+        await desk.draft(table(PEOPLE))
+
+    assert await _cut_after(open_desk, monkeypatch, 3, act)
+    for each in (tmp_path / "mailings").glob("*.rows"):
+        each.unlink()
+    async with open_desk() as desk:
+        (mailing,) = desk.service.page(desk.organization_id, None).mailings
+        await desk.until(mailing.id, MailingState.DRAFT)
+        assert desk.counts(mailing.id) == (PEOPLE, 0, 0, 0, 0)
+
+
+async def test_a_mailing_whose_file_is_lost_sends_nothing(
+    open_desk, quick, small, monkeypatch, tmp_path
+):
+    async def act(desk):
+        await desk.draft(table(PEOPLE))
+
+    assert await _cut_after(open_desk, monkeypatch, 3, act)
+    for each in (tmp_path / "mailings").iterdir():
+        each.unlink()
+    async with open_desk() as desk:
+        (mailing,) = desk.service.page(desk.organization_id, None).mailings
+        await desk.until(mailing.id, MailingState.STOPPED)
