@@ -9,7 +9,8 @@ import pytest
 import web_mailings
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.mailings import RowFault
-from risala.http.dashboard.mailings import words
+from risala.engine.rules.mailings import reporting
+from risala.http.dashboard.mailings import report, words
 
 DRAFT = "/app/org_1/mailings/mlg_draft"
 DONE = "/app/org_1/mailings/mlg_done"
@@ -114,10 +115,16 @@ async def test_bad_rows_are_a_file(owner):
 async def test_the_report_is_a_table(owner, gateway):
     page = await owner.get(f"{DONE}/report?form=csv")
     lines = page.text.removeprefix("\ufeff").splitlines()
-    assert lines[0].startswith('"Row","Number","State","Reason","Parts","Price","Message","الهاتف"')
+    assert lines[0] == (
+        '"Row","Number","الهاتف","الولي","التلميذ","State","Reason","Parts","Price","Message"'
+    )
     delivered = next(line for line in lines if "Delivered" in line)
     assert '"\'+22236120017"' in delivered
     assert '"sms_17"' in delivered
+
+
+def test_a_report_has_a_word_for_each_of_its_own():
+    assert {*reporting.HEADINGS} == {*report.HEADINGS}
 
 
 async def test_a_report_in_french_is_as_excel_there_reads_it(reader_as):

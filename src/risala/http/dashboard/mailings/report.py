@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractContextManager
-from decimal import Decimal
 from typing import Any, Final
 
 import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound
-from risala.engine.model.money import money
 from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import MailingRow, ReportPart
-from risala.http.dashboard.mailings.rows import id_of, reason_of
-from risala.http.dashboard.mailings.words import ROW_BADGES
+from risala.engine.model.records.mailings import ReportPart
+from risala.engine.rules.mailings.reporting import report_cells, report_heading
+from risala.http.dashboard.mailings.rows import id_of
+from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
-from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
+from risala.http.web.files.spreadsheet import COMMA, SEMICOLON
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -28,11 +27,16 @@ from risala.http.web.states import STATES
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHUNK_BYTES: Final = 256 * 1024
 """Bytes of a workbook in memory for each download."""
-HEADS: Final = (
-    *(N_("Row"), N_("Number"), N_("State"), N_("Reason"), N_("Parts"), N_("Price")),
-    N_("Message"),
-)
-"""The columns of a report, before those of the file."""
+HEADINGS: Final[Mapping[str, str]] = {
+    "row": N_("Row"),
+    "recipient": N_("Number"),
+    "result": N_("State"),
+    "wrong": N_("Reason"),
+    "parts": N_("Parts"),
+    "price": N_("Price"),
+    "message": N_("Message"),
+}
+"""As :data:`risala.engine.rules.mailings.reporting.HEADINGS` has them."""
 
 
 async def report(visit: PageRequest) -> TrioResponse:
@@ -47,10 +51,10 @@ async def report(visit: PageRequest) -> TrioResponse:
 
 
 async def _parts(visit: PageRequest, first: ReportPart) -> AsyncGenerator[TablePart]:
-    part = first
-    head: list[str] = [*(str(visit.words(each)) for each in HEADS), *first.columns]
+    part, words, columns = first, _words(visit), first.columns
+    head: list[str] = report_heading(columns, words)
     while True:
-        yield TablePart([_row(visit, each) for each in part.rows], 1.0, head)
+        yield TablePart([report_cells(each, columns, words) for each in part.rows], 1.0, head)
         head = []
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
@@ -60,32 +64,21 @@ async def _parts(visit: PageRequest, first: ReportPart) -> AsyncGenerator[TableP
         part = await visit.ask(mailings.REPORT, mailing_id=id_of(visit), **more)
 
 
-def _row(visit: PageRequest, row: MailingRow) -> list[Cell]:
-    words, reason = visit.words, reason_of(visit, row)
-    if row.status in STATES:
-        state = words.among("state", STATES[row.status].word)
-    else:
-        state = words.among("state of a row", ROW_BADGES[row.state][1])
-    return [
-        row.row,
-        row.number or "",
-        str(state),
-        "" if reason is None else reason.striptags(),
-        row.segments,
-        Decimal(money(row.price)),
-        OwnText(row.message_id or ""),
-        *row.cells,
-    ]
+def _words(visit: PageRequest) -> dict[str, str]:
+    """The words of a report in the reader's language."""
+    words = visit.words
+    said = {**HEADINGS, **{fault.value: told for fault, told in FAULTS.items()}}
+    states = {state.value: word for state, (_, word) in ROW_BADGES.items()}
+    return {
+        **{name: str(words(told)) for name, told in said.items()},
+        **{name: str(words.among("state of a row", word)) for name, word in states.items()},
+        **{name: str(words.among("state", look.word)) for name, look in STATES.items()},
+    }
 
 
 async def _workbook(visit: PageRequest) -> TrioResponse:
     """The report as Excel has it, written by a process of its own."""
-    words = {
-        **{each: str(visit.words(each)) for each in HEADS},
-        **{look.word: str(visit.words.among("state", look.word)) for look in STATES.values()},
-        **{word: str(visit.words.among("state of a row", word)) for _, word in ROW_BADGES.values()},
-    }
-    made = await visit.ask(mailings.WORKBOOK, mailing_id=id_of(visit), words=words)
+    made = await visit.ask(mailings.WORKBOOK, mailing_id=id_of(visit), words=_words(visit))
     try:
         file = await trio.open_file(made.path, "rb")
     except OSError:
