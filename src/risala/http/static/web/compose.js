@@ -31,10 +31,11 @@ for (const zone of document.querySelectorAll("[data-drop]")) {
 }
 
 for (const button of document.querySelectorAll("[data-insert]")) {
+  const { insert, into } = button.dataset;
+  const field = document.getElementById(into);
+  field.setSelectionRange(field.value.length, field.value.length);  // the cursor of who has not been there
   button.addEventListener("click", (event) => {
     event.preventDefault();
-    const { insert, into } = button.dataset;
-    const field = document.getElementById(into);
     const text = insert ? document.getElementById(insert).selectedOptions[0]?.dataset.text : button.dataset.text;
     if (!text) return;
     field.setRangeText(text, field.selectionStart, field.selectionEnd, "end");
