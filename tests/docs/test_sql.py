@@ -136,6 +136,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
     f"{JOURNAL}/upkeep/exported_mailings.py": READER,
     f"{JOURNAL}/upkeep/number_figures.py": READER,
+    f"{JOURNAL}/upkeep/restored_mailings.py": FILE,  # the transactions of a restore
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before

@@ -18,8 +18,9 @@ import trio
 from sqlite_utils import Database
 
 from cases import first
-from mailing_book import new_mailing
+from mailing_book import new_mailing, new_row, number
 from patience import until
+from risala.engine.journal.mailings.settling import row_key
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
@@ -31,6 +32,7 @@ from risala.engine.journal.upkeep.restore import (
     UncleanBackup,
     restore,
 )
+from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.mailings import MailingState
@@ -310,15 +312,30 @@ class TestRestore:
             assert driver.submitted == []
             assert (await house.gateway.perform("audit", {}))["clean"]
 
-    async def test_a_mailing_that_was_being_sent_is_paused(self, open_house, quick, tmp_path):
+    @pytest.mark.parametrize("is_lost", [False, True])
+    async def test_a_mailing_is_paused_and_what_it_sent_since_is_left_out(
+        self, open_house, quick, tmp_path, is_lost
+    ):
         async with open_house() as house:
             whose = {"organization_id": house.principal.organization_id, "created_at": 1}
             kept = house.gateway.services.repositories.mailings
-            await kept.add(None, new_mailing("mlg_1", state=MailingState.SENDING, **whose), None)
+            mailing = await kept.add(None, new_mailing("mlg_1", **whose), None)
+            await kept.store_rows(mailing.id, [new_row(row) for row in range(1, 13)])
+            # Not by `send`: the service's own task would send all of it.
+            paused = {"state": MailingState.PAUSED, "started_at": 1}
+            await kept.change(None, mailing.id, paused)
             back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+            for row in (2, 12):
+                await house.send("since", number(row), idempotency_key=row_key(mailing.id, row))
+        if is_lost:
+            (tmp_path / "risala.db").write_bytes(b"x" * 5000)
         report = put_back(tmp_path / "copy", tmp_path / "risala.db")
-        assert report.mailings_paused == 1
-        assert rows(tmp_path / "risala.db", "SELECT state FROM mailings") == [("paused",)]
+        found = RestoredMailings(0, 0 if is_lost else 2, int(is_lost))
+        assert report.mailings == found
+        left = rows(tmp_path / "risala.db", "SELECT row FROM mailing_rows WHERE state = 2")
+        assert left == ([] if is_lost else [(2,), (12,)])
+        counted = rows(tmp_path / "risala.db", "SELECT ready, left_out FROM mailings")
+        assert counted == [(12, 0) if is_lost else (10, 2)]
 
     async def test_or_is_sent_again_where_that_is_asked(self, open_house, quick, tmp_path):
         ids = await self.backed_up(open_house, tmp_path)

@@ -13,6 +13,7 @@ from risala.engine.model.records.upkeep.restored import HeldMessage
 
 if TYPE_CHECKING:
     from risala.engine.journal.upkeep.restore import RestoreReport
+    from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 
 SHOWN_MAX: Final = 20
 """Held messages printed after a restore; `risala restore --held` has all."""
@@ -28,7 +29,8 @@ def payload(report: RestoreReport) -> dict[str, Any]:
         "canceled": report.canceled,
         "held": report.held,
         "heldMessages": [to_json(each) for each in report.held_first],
-        "mailingsPaused": report.mailings_paused,
+        "mailingsPaused": report.mailings.paused,
+        "rowsLeftOut": report.mailings.rows_left_out,
     }
 
 
@@ -44,18 +46,26 @@ def tell(report: RestoreReport) -> None:
     ):
         if count:
             click.echo(f"{output.counted(count, 'message')} {words}")
-    if report.mailings_paused:
-        paused = output.counted(report.mailings_paused, "mailing")
-        output.warned(
-            f"{paused} paused: rows that were sent since the backup look unsent here, and would be "
-            "sent again. Let a mailing go on only if that does no harm."
-        )
+    tell_mailings(report.mailings)
     if report.held:
         tell_held(report.held_first[:SHOWN_MAX])
         output.warned(
             "Decide on the held messages: `risala restore --release` sends each when it is due, "
             "`risala restore --end` ends and refunds them, `risala restore --held` lists them "
             "all."
+        )
+
+
+def tell_mailings(found: RestoredMailings) -> None:
+    if found.paused:
+        click.echo(f"{output.counted(found.paused, 'mailing')} that was being sent: paused.")
+    if found.rows_left_out:
+        rows = output.counted(found.rows_left_out, "row")
+        click.echo(f"{rows} of mailings sent since, as the old database shows: left out.")
+    if found.unknown:
+        output.warned(
+            f"Of {output.counted(found.unknown, 'mailing')} nobody knows what was sent since the "
+            "backup. People may get a second message if it goes on."
         )
 
 

@@ -195,16 +195,29 @@ def leave_out(conn: sqlite3.Connection, mailing_id: str, number: int | None) -> 
         ).fetchall()
     else:
         going = _one_to_leave(conn, found, number)
+    _leave(conn, found.key, going)
+    return mailings.mailing(conn, mailing_id)
+
+
+def leave_ready_out(conn: sqlite3.Connection, key: int, numbers: Sequence[int]) -> int:
+    """Leave out those of these rows that are ready; returns how many it were."""
+    found = held(conn, key, list(numbers))
+    ready = [(number, *found[number]) for number in found if found[number][0] == READY]
+    _leave(conn, key, ready)
+    return len(ready)
+
+
+def _leave(conn: sqlite3.Connection, key: int, going: Sequence[tuple[int, int, int, int]]) -> None:
+    """Leave out rows, given with state, segments and price."""
     counts = RowCounts()
     for _, state, segments, price in going:
         counts.add(state, segments, price, sign=-1)
         counts.add(LEFT_OUT, segments, price)
     conn.executemany(
         "UPDATE mailing_rows SET state = ? WHERE mailing = ? AND row = ?",
-        [(LEFT_OUT, found.key, each) for each, *_ in going],
+        [(LEFT_OUT, key, number) for number, *_ in going],
     )
-    counts.write(conn, found.key)
-    return mailings.mailing(conn, mailing_id)
+    counts.write(conn, key)
 
 
 def _one_to_leave(

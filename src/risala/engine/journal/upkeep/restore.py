@@ -17,7 +17,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.mailings import mailings
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key
@@ -30,8 +29,9 @@ from risala.engine.journal.store.opening import (
     sqlite_sentence,
 )
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep import backup, checksum, restore_hold
+from risala.engine.journal.upkeep import backup, checksum, restore_hold, restored_mailings
 from risala.engine.journal.upkeep import set_aside as aside
+from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
@@ -71,8 +71,7 @@ class RestoreReport:
     """Messages scheduled for later that wait until the operator decides."""
     held_first: tuple[HeldMessage, ...]
     """The earliest of those."""
-    mailings_paused: int
-    """Mailings that were being sent, and may have gone on since the backup."""
+    mailings: RestoredMailings
     audit: AuditReport
     checked: bool
     """The backup has a checksum, and it is right."""
@@ -128,9 +127,9 @@ def restore(
             with closing(SetAside(shown_by or database, conn)) as set_aside:
                 settling = _Settling(conn, set_aside, resend_pending=resend_pending)
                 settling.run(stamp, progress)
+                paused = restored_mailings.pause(conn, set_aside)
             held = tuple(restore_hold.held(conn))
             conn.execute("begin immediate")
-            paused = mailings.pause_all(conn)
             aside.runs(conn)  # the mark in the backup is from another time
             conn.execute("commit")
             after = backup.audit_with(conn, progress)
@@ -154,7 +153,7 @@ def restore(
         canceled=counts["canceled"],
         held=counts["held"],
         held_first=held,
-        mailings_paused=paused,
+        mailings=paused,
         audit=after,
         checked=checked,
     )

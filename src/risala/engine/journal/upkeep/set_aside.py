@@ -8,11 +8,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
+from risala.engine.journal.mailings.settling import row_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.numbers import STATUSES
+from risala.engine.model.numbers import MODES, STATUSES
+from risala.engine.model.records.mailings import Mailing
 from risala.engine.model.states import Status
 
 _STOPPED: Final = "stopped_in_order_at"
@@ -96,6 +98,23 @@ class SetAside:
         pending = STATUSES.number(Status.PENDING)
         same = (status, attempts, send_at) == (pending, message.attempts, message.send_at)
         return Shown.UNTOUCHED if same else Shown.TRIED
+
+    def rows_with_messages(self, mailing: Mailing) -> list[int] | None:
+        """Rows of a mailing that have a message in it, by their keys; None: it cannot be read."""
+        if self._conn is None:
+            return None
+        query = (
+            "SELECT client_key FROM message WHERE organization ="
+            " (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
+            " AND client_key >= ? AND client_key < ?"
+        )
+        first, end = row_key(mailing.id, 0)[:-1], f"{mailing.id};"
+        given = (mailing.organization_id, MODES.number(mailing.mode), first, end)
+        try:
+            keys = [key.removeprefix(first) for (key,) in self._conn.execute(query, given)]
+        except sqlite3.Error:
+            return None
+        return [int(row) for row in keys if row.isdecimal()]  # programs choose keys as they like
 
 
 def _goes_on_from(backup: sqlite3.Connection, found: sqlite3.Connection) -> bool:
