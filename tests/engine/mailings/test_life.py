@@ -39,6 +39,9 @@ async def test_each_person_gets_their_text(open_desk, quick):
         ]
         assert (done.price, done.segments, await desk.house.balance()) == (100, 2, "999.00")
         report = await desk.service.report(made.id, 0)
+        sent = report.rows[0].message_id
+        story = await desk.house.gateway.perform("message.show", {"message_id": sent})
+        assert story["timeline"][0]["text"].startswith(f"Accepted by the mailing {made.id};")
         assert [row.state for row in report.rows] == ["accepted"] * 2 + ["bad"] * 3
 
 

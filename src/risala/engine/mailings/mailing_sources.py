@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
@@ -20,15 +19,13 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import CountryNotOpen
 from risala.engine.model.ids import IdSource
+from risala.engine.model.mailings import FACE
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.mailing_rows import NewRow
 from risala.engine.model.records.mailings import Mailing, RowFault
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.rules.mailings.checking import CheckedRow
 from risala.engine.rules.router import Router
-
-FACE: Final = "mailing"
-"""What the timeline of a mailing's message says of the way it came."""
 
 Read = Callable[[ReadRequest], Awaitable[ReadResult]]
 """Reads a file: :func:`risala.engine.mailings.reading.read`, or a test's."""

@@ -280,10 +280,8 @@ class MailingService:
 
     async def stop(self, mailing_id: str, *, by: AuditEntry | None = None) -> Mailing:
         """End it: the rows that are left are never sent."""
-        mailing = self._mailings.mailing(mailing_id)
-        if mailing.state is MailingState.PAUSED:
-            # Nobody sends it: what a crash left between a message and its note is noted now.
-            await self._mailings.note_accepted(mailing_id, SENT_AT_ONCE)
+        # What a crash left between a message and its note is noted now: nobody sends it again.
+        await self._mailings.note_accepted(mailing_id, SENT_AT_ONCE)
         now_ms = self._sources.clock.now_ms()
         stopped = await self._mailings.end(by, mailing_id, MailingState.STOPPED, now_ms)
         self._sending.changed()

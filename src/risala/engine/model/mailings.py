@@ -10,6 +10,9 @@ from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.engine.model.states import Mode
 
+FACE: Final = "mailing"
+"""What the timeline of a mailing's message says of the way it came."""
+
 FULL: Final = f"A list can have at most {ROWS_MAX} people."
 """The refusal of more."""
 NewPerson = tuple[str, Sequence[str]]

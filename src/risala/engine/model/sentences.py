@@ -11,6 +11,7 @@ from typing import Final
 
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.lines import DatedLine, Kind, Line, Values, Wait
+from risala.engine.model.mailings import FACE
 from risala.engine.model.times import iso
 from risala.sms.cause import Cause, cause_of
 
@@ -53,13 +54,30 @@ def _written(told: DatedLine) -> str:
 def _accepted(told: DatedLine) -> str:
     values = _values(told)
     policies = values.get("policies")
-    by = f" by the face {values['face']} ({values['credential']})" if "face" in values else ""
+    by = ""
+    if "face" in values:
+        face, credential = values["face"], values["credential"]
+        by = (
+            f" by the mailing {credential}"
+            if face == FACE
+            else f" by the face {face} ({credential})"
+        )
     who = f" Rewritten by the policy {policies}." if policies else ""
     if "wait" in values:
         return f"Accepted{by}.{who} {_waits(told)}"
     if who:
         return f"Accepted{by}.{who} It waits for its turn."
     return f"Accepted{by}; waiting for its turn."
+
+
+def _way(values: Values) -> str:
+    """The face that a message came in by; nothing for the API."""
+    if "face" not in values:
+        return ""
+    face, credential = values["face"], values["credential"]
+    return (
+        f" by the mailing {credential}" if face == FACE else f" by the face {face} ({credential})"
+    )
 
 
 def _waits(told: DatedLine) -> str:

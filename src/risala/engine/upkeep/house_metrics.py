@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from prometheus_client.core import Metric
 
 from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories.mailings.mailings import MailingRepository
 from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
+from risala.engine.model.records.mailings import MailingWait
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
@@ -45,6 +48,7 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
     text = "Waiting mails that the mailer refused at least once."
     yield gauge("mails_failing", text, [({}, mails.failing)])
+    yield from _mailings(repositories.mailings)
     failed = repositories.sign_in.count_failed(now_ms - HOUR_MS)
     text = "Sign-ins that failed in the last hour; not counted beyond 10000."
     yield gauge(
@@ -56,6 +60,17 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
             for reason in FailureReason
         ],
     )
+
+
+def _mailings(mailings: MailingRepository) -> Iterator[Metric]:
+    sending = [stored.mailing for stored in mailings.to_send()]
+    waits = Counter(each.wait for each in sending)
+    text = "Mailings that send, by what they wait for; `nothing`: they are under way."
+    rows = [({"wait": "nothing"}, waits[None])]
+    rows += [({"wait": wait.value}, waits[wait]) for wait in MailingWait]
+    yield gauge("mailings_sending", text, rows)
+    text = "Rows of these mailings that have not become messages yet."
+    yield gauge("mailing_rows_ready", text, [({}, sum(each.ready for each in sending))])
 
 
 def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:

@@ -26,6 +26,9 @@ LOOKED_AT: Final = 1000
 """Rows that one read looks at: some milliseconds, in which nothing else runs."""
 
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def cells_of(text: str) -> tuple[str, ...]:
     """The values of a row."""
     return tuple(json.loads(text))
@@ -33,7 +36,7 @@ def cells_of(text: str) -> tuple[str, ...]:
 
 def cells_text(cells: tuple[str, ...]) -> str:
     """The reverse of :func:`cells_of`: Arabic takes less room as it is."""
-    return json.dumps(cells, ensure_ascii=False, separators=(",", ":"))
+    return _JSON(cells)
 
 
 _VIEWS: Final = Rows(
