@@ -34,6 +34,8 @@ _PLACES: Final = {
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
     "mailing": _MESSAGING + "mailing:mailing",
+    "list": _MESSAGING + "recipient_lists:recipient_list",
+    "text": _MESSAGING + "saved_texts:saved_text",
     "verify": _MESSAGING + "verify:verify",
     "webhook": _MESSAGING + "webhook_listen:webhook",
     "trigger": _MESSAGING + "trigger:trigger",

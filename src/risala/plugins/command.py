@@ -28,11 +28,13 @@ BUILT_IN: Final = frozenset(
             "kept",
             "key",
             "ledger",
+            "list",
             "log",
             "mailing",
         ),
         *("member", "message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
         *("retention", "rotate-key", "route", "send", "sender", "serve", "simulate", "tail"),
+        "text",
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }
 )

@@ -166,6 +166,10 @@ async def _organization(city: City, name: str) -> None:
     things["endpoint_id"] = endpoint["endpoint"]["id"]
     hook = await city.do("hook.create", preset="logto", **whose)
     things["hook_id"], things["preset"] = hook["hook"]["id"], "logto"
+    listed = await city.do("list.create", name="Parents", **whose)
+    things["list_id"] = listed["list"]["id"]
+    saved = await city.do("text.create", name="News", language="fr", text="Bonjour", **whose)
+    things["saved_text_id"] = saved["id"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
     things["payment_id"] = paid["id"]
     ledger = await city.do("ledger.list", **whose)

@@ -30,7 +30,7 @@ BANK = BankSmsSettings(
 )
 WELL_FORMED = {
     "name": "New", "email": "somebody@new.example", "role": "viewer", "type": "secret", "to": TO,
-    "body": "Bonjour", "number": "+22236777777", "amount": "5", "url": "https://example.com/new",
+    "body": "Bonjour", "text": "Bonjour", "number": "+22236777777", "amount": "5", "url": "https://example.com/new",
     "types": "sms.sent", "description": "x", "reason": "name_in_use", "face": "kannel",
     "method": "bankily", "code": "123456", "confirm": "7777", "note": "x", "heed": "yes",
     "taken": "+22236777777", "minutes": "60", "kind": "lane_down", "subject": "fake",
@@ -52,6 +52,7 @@ FALLS_SHORT = {
     "/app/<org>/billing/payments/<payment_id>/payer": "a bank that credits by itself",
     "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
     "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
+    "/app/<org>/lists/<list_id>/people": "people to add",
     "/app/<org>/verify/settings": "all of the settings",
     "/app/<org>/verify/try/check": "a code that was tried",
     "/app/<org>/webhooks/<endpoint_id>/replay": "an event that was delivered",
@@ -111,6 +112,8 @@ class Poster:
         key = self.reader.app.site.once.mint(self.user_id, self.city.clock.now_ms())
         fields = {**WELL_FORMED, "form_token": self.mark, "once": key}
         fields |= {"reference": f"R-{next(numbers)}", **things}
+        if "/lists" in route.path or "/texts" in route.path:
+            fields["name"] = f"New {next(numbers)}"
         if route.path == "/account/delete":
             fields["email"] = self.email
         return await self.reader.post(path, fields)
@@ -142,6 +145,18 @@ async def endpoint(poster, route):
 async def hook(poster, route):
     made = await poster.city.do("hook.create", preset="logto", **poster.own)
     return made["hook"]["id"]
+
+
+async def recipient_list(poster, route):
+    named = f"Parents {next(numbers)}"
+    made = (await poster.city.do("list.create", name=named, **poster.own))["list"]["id"]
+    await poster.city.do("list.add", list_id=made, number=WELL_FORMED["number"])
+    return made
+
+
+async def saved_text(poster, route):
+    given = {"name": f"News {next(numbers)}", "language": "fr", "text": "x"}
+    return (await poster.city.do("text.create", **given, **poster.own))["id"]
 
 
 async def message(poster, route):
@@ -203,6 +218,7 @@ THINGS = {
     "verification_id": verification, "payment_id": payment, "invitation_id": invitation,
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
     "action": action, "text_id": bank_text, "hook_id": hook,
+    "list_id": recipient_list, "saved_text_id": saved_text,
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ import trio
 
 import web_hooks
 import web_kept
+import web_lists
 import web_mailings
 import web_messages
 import web_requests
@@ -780,6 +781,7 @@ class FakeWebGateway:
                         )
                 return {**found, "version": 4}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
+        told = told or web_lists.answer(name, arguments)
         told = told or web_mailings.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

@@ -12,7 +12,7 @@ from typing import Final, TextIO, TypeVar
 
 import trio
 
-from risala.engine.mailings.reading import ReadRequest, Source, read
+from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.mailings import NewPerson
@@ -94,6 +94,7 @@ class TableReader:
 
     uploads: Uploads
     plan: NumberingPlan
+    read_file: Callable[[ReadRequest], Awaitable[ReadResult]]
     inline: bool
 
     @asynccontextmanager
@@ -118,7 +119,7 @@ class TableReader:
         rows_path = self.uploads.beside(upload, "rows")
         codes = tuple(each.code for each in self.plan.countries)
         try:
-            found = await read(ReadRequest(path, rows_path, codes, source=source))
+            found = await self.read_file(ReadRequest(path, rows_path, codes, source=source))
             yield ListTable(rows_path, found.recognised, found.rows, self.inline)
         finally:
             with trio.CancelScope(shield=True):

@@ -19,14 +19,16 @@ from typing import Final
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
 from risala.engine.mailings.list_tables import PIECE, ListTable, TableReader, in_thread
+from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
 from risala.engine.mailings.uploads import Uploads, private
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import IdSource
 from risala.engine.model.mailings import FULL, Grown, NewPerson
 from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import ListGrowth, ListPeople, RecipientList
+from risala.engine.rules.mailings.faults import SENTENCES, TableFault
 from risala.engine.rules.mailings.rendering import folded
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -59,6 +61,7 @@ class RecipientListService:
         stored: RecipientListRepository,
         uploads: Uploads,
         plan: NumberingPlan,
+        read: Callable[[ReadRequest], Awaitable[ReadResult]],
         clock: Clock,
         ids: IdSource,
         *,
@@ -67,11 +70,12 @@ class RecipientListService:
         """
         Args:
             plan: reads the numbers.
+            read: reads a file.
             inline: read and write files on the loop's thread; for tests under a mock clock.
         """
         self._accounts = accounts
         self._stored = stored
-        self._reader = TableReader(uploads, plan, inline)
+        self._reader = TableReader(uploads, plan, read, inline)
         self._clock = clock
         self._ids = ids
         self._inline = inline
@@ -108,13 +112,14 @@ class RecipientListService:
         """Make a list, from a file or from pasted lines, or without people.
 
         Args:
-            upload: a file that was uploaded; it is gone afterwards.
+            upload: a file that was uploaded; once it is read, it is gone.
             numbers: pasted lines.
 
         Raises:
             NotFound: no such organization, or no such upload.
-            Invalid: the file or the lines are no table of people, or have no number.
-            Conflict: the organization has too many lists, or one of this name.
+            Invalid: the file or the lines are no table of people, or have no number; or the
+                organization has a list of this name.
+            Conflict: the organization has too many lists.
             Overloaded: the machine has no room for another process.
         """
         self._accounts.organization(organization_id)
@@ -153,9 +158,8 @@ class RecipientListService:
 
         Raises:
             NotFound: no such list, or no such upload.
-            Invalid: the file or the lines are no table of people, or have no number; or the list
-                would have too many columns.
-            Conflict: the list would have too many people.
+            Invalid: the file or the lines are no table of people, or have no number.
+            Conflict: the list would have too many people or columns.
             Overloaded: the machine has no room for another process.
         """
         found = self._stored.recipient_list(list_id)
@@ -183,8 +187,7 @@ class RecipientListService:
 
         Raises:
             NotFound: no such list.
-            Invalid: the list would have too many columns.
-            Conflict: the list would have too many people.
+            Conflict: the list would have too many people or columns.
         """
         people, now_ms = [(number, [*cells.values()])], self._clock.now_ms()
         entry = None if by is None else replace(by, said={"rows": 1})
@@ -198,7 +201,7 @@ class RecipientListService:
 
         Raises:
             NotFound: no such list.
-            Conflict: the organization has another list of this name.
+            Invalid: the organization has another list of this name.
         """
         values = {} if name is None else {"name": name, "changed_at": self._clock.now_ms()}
         return await self._stored.change(by, list_id, values)
@@ -240,7 +243,7 @@ class RecipientListService:
                     grown = await self._stored.put_people(grown.list.id, grown.places, people)
                 added, changed = added + grown.added, changed + grown.changed
         if grown is None:
-            raise Invalid("file", "no_numbers", "No row has a phone number that can be read.")
+            raise SheetFault(TableFault.NO_NUMBERS, SENTENCES[TableFault.NO_NUMBERS])
         return ListGrowth(grown.list, added, changed, len(bad_rows), (*bad_rows[:BAD_ROWS_MAX],))
 
     # -- for mailings

@@ -35,6 +35,7 @@ def tables_of(
         core.repositories.recipient_lists,
         uploads,
         core.settings.plan,
+        core.seams.read_table,
         clock,
         ids,
         inline=inline,

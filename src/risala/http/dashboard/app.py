@@ -31,13 +31,16 @@ from risala.http.dashboard.connect import one as hook
 from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
+from risala.http.dashboard.lists import listing as recipient_lists
+from risala.http.dashboard.lists import one as one_list
+from risala.http.dashboard.lists import texts as saved_texts
 from risala.http.dashboard.mailings import acts as mailing_acts
 from risala.http.dashboard.mailings import listing as mailings
 from risala.http.dashboard.mailings import one as mailing
 from risala.http.dashboard.mailings import report as mailing_report
 from risala.http.dashboard.mailings import rows as mailing_rows
 from risala.http.dashboard.messages import composer, export, listing, message
-from risala.http.dashboard.navigation import NAVIGATION
+from risala.http.dashboard.navigation import NAVIGATION, WITHIN
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
@@ -57,7 +60,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
         route
         for page in (
             *(account, organizations, members, overview, listing, message),
-            *(keys, credentials, key, gallery, hook),
+            *(keys, credentials, key, gallery, hook, recipient_lists, one_list, saved_texts),
             *(mailings, mailing, mailing_acts, mailing_rows, mailing_report),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
             *(verify_sessions, verify_settings, trying, checkout),
@@ -73,6 +76,7 @@ FACE: Final = WebFace(
     home="/app",
     frame="shell.html",
     navigation=NAVIGATION,
+    within=WITHIN,
     first=("overview", "messages", "keys"),
 )
 

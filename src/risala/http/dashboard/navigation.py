@@ -42,3 +42,5 @@ NAVIGATION: Final = (
         ),
     ),
 )
+WITHIN: Final = {"mailings": "messages", "lists": "messages", "texts": "messages"}
+"""Pages that the tabs of the messages lead to."""

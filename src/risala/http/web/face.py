@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from risala.config.model import Settings
@@ -54,6 +54,8 @@ class WebFace:
     """The template around the pages for signed-in readers."""
     navigation: Sequence[NavGroup]
     """The entries of its rail and its dock."""
+    within: Mapping[str, str] = field(default_factory=dict)
+    """Pages without an entry: by their slug, that of the entry that is the current one there."""
     first: Sequence[str] = ()
     """The page after an organization was chosen: the first of these that exists."""
 

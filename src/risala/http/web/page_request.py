@@ -304,6 +304,11 @@ class PageRequest:
         return parts[at] if len(parts) > at else ""
 
     @property
+    def entry(self) -> str:
+        """The slug of the rail's entry that is the current one; empty: there is none."""
+        return self.face.within.get(self.slug, self.slug) if self.has(self.slug) else ""
+
+    @property
     def here(self) -> str:
         """The address of this page, with its filters; for a post, the page before it."""
         if self.request.method != "GET":

@@ -83,6 +83,8 @@ FAULTS: Final[Mapping[str, str]] = {
     "too_big": N_("The file takes too much memory or time to read. Divide it."),
     "unknown_sheet": N_("The workbook has no such sheet."),
     "unknown_column": N_("The file has no such column."),
+    "same_name": N_("This name is taken. Choose another one."),
+    "not_one": N_("A file or numbers: only one of them."),
     "invalid_reason": N_("Choose one of the reasons."),
     "invalid_prefix": N_("Write a plus sign and digits, like +221"),
     "home": N_("These are numbers at home. Their price is the price of a part."),
@@ -188,6 +190,10 @@ SPOKEN: Final = (
     N_("{program} makes the secret itself: give the one that it shows."),
     N_("The secret is not one that its program makes: copy it whole, and nothing else."),
     N_("A secret has {least} to {count} characters."),
+    N_("An organization can have at most {count} lists. Delete one first."),
+    N_("An organization can have at most {count} saved texts. Delete one first."),
+    N_("A list can have at most {count} people."),
+    N_("A list can have at most {count} columns."),
 )
 """Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
 may meet needs its sentence here."""

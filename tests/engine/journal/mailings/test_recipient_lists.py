@@ -108,17 +108,17 @@ def test_a_full_list_takes_no_more(book, make, grow):
 def test_a_list_has_no_more_columns_than_a_table(make, grow):
     made = make(columns=[f"c{number}" for number in range(COLUMNS_MAX)])
     assert grow(made, ("C1",), []).list.columns == made.columns
-    with pytest.raises(Invalid, match="at most 100 columns"):
+    with pytest.raises(Conflict, match="at most 100 columns"):
         grow(made, ("new",), [])
 
 
 def test_an_organization_has_so_many_lists_and_each_name_once(book, make):
     first = make("Parents")
-    with pytest.raises(Conflict, match="of this name"):
+    with pytest.raises(Invalid, match="of this name"):
         make("Parents")
     make("Parents", owner=book.organization())
     other = make("Teachers")
-    with pytest.raises(Conflict, match="of this name"):
+    with pytest.raises(Invalid, match="of this name"):
         book.unit(lambda conn: recipient_lists.change(conn, other.id, {"name": "Parents"}))
     for number in range(LISTS_MAX - 2):
         make(f"List {number}")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from risala.engine.journal.mailings import saved_texts
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.recipient_lists import TEXTS_MAX, SavedText
 
 
@@ -28,9 +28,9 @@ def test_a_name_is_there_once_in_each_language(book, organization_id, make):
     french, arabic = make(), make(language="ar")
     found = saved_texts.of_organization(book.conn, organization_id)
     assert found == [arabic, french]
-    with pytest.raises(Conflict, match="in this language already"):
+    with pytest.raises(Invalid, match="in this language already"):
         make()
-    with pytest.raises(Conflict, match="in this language already"):
+    with pytest.raises(Invalid, match="in this language already"):
         book.unit(lambda conn: saved_texts.change(conn, arabic.id, {"language": "fr"}))
     make(owner=book.organization())
 

@@ -11,7 +11,7 @@ from risala.engine.journal.mailings.recipient_lists import add, key_of, recipien
 from risala.engine.journal.store.named import columns_of
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
-from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.mailings import FULL, Grown, NewPerson
 from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
 from risala.engine.model.records.recipient_lists import ListedPerson, ListPeople, RecipientList
@@ -84,8 +84,8 @@ def create(
 
     Raises:
         NotFound: no such organization.
-        Invalid: it has too many columns.
-        Conflict: the organization has too many lists, or one of this name.
+        Invalid: the organization has a list of this name.
+        Conflict: the organization has too many lists, or the list too many columns.
     """
     add(conn, new)
     return grow(conn, new.id, columns, people, new.created_at)
@@ -103,8 +103,7 @@ def grow(
 
     Raises:
         NotFound: the id is unknown.
-        Invalid: the list would have too many columns.
-        Conflict: the list would have too many people.
+        Conflict: the list would have too many people or columns.
     """
     found = recipient_list(conn, list_id)
     known = {folded(each): place for place, each in enumerate(found.columns)}
@@ -114,8 +113,7 @@ def grow(
             known[folded(each)] = len(names)
             names.append(each)
     if len(names) > COLUMNS_MAX:
-        text = f"A list can have at most {COLUMNS_MAX} columns."
-        raise Invalid("columns", "too_many_columns", text)
+        raise Conflict(f"A list can have at most {COLUMNS_MAX} columns.")
     values = columns_of({"columns": tuple(names), "changed_at": now_ms})
     writable(conn, "recipient_lists").update(key_of(conn, list_id), values)
     places = [known[folded(each)] for each in columns]

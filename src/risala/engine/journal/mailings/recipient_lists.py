@@ -10,7 +10,7 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.recipient_lists import (
     LISTS_MAX,
     RecipientList,
@@ -25,7 +25,8 @@ def add(conn: sqlite3.Connection, new: RecipientList) -> RecipientList:
 
     Raises:
         NotFound: no such organization.
-        Conflict: the organization has too many, or one of this name.
+        Invalid: the organization has one of this name.
+        Conflict: it has too many.
     """
     accounts.organization(conn, new.organization_id)
     refuse_another(conn, new.organization_id, new.name)
@@ -50,7 +51,8 @@ def refuse_another(conn: sqlite3.Connection, organization_id: str, name: str) ->
     """Refuse a further list.
 
     Raises:
-        Conflict: the organization has too many, or one of this name.
+        Invalid: the organization has one of this name.
+        Conflict: it has too many.
     """
     if len(of_organization(conn, organization_id)) >= LISTS_MAX:
         raise Conflict(f"An organization can have at most {LISTS_MAX} lists. Delete one first.")
@@ -84,7 +86,7 @@ def change(conn: sqlite3.Connection, list_id: str, values: Mapping[str, Any]) ->
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: the organization has another list of this name.
+        Invalid: the organization has another list of this name.
     """
     found = recipient_list(conn, list_id)
     if "name" in values:
@@ -111,7 +113,7 @@ def _refuse_same_name(
 ) -> None:
     others = of_organization(conn, organization_id)
     if any(each.name == name and each.id != list_id for each in others):
-        raise Conflict("There is a list of this name already.")
+        raise Invalid("name", "same_name", "There is a list of this name already.")
 
 
 def key_of(conn: sqlite3.Connection, list_id: str) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.recipient_lists import TEXTS_MAX, SavedText
 from risala.engine.model.records.record import shallow
 
@@ -22,7 +22,8 @@ def add(conn: sqlite3.Connection, new: SavedText) -> SavedText:
 
     Raises:
         NotFound: no such organization.
-        Conflict: the organization has too many, or one of this name and language.
+        Invalid: the organization has one of this name and language.
+        Conflict: it has too many.
     """
     accounts.organization(conn, new.organization_id)
     stored = writable(conn, _TABLE)
@@ -61,7 +62,7 @@ def change(conn: sqlite3.Connection, text_id: str, values: Mapping[str, Any]) ->
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: the organization has another one of this name and language.
+        Invalid: the organization has another one of this name and language.
     """
     saved_text(conn, text_id)
     if values:
@@ -86,4 +87,5 @@ def _refuse_same_name(conn: sqlite3.Connection, text: SavedText) -> None:
     for each in of_organization(conn, text.organization_id):
         same = (each.name, each.language) == (text.name, text.language)
         if same and each.id != text.id:
-            raise Conflict("There is a saved text of this name in this language already.")
+            sentence = "There is a saved text of this name in this language already."
+            raise Invalid("name", "same_name", sentence)

@@ -1,0 +1,113 @@
+"""Recipient lists: all of them, and a new one from a file, from pasted lines or empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records import recipient_lists
+from risala.engine.model.records.mailings import FILE_BYTES_MAX, NAME_MAX
+from risala.engine.model.records.recipient_lists import ListGrowth
+from risala.http.web.access import PageAccess
+from risala.http.web.forms import SentForm
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import faults_of
+from risala.http.web.routes import PageRoute, shows
+
+_TEMPLATE: Final = "lists/all.html"
+
+
+async def _values(visit: PageRequest) -> dict[str, object]:
+    found = await visit.ask_here(recipient_lists.LIST)
+    return {"lists": found.lists, "form": visit.form, **growth_fields(visit)}
+
+
+async def create(visit: PageRequest) -> TrioResponse:
+    """Make a list, and show it with what became of the rows."""
+    try:
+        asked = {"name": visit.form.text("name"), **people_of(visit)}
+        grown = await visit.ask_here(recipient_lists.CREATE, **asked)
+    except Refusal as error:
+        return await wrong_people(visit, _TEMPLATE, error, await _values(visit))
+    return visit.go(address_of(visit, grown))
+
+
+def growth_fields(visit: PageRequest) -> dict[str, object]:
+    """What the fields of people to add have to know."""
+    words = visit.words
+    return {
+        "name_max": NAME_MAX,
+        "file_bytes_max": FILE_BYTES_MAX,
+        "upload": "",
+        "upload_name": "",
+        "labels": {
+            "name": words("Name"),
+            "file": words("File"),
+            "numbers": words("Numbers"),
+            "number": words("Number"),
+        },
+    }
+
+
+def people_of(visit: PageRequest) -> dict[str, object]:
+    """The people that a form brings: a file or pasted lines.
+
+    Raises:
+        Refusal: the file could not be stored, or there are both.
+    """
+    form = visit.form
+    if form.file_refusal is not None:
+        raise form.file_refusal
+    lines, upload, _ = form.text("numbers"), *_file_of(form)
+    if not upload:
+        return {"numbers": lines} if lines else {}
+    if lines:
+        raise Invalid("numbers", "not_one", "A file or lines: only one of them.")
+    return {"upload": upload}
+
+
+def _file_of(form: SentForm) -> tuple[str, str]:
+    """The upload that came with the form, or with the form before it, and its name; or empty."""
+    if form.file is not None:
+        return form.file.upload_id, form.file.name
+    return form.text("upload"), form.text("upload_name")
+
+
+async def wrong_people(
+    visit: PageRequest, template: str, error: Refusal, values: Mapping[str, object]
+) -> TrioResponse:
+    """The page again; what is wrong with pasted lines stands at their field.
+
+    Where only the name is wrong, the file was not read yet, and need not be chosen again.
+    """
+    form, faults = visit.form, faults_of(visit.words, error, visit.plan)
+    upload, name = _file_of(form) if "name" in faults else ("", "")
+    if form.text("numbers") and form.file_refusal is None and "file" in faults:
+        faults["numbers"] = faults.pop("file")
+    return await visit.wrong(template, faults, values, upload=upload, upload_name=name)
+
+
+def address_of(visit: PageRequest, grown: ListGrowth) -> str:
+    """The page of a list, which says what became of the rows."""
+    told = {"added": grown.added, "changed": grown.changed, "bad": grown.bad}
+    query = {name: str(count) for name, count in told.items() if count}
+    if grown.bad_rows:
+        query["rows"] = ",".join(map(str, grown.bad_rows))
+    return visit.at(f"lists/{grown.list.id}", **query)
+
+
+_LISTS: Final = "/app/<org>/lists"
+ROUTES: Final = (
+    PageRoute(path=_LISTS, view=shows(_TEMPLATE, _values), access=PageAccess.VIEWER),
+    PageRoute(
+        path=_LISTS,
+        view=create,
+        access=PageAccess.DEVELOPER,
+        method="POST",
+        once=True,
+        takes_file=True,
+    ),
+)

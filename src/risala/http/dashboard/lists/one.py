@@ -1,0 +1,207 @@
+"""One recipient list: its people, more of them, its name and its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.engine.model.records import recipient_lists
+from risala.engine.model.records.asks import Versioned
+from risala.engine.model.records.recipient_lists import ListPeople, RecipientList
+from risala.http.dashboard.lists.listing import (
+    address_of,
+    growth_fields,
+    people_of,
+    wrong_people,
+)
+from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.pager import Pager
+from risala.http.web.routes import PageRoute, shows
+
+RENAMED: Final = N_("The list has its new name.")
+REMOVED: Final = N_("The number is no longer on the list.")
+DELETED: Final = N_("The list is deleted.")
+PAGE: Final = 50
+_TEMPLATE: Final = "lists/one.html"
+_CELL: Final = "cell_"
+"""The beginning of a field for a column's value; its place follows, from 0."""
+_COUNT_DIGITS_MAX: Final = 6
+"""Digits of a count in the address: a list has at most 100,000 people."""
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthView:
+    """What became of rows that were just added."""
+
+    added: int
+    changed: int
+    bad: int
+    rows: tuple[int, ...]
+    """The first of the bad ones."""
+
+
+def id_of(visit: PageRequest) -> str:
+    """The list that the address names."""
+    return visit.arguments.get("list_id", "")
+
+
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+    """A page of the list; after a form was refused, its beginning."""
+    query = visit.form.filled("q", "after") if visit.request.method == "GET" else {}
+    found = await _page(visit, query)
+    shown, typed = found.value, None if error is None else visit.form
+    stored = {"name": StoredField(visit.words("Name"), shown.list.name)}
+    return {
+        "here": f"lists/{shown.list.id}",
+        "list": shown.list,
+        "people": shown.people,
+        "opted_out": shown.opted_out,
+        "growth": _growth(visit),
+        "q": query.get("q", ""),
+        "pager": _pager(visit, shown, query),
+        "form": visit.form,
+        "cells": [visit.form.text(f"{_CELL}{place}") for place in range(len(shown.list.columns))],
+        **growth_fields(visit),
+        **edit(error, typed, found.version or 0, stored),
+    }
+
+
+async def _page(visit: PageRequest, query: dict[str, str]) -> Versioned[ListPeople]:
+    asked: dict[str, object] = {"list_id": id_of(visit), "limit": PAGE}
+    if after := query.get("after") or _before(visit, query.get("q", "")):
+        asked["after"] = after
+    return await visit.ask_to_edit(recipient_lists.SHOW, **asked)
+
+
+def _before(visit: PageRequest, typed: str) -> str | None:
+    """Where a page begins that has a number near its top: in front of those that differ in the
+    last digit alone. None: it is no number."""
+    try:
+        return visit.plan.read(typed)[:-1]
+    except ValueError:
+        return None
+
+
+def _pager(visit: PageRequest, found: ListPeople, query: dict[str, str]) -> Pager:
+    here = f"lists/{found.list.id}"
+    first = visit.at(here) if query else None
+    return Pager(first, None if found.after is None else visit.at(here, after=found.after))
+
+
+def _growth(visit: PageRequest) -> GrowthView | None:
+    """As the address says it behind a form; None: it says nothing."""
+    if visit.request.method != "GET":
+        return None
+    told = visit.form.filled("added", "changed", "bad", "rows")
+    rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
+    counts = {name: _count(text) for name, text in told.items()}
+    if not any(counts.values()):
+        return None
+    return GrowthView(*(counts.get(name, 0) for name in ("added", "changed", "bad")), rows)
+
+
+def _count(text: str) -> int:
+    is_count = text.isascii() and text.isdigit() and len(text) <= _COUNT_DIGITS_MAX
+    return int(text) if is_count else 0
+
+
+# -- people
+
+
+async def add_person(visit: PageRequest) -> TrioResponse:
+    """One number with its values."""
+    form = visit.form
+    found = await _page(visit, {})
+    cells = {
+        column: form.text(f"{_CELL}{place}")
+        for place, column in enumerate(found.value.list.columns)
+    }
+    if column := form.text("new_column"):
+        cells[column] = form.text("new_cell")
+    asked: dict[str, object] = {"number": form.text("number"), "cells": cells}
+    try:
+        grown = await visit.ask(recipient_lists.ADD, list_id=id_of(visit), **asked)
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit))
+    return visit.go(address_of(visit, grown))
+
+
+async def add_people(visit: PageRequest) -> TrioResponse:
+    """The people of a file, or of pasted lines."""
+    try:
+        asked = people_of(visit) or {"numbers": ""}
+        grown = await visit.ask(recipient_lists.ADD, list_id=id_of(visit), **asked)
+    except Refusal as error:
+        return await wrong_people(visit, _TEMPLATE, error, await _values(visit))
+    return visit.go(address_of(visit, grown))
+
+
+async def _asked_to_remove(visit: PageRequest) -> dict[str, object]:
+    return {**await _asked(visit), "number": visit.form.text("number")}
+
+
+async def remove(visit: PageRequest) -> TrioResponse:
+    """Take a number from the list."""
+    number = visit.form.text("number")
+    try:
+        await visit.ask(recipient_lists.REMOVE, list_id=id_of(visit), number=number)
+    except Refusal as error:
+        return await visit.again("lists/remove.html", error, await _asked_to_remove(visit))
+    return visit.go(_home(visit), REMOVED)
+
+
+# -- the list
+
+
+async def rename(visit: PageRequest) -> TrioResponse:
+    asked = {"name": visit.form.text("name"), **as_seen(visit.form)}
+    try:
+        await visit.ask(recipient_lists.SET, list_id=id_of(visit), **asked)
+    except Refusal as error:
+        return await visit.again(_TEMPLATE, error, await _values(visit, error))
+    return visit.go(_home(visit), RENAMED)
+
+
+async def _asked(visit: PageRequest) -> dict[str, object]:
+    found: RecipientList = (await _page(visit, {})).value.list
+    return {"list": found, "here": f"lists/{found.id}"}
+
+
+async def delete(visit: PageRequest) -> TrioResponse:
+    await visit.ask(recipient_lists.DELETE, list_id=id_of(visit))
+    return visit.go(visit.at("lists"), DELETED)
+
+
+def _home(visit: PageRequest) -> str:
+    return visit.at(f"lists/{id_of(visit)}")
+
+
+_LIST: Final = "/app/<org>/lists/<list_id>"
+_DEVELOPER: Final = PageAccess.DEVELOPER
+ROUTES: Final = (
+    PageRoute(path=_LIST, view=shows(_TEMPLATE, _values), access=PageAccess.VIEWER),
+    PageRoute(path=f"{_LIST}/person", view=add_person, access=_DEVELOPER, method="POST"),
+    PageRoute(
+        path=f"{_LIST}/people",
+        view=add_people,
+        access=_DEVELOPER,
+        method="POST",
+        once=True,
+        takes_file=True,
+    ),
+    PageRoute(
+        path=f"{_LIST}/remove",
+        view=shows("lists/remove.html", _asked_to_remove),
+        access=_DEVELOPER,
+    ),
+    PageRoute(path=f"{_LIST}/remove", view=remove, access=_DEVELOPER, method="POST"),
+    PageRoute(path=f"{_LIST}/name", view=rename, access=_DEVELOPER, method="POST"),
+    PageRoute(path=f"{_LIST}/delete", view=shows("lists/delete.html", _asked), access=_DEVELOPER),
+    PageRoute(path=f"{_LIST}/delete", view=delete, access=_DEVELOPER, method="POST"),
+)
