@@ -105,6 +105,26 @@ ROWS = (
     Row("hook disable", ("{called}",), (("disabledAt", str),)),
     Row("hook enable", ("{called}",), (("disabledAt", None),)),
     Row("hook delete", ("{called}",), (("id", "{called}"),)),
+    Row("list create", ("Parents {n}", "--org", "{org}"), (("list.name", "Parents {n}"),)),
+    Row(
+        "list add",
+        ("{listed}", "+22236000009", "--value", "class=4"),
+        (("added", 1), ("list.columns.1", "class")),
+    ),
+    Row("list list", ("--org", "{org}"), (("lists", list),)),
+    Row("list show", ("{listed}",), (("people.0.number", NUMBER), ("optedOut", 0))),
+    Row("list rename", ("{listed}", "Pupils {n}"), (("name", "Pupils {n}"),)),
+    Row("list remove", ("{listed}", NUMBER), (("people", 0),)),
+    Row("list delete", ("{listed}",), (("id", "{listed}"),)),
+    Row(
+        "text create",
+        ("News {n}", "--org", "{org}", "--language", "fr", "--text", "Bonjour {{{{name}}}}"),
+        (("text", "Bonjour {{{{name}}}}"), ("language", "fr")),
+    ),
+    Row("text list", ("--org", "{org}"), (("texts", list),)),
+    Row("text show", ("{saved}",), (("text", str),)),
+    Row("text set", ("{saved}", "--language", "ar"), (("language", "ar"),)),
+    Row("text delete", ("{saved}",), (("id", "{saved}"),)),
     Row("credential list", ("--org", "{org}"), (("credentials", list),)),
     Row("credential revoke", ("{credential}",), (("revokedAt", str),)),
     Row("topup", ("{org}", "10"), (("balanceAfter", "109.50"), ("currency", "MRU"))),
@@ -521,6 +541,17 @@ class World:
         )
         names["called"] = made["hook"]["id"]
 
+    async def _make_list(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        given = {"organization_id": names["org"], "name": f"All {names['n']}"}
+        made = await reached.perform("list.create", **given)
+        names["listed"] = made["list"]["id"]
+        one = {"number": NUMBER, "cells": {"name": "Amina"}}
+        await reached.perform("list.add", list_id=names["listed"], **one)
+
+    async def _make_text(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        given = {"organization_id": names["org"], "name": f"Own {names['n']}", "text": "x"}
+        names["saved"] = (await reached.perform("text.create", language="fr", **given))["id"]
+
     async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
@@ -548,6 +579,8 @@ class World:
     MAKERS: ClassVar = (
         ({"key"}, _make_key),
         ({"called"}, _make_called),
+        ({"listed"}, _make_list),
+        ({"saved"}, _make_text),
         ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),
         ({"hook", "event"}, _make_hook),
@@ -733,7 +766,7 @@ LISTING = (
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
     *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
     *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),
-    *("hook list", "hook presets"),
+    *("hook list", "hook presets", "list list", "list show", "text list", "text show"),
     *("kept deletions", "log", "doctor", "audit", "smpp sessions", "credential list"),
 )
 """What shows tables, or names and values."""
