@@ -1,4 +1,4 @@
-"""What a gateway tells of recipient lists and saved texts, for pages."""
+"""What a gateway tells of one recipient list and one saved text, for pages."""
 
 from __future__ import annotations
 
@@ -61,12 +61,10 @@ def saved_text(text_id: str = "txt_1", **changes: Any) -> dict[str, Any]:
 
 
 def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
-    """The answer of an operation on lists or saved texts; None for any other."""
+    """The answer of an operation on a list or a saved text; None for any other."""
     if "none" in (arguments.get("list_id", ""), arguments.get("saved_text_id", "")):
         raise NotFound("There is no such thing in this organization.")
     match name:
-        case "list.list":
-            return {"lists": [recipient_list(), recipient_list("lst_2", name="أولياء", columns=[])]}
         case "list.create":
             return growth("lst_9")
         case "list.add":
@@ -75,9 +73,6 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
             return people(arguments)
         case "list.set" | "list.remove" | "list.delete":
             return recipient_list(arguments["list_id"])
-        case "text.list":
-            arabic = {"language": "ar", "text": "السلام عليكم {{nom}}"}
-            return {"texts": [saved_text(), saved_text("txt_2", **arabic)]}
         case "text.create":
             return saved_text("txt_9")
         case "text.show" | "text.set" | "text.delete":

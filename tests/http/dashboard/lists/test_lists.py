@@ -8,7 +8,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.people import Language
 from web_browser import assert_nothing_inline
-from web_lists import NUMBERS, growth
+from web_lists import NUMBERS, growth, recipient_list
 
 LISTS = "/app/org_1/lists"
 ONE = f"{LISTS}/lst_1"
@@ -50,7 +50,8 @@ def refuses(gateway, wanted, error):
     gateway.perform = refuse
 
 
-async def test_lists_stand_by_name_with_their_people(owner):
+async def test_lists_stand_by_name_with_their_people(owner, gateway):
+    gateway.answers["list.list"] = {"lists": [recipient_list(name="Parents <6e>")]}
     page = await owner.get(LISTS)
     assert page.status == 200
     assert_nothing_inline(page)
