@@ -100,10 +100,8 @@ def _growth(visit: PageRequest) -> GrowthView | None:
         return None
     told = visit.form.filled("added", "changed", "bad", "rows")
     rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
-    counts = {name: _count(text) for name, text in told.items()}
-    if not any(counts.values()):
-        return None
-    return GrowthView(*(counts.get(name, 0) for name in ("added", "changed", "bad")), rows)
+    added, changed, bad = (_count(told.get(name, "")) for name in ("added", "changed", "bad"))
+    return GrowthView(added, changed, bad, rows) if added or changed or bad else None
 
 
 def _count(text: str) -> int:
