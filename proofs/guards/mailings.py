@@ -10,6 +10,9 @@ _READING: Final = ("engine/mailings/test_reading.py",)
 _TEXTS: Final = ("engine/mailings/reader/test_text_files.py",)
 _WORKBOOKS: Final = ("engine/mailings/reader/test_workbooks.py",)
 _CHECKING: Final = ("engine/rules/mailings/test_checking.py",)
+_KILLS: Final = ("engine/mailings/test_kills.py",)
+_WAITS: Final = ("engine/mailings/test_waits.py",)
+_UPLOADS: Final = ("engine/mailings/test_uploads.py",)
 
 GUARDS: Final = (
     Guard(
@@ -95,5 +98,68 @@ GUARDS: Final = (
         "        if len(found) > len(self.columns):\n",
         "        if False:\n",
         _CHECKING,
+    ),
+    Guard(
+        "A row of a mailing is one message, however often it is sent.",
+        "engine/mailings/mailing_sending.py",
+        '        idempotency_key=f"{mailing.id}:{row.row}",\n',
+        "",
+        _KILLS,
+    ),
+    Guard(
+        "A mailing that was paused or stopped makes no more messages.",
+        "engine/mailings/mailing_sending.py",
+        "            if mailing.state is not MailingState.SENDING:\n",
+        "            if False:\n",
+        _WAITS,
+    ),
+    Guard(
+        "So few messages of mailings wait for a carrier that a pause holds back the rest.",
+        "engine/mailings/mailing_sending.py",
+        "        if room < (ROOM_MIN if mailing.wait is MailingWait.QUEUE else 1):\n",
+        "        if False:\n",
+        _WAITS,
+    ),
+    Guard(
+        "A mailing sends in its hours alone.",
+        "engine/mailings/mailing_sending.py",
+        "        if opens_ms is not None:\n",
+        "        if False:\n",
+        _WAITS,
+    ),
+    Guard(
+        "A mailing keeps its pace.",
+        "engine/mailings/mailing_sending.py",
+        "            if now_ms < next_ms <= now_ms + pace.period_ms:\n",
+        "            if False:\n",
+        _WAITS,
+    ),
+    Guard(
+        "Rows of a file that is lost are not taken for all of them.",
+        "engine/mailings/mailing_checking.py",
+        "            await self._give_up(stored, str(error))\n",
+        "            await self._sources.mailings.finish_check(stored.mailing.id)\n",
+        _KILLS,
+    ),
+    Guard(
+        "An upload is its organization's alone.",
+        "engine/mailings/uploads.py",
+        "        if found is None or found.organization_id != organization_id:\n",
+        "        if found is None:\n",
+        _UPLOADS,
+    ),
+    Guard(
+        "An upload that a mailing needs is not removed.",
+        "engine/mailings/uploads.py",
+        "            if name in held or name in self._arriving:\n",
+        "            if name in self._arriving:\n",
+        _UPLOADS,
+    ),
+    Guard(
+        "A file that is too large is not stored.",
+        "engine/mailings/uploads.py",
+        "                if size > FILE_BYTES_MAX:\n",
+        "                if False:\n",
+        _UPLOADS,
     ),
 )

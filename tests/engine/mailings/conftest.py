@@ -17,6 +17,8 @@ from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
 
 TEXT = "Hello {{name}}"
+AWAITED_S = 1000
+"""Of the mock clock: what has not come after that does not come."""
 
 
 class Desk:
@@ -57,10 +59,11 @@ class Desk:
 
     async def when(self, mailing_id: str, holds: Callable[[Mailing], bool]) -> Mailing:
         """Until something holds of a mailing: looked at after each commit's time."""
-        while True:
-            if holds(found := self.service.mailing(mailing_id)):
-                return found
-            await trio.sleep(0.05)  # a commit rings no bell of a test's
+        with trio.fail_after(AWAITED_S):
+            while True:
+                if holds(found := self.service.mailing(mailing_id)):
+                    return found
+                await trio.sleep(0.05)  # a commit rings no bell of a test's
 
     def counts(self, mailing_id: str) -> tuple[int, int, int, int, int]:
         """Ready, bad, left out, accepted and refused."""

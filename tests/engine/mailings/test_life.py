@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.engine.mailings.people_tables import table
 
-from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.mailings import Chosen
+from risala.engine.model.errors import Conflict, Invalid, SenderNotApproved
+from risala.engine.model.mailings import Chosen, NewMailing
 from risala.engine.model.records.mailings import MailingState, RowFault, RowState
+from risala.engine.model.states import Mode
 from risala.plugins.contract import ReceiptState
 
 PEOPLE = b"""\
@@ -128,3 +130,73 @@ async def test_nothing_is_left_of_a_deleted_mailing(open_desk, quick):
         await desk.service.delete(made.id)
         assert not [*folder.iterdir()]
         assert desk.service.page(desk.organization_id, None).mailings == ()
+
+
+async def test_a_mailing_in_test_mode_costs_nothing(open_desk, quick):
+    async with open_desk(balance="0.01") as desk:
+        made = await desk.draft(PEOPLE, mode=Mode.TEST)
+        assert (made.ready, made.price) == (2, 0)
+        view = await desk.service.view(made.id)
+        assert [share.carriers for share in view.shares] == [("test",)]
+        await desk.service.start(made.id)
+        await desk.until(made.id, MailingState.DONE)
+        assert (len(desk.messages()), desk.texts) == (2, [])
+
+
+async def test_how_long_it_takes_is_told_by_carrier(open_desk, carrier, quick):
+    """One country has a carrier of its own, and another one is shared by two."""
+    carriers = (
+        carrier("near", rate_per_s=2, prefixes=["+222"]),
+        carrier("far", rate_per_s=1, prefixes=["+22236"]),
+        carrier("too", rate_per_s=3, prefixes=["+22236"]),
+    )
+    async with open_desk(*carriers) as desk:
+        made = await desk.draft(table(40) + b"A;36000001\nB;36000002\n" * 1)
+        view = await desk.service.view(made.id)
+        told = {each.carriers: (each.messages, each.seconds) for each in view.shares}
+        assert told == {("near",): (40, 20), ("far", "too"): (2, 1)}
+        assert view.seconds == 20
+        await desk.service.change(made.id, {"pace": 10})
+        assert (await desk.service.view(made.id)).seconds == 252
+        assert view.balance == 100_000
+
+
+async def test_a_sender_that_is_not_ours_is_refused_at_once(open_desk, quick):
+    async with open_desk() as desk:
+        with pytest.raises(SenderNotApproved):
+            await desk.draft(PEOPLE, sender="NOBODYS")
+        made = await desk.draft(PEOPLE)
+        with pytest.raises(SenderNotApproved):
+            await desk.service.change(made.id, {"sender": "NOBODYS"})
+        await desk.service.start(made.id)
+        with pytest.raises(Conflict):
+            await desk.service.change(made.id, {"text": "Other"})
+
+
+async def test_a_list_becomes_a_mailing(open_desk, quick):
+    async with open_desk() as desk:
+        of = {"organization_id": desk.organization_id}
+        perform = desk.house.gateway.perform
+        made_list = await perform("list.create", {**of, "name": "Parents"})
+        list_id = made_list["list"]["id"]
+        with pytest.raises(Conflict):
+            await _mailing_of(desk, list_id)
+        for name, to in (("A", "36000001"), ("B", "36000002")):
+            added = {"list_id": list_id, "number": to, "cells": {"name": name}}
+            await perform("list.add", added)
+        made = await _mailing_of(desk, list_id)
+        await desk.until(made.id, MailingState.DRAFT)
+        assert (made.name, made.source) == ("Parents", "list")
+        person = await desk.service.person(made.id, place=2)
+        assert person.text == "Hello B"
+
+
+async def _mailing_of(desk, list_id: str):
+    new = NewMailing(
+        organization_id=desk.organization_id,
+        mode=Mode.LIVE,
+        created_by="somebody",
+        text="Hello {{name}}",
+        list_id=list_id,
+    )
+    return await desk.service.create(new)

@@ -8,6 +8,7 @@ top-up, a change of its organization, a queue that empties; and time does.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.actors.alarm import LOOK_S, Alarm
+from risala.engine.actors.alarm import LOOK_S
+from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.mailings.mailing_sources import MailingSources
@@ -93,7 +95,7 @@ class MailingNews:
 class _Drain:
     """Counts the messages that leave the queues which mailings wait for."""
 
-    alarm: Alarm
+    bell: Bell
     left: dict[str, int] = field(default_factory=dict)
     """By organization: so many more must leave."""
 
@@ -102,7 +104,7 @@ class _Drain:
         if left is not None and event.status != Status.PENDING:
             self.left[event.organization_id] = left - 1
             if left <= 1:
-                self.alarm.ring()
+                self.bell.ring()
 
 
 class MailingSending:
@@ -112,7 +114,7 @@ class MailingSending:
         self._sources = sources
         self._mailings = sources.mailings
         self._news = news
-        self._alarm = Alarm(sources.clock)
+        self._bell = Bell()
         self._senders: dict[str, _Sender] = {}
         self._is_stale = True
         self._rows_max = max(1, min(ROWS_AT_ONCE, sources.settings.engine.intake_max // 2))
@@ -120,7 +122,7 @@ class MailingSending:
     def changed(self) -> None:
         """A mailing was started, changed or ended."""
         self._is_stale = True
-        self._alarm.ring()
+        self._bell.ring()
 
     def counts(self) -> tuple[int, int]:
         """How many mailings send, and how many of them wait for something."""
@@ -151,7 +153,7 @@ class MailingSending:
         for each in self._senders.values():
             if each.organization_id == organization_id and each.wait in waits:
                 each.at_ms = 0
-                self._alarm.ring()
+                self._bell.ring()
 
     # -- turns
 
@@ -169,10 +171,18 @@ class MailingSending:
         with ExitStack() as hearing:
             if drain.left:
                 hearing.enter_context(self._news.life.hear(drain.heard))
-            await self._alarm.wait(min((s.at_ms for s in self._senders.values()), default=None))
+            await self._bell.wait(self._next_look_s())
         for each in self._senders.values():
             if each.wait is MailingWait.QUEUE and drain.left.get(each.organization_id, 1) <= 0:
                 each.at_ms = 0
+
+    def _next_look_s(self) -> float:
+        """When time alone gives a mailing its turn, on Trio's clock; soon, where there is one: the
+        wall clock may be set."""
+        if not self._senders:
+            return math.inf
+        next_ms = min(each.at_ms for each in self._senders.values())
+        return trio.current_time() + min(LOOK_S, max(0, next_ms - self._now_ms) / 1000)
 
     def _load(self) -> None:
         self._is_stale = False
@@ -188,13 +198,13 @@ class MailingSending:
 
     def _draining(self) -> _Drain:
         """How much must leave the queues that mailings wait for."""
-        drain = _Drain(self._alarm)
+        drain = _Drain(self._bell)
         for each in self._senders.values():
             if each.wait is MailingWait.QUEUE:
                 room = self._room(each.organization_id)
                 if room >= ROOM_MIN:
                     each.at_ms = 0
-                    self._alarm.ring()
+                    self._bell.ring()
                 else:
                     drain.left[each.organization_id] = ROOM_MIN - room
         return drain
