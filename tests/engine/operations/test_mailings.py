@@ -7,7 +7,12 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.mailings import Chosen
 from risala.engine.operations.arguments import parse
 from risala.engine.operations.mailings.mailings import CreateMailing, ReadMailing, SetMailing
-from risala.engine.operations.mailings.rows import ListMailingRows, MendRow, ShowPerson
+from risala.engine.operations.mailings.rows import (
+    ListMailingRows,
+    MendRow,
+    ShowPerson,
+    WriteWorkbook,
+)
 
 OF = {"mailing_id": "mlg_1"}
 WRONG = (
@@ -33,6 +38,9 @@ WRONG = (
     (MendRow, {"row": 1, "cells": ["x" * 1001]}, "cells", "too_long"),
     (MendRow, {"row": 1, "cells": [None]}, "cells", "invalid_text"),
     (ListMailingRows, {"state": "good"}, "state", "invalid_state"),
+    (WriteWorkbook, {"words": []}, "words", "invalid_words"),
+    (WriteWorkbook, {"words": {"row": "x" * 201}}, "words", "too_long"),
+    (WriteWorkbook, {"words": {str(n): "" for n in range(101)}}, "words", "invalid_words"),
     (ShowPerson, {"step": "last"}, "step", "invalid_step"),
 )
 
