@@ -40,6 +40,13 @@ PAGES = {
         *("/app/org_1/settings/deletions/del_1", "/app/org_1/settings/delete", "/account/delete"),
         *("/app/org_1/connect", "/app/org_1/connect/programs/grafana", "/app/org_1/connect/hok_1"),
         *("/app/org_1/connect/programs/zitadel", "/app/org_1/connect/hok_1/delete"),
+        *("/app/org_1/lists", "/app/org_1/lists/lst_1?added=2&bad=3&rows=4", "/app/org_1/texts"),
+        *("/app/org_1/lists/lst_empty", "/app/org_1/lists/lst_1/remove?number=%2B22236120001"),
+        *(
+            "/app/org_1/lists/lst_1/delete",
+            "/app/org_1/texts/txt_1",
+            "/app/org_1/texts/txt_1/delete",
+        ),
         *("/app/org_1/webhooks", "/app/org_1/webhooks/new", "/app/org_1/webhooks/whe_1/delete"),
         *("/app/org_1/webhooks/whe_1?event=evt_1", "/app/org_1/senders", "/app/org_1/senders/new"),
     ],
