@@ -12,6 +12,7 @@ from risala.sms.segment import count
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
+MAILINGS = ("checking", "draft", "sending", "wait_balance", "paused", "stopped", "done", "gone")
 PAGES = {
     "": ["/outbox", "/sign-in", "/sign-up", "/sign-in/link/none", "/nope", "/app/x"],
     "NEW": ["/app"],
@@ -38,6 +39,11 @@ PAGES = {
         *("/app/org_1/settings/kept", "/app/org_1/settings/forget?number=36123456"),
         *("/app/org_1/settings/exports/exp_ready", "/app/org_1/settings/exports/exp_writing"),
         *("/app/org_1/settings/deletions/del_1", "/app/org_1/settings/delete", "/account/delete"),
+        *("/app/org_1/messages/new", "/app/org_1/messages/new?mode=test", "/app/org_1/mailings"),
+        *("/app/org_1/mailings?older=7", "/app/org_1/mailings/mlg_draft/rows/8"),
+        *(f"/app/org_1/mailings/mlg_{state}" for state in MAILINGS),
+        *(f"/app/org_1/mailings/mlg_draft/{each}" for each in ("start", "stop", "delete")),
+        *("/app/org_1/mailings/mlg_draft?state=all", "/app/org_2/mailings/mlg_draft"),
         *("/app/org_1/connect", "/app/org_1/connect/programs/grafana", "/app/org_1/connect/hok_1"),
         *("/app/org_1/connect/programs/zitadel", "/app/org_1/connect/hok_1/delete"),
         *("/app/org_1/lists", "/app/org_1/lists/lst_1?added=2&bad=3&rows=4", "/app/org_1/texts"),
