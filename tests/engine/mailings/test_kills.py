@@ -88,6 +88,29 @@ async def test_a_mailing_that_is_ended_behind_a_cut(
         assert desk.service.mailing(made.id).accepted == len(desk.messages())
 
 
+@pytest.mark.parametrize("commits", range(3, 6))
+@pytest.mark.parametrize("steps", range(1, 5))
+async def test_a_mailing_that_is_stopped_in_the_middle_of_a_turn(
+    open_desk, quick, small, monkeypatch, commits, steps
+):
+    """Who is told that it is stopped is told of each message: nobody looks at its rows again."""
+    async with open_desk() as desk:
+        made = await desk.draft(table(PEOPLE))
+
+    async def act(desk):
+        await desk.service.start(made.id)
+        for _ in range(steps):
+            await trio.lowlevel.checkpoint()
+        await desk.service.stop(made.id)
+        await desk.until(made.id, MailingState.STOPPED)
+
+    await _cut_after(open_desk, monkeypatch, commits, act)
+    async with open_desk() as desk:
+        mailing = desk.service.mailing(made.id)
+        if mailing.state is MailingState.STOPPED:
+            assert mailing.accepted == len(desk.messages())
+
+
 @pytest.mark.parametrize("commits", range(1, 7))
 async def test_a_mailing_that_is_checked(open_desk, quick, small, monkeypatch, commits):
     ids: list[str] = []

@@ -117,6 +117,8 @@ class MailingSending:
         self._bell = Bell()
         self._senders: dict[str, _Sender] = {}
         self._is_stale = True
+        self.between_turns = trio.Lock()
+        """Whoever holds it knows that no rows are between their messages and their note."""
         self._rows_max = max(1, min(ROWS_AT_ONCE, sources.settings.engine.intake_max // 2))
 
     def changed(self) -> None:
@@ -164,7 +166,8 @@ class MailingSending:
         now_ms = self._sources.clock.now_ms()
         due = [each for each in self._senders.values() if each.at_ms <= now_ms]
         for each in due:
-            await self._turn(each)
+            async with self.between_turns:
+                await self._turn(each)
         if due or self._is_stale:
             return
         drain = self._draining()

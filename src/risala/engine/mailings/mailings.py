@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import fields
 from typing import Any, Final
 
@@ -280,10 +280,15 @@ class MailingService:
 
     async def stop(self, mailing_id: str, *, by: AuditEntry | None = None) -> Mailing:
         """End it: the rows that are left are never sent."""
-        # What a crash left between a message and its note is noted now: nobody sends it again.
-        await self._mailings.note_accepted(mailing_id, SENT_AT_ONCE)
-        now_ms = self._sources.clock.now_ms()
-        stopped = await self._mailings.end(by, mailing_id, MailingState.STOPPED, now_ms)
+        paused = {"state": MailingState.PAUSED, "wait": None, "again_at": None}
+        with suppress(Conflict):  # it does not send
+            await self._mailings.change(None, mailing_id, paused, (MailingState.SENDING,))
+        # The turn under way is noted to its end: once it is stopped, nobody looks at its rows any
+        # more. Nor is a message whose note a crash took: it is noted now.
+        async with self._sending.between_turns:
+            await self._mailings.note_accepted(mailing_id, SENT_AT_ONCE)
+            now_ms = self._sources.clock.now_ms()
+            stopped = await self._mailings.end(by, mailing_id, MailingState.STOPPED, now_ms)
         self._sending.changed()
         return stopped
 
