@@ -12,6 +12,7 @@ from tests.simulation.world import World
 from risala.app.smpp import FACE
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.model.errors import EngineError, StorageUnusable
+from risala.engine.wiring.engine import Engine
 
 STEPS = (150, 9000)
 """Of tasks, between a start and its kill."""
@@ -19,6 +20,8 @@ COMMITS = (1, 160)
 """The same, between a start and a kill at a commit."""
 REST_S = 1500.0
 """Longer than any validity, any uncertainty that is sent again, and a webhook's second wait."""
+MONEY = "90"
+"""Of each organization at last: enough for all mailings that wait for some."""
 CLOCKS = 3
 """In one history of so many somebody sets the clock: in the others windows of time can be held
 against what was accepted."""
@@ -119,7 +122,10 @@ async def rest(world: World, house: House) -> None:
         trio.open_nursery() as nursery,
     ):
         for organization_id in house.organizations:
-            await engine.gateway.perform("org.resume", {"organization_id": organization_id})
+            given = {"organization_id": organization_id}
+            await engine.gateway.perform("org.resume", given)
+            await engine.gateway.perform("topup", {"amount": MONEY, **given})
+            await _go_on(engine, organization_id)
         for carrier in world.carriers:
             await engine.gateway.perform("carriers.resume", {"carrier": carrier.name})
         if world.past.gaps:
@@ -129,3 +135,11 @@ async def rest(world: World, house: House) -> None:
         await trio.sleep(REST_S + world.set_back_s)
         world.standby.look(is_fresh=True)
         nursery.cancel_scope.cancel()
+
+
+async def _go_on(engine: Engine, organization_id: str) -> None:
+    """Whoever paused a mailing goes on with it at last."""
+    found = await engine.gateway.perform("mailing.list", {"organization_id": organization_id})
+    for mailing in found["mailings"]:
+        if mailing["state"] == "paused":
+            await engine.gateway.perform("mailing.go_on", {"mailing_id": mailing["id"]})

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tests.simulation.world import World
 
 HOUR_MS = 3_600_000
-EXPORTS = "exports"
+FOLDERS = ("exports", "mailings")
+"""Of files, beside the database."""
 PARTS = ("", "-wal")
 """Of the database; what is shared in memory is gone with the process."""
 
@@ -222,9 +223,10 @@ def keep(folder: Path) -> None:
         kept.unlink(missing_ok=True)
         if (source := folder / f"{DATABASE}{part}").exists():
             shutil.copyfile(source, kept)
-    shutil.rmtree(folder / "kept.exports", ignore_errors=True)
-    if (files := folder / EXPORTS).exists():
-        shutil.copytree(files, folder / "kept.exports")
+    for name in FOLDERS:
+        shutil.rmtree(folder / f"kept.{name}", ignore_errors=True)
+        if (files := folder / name).exists():
+            shutil.copytree(files, folder / f"kept.{name}")
 
 
 def put_back(folder: Path) -> None:
@@ -234,6 +236,7 @@ def put_back(folder: Path) -> None:
     for part in PARTS:
         if (kept := folder / f"kept.db{part}").exists():
             kept.replace(folder / f"{DATABASE}{part}")
-    shutil.rmtree(folder / EXPORTS, ignore_errors=True)
-    if (files := folder / "kept.exports").exists():
-        files.rename(folder / EXPORTS)
+    for name in FOLDERS:
+        shutil.rmtree(folder / name, ignore_errors=True)
+        if (files := folder / f"kept.{name}").exists():
+            files.rename(folder / name)

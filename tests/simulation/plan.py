@@ -49,6 +49,7 @@ ERRANDS = (
     "smpp",
     "export",
     "forget",
+    "mailing",
 )
 """What people do, each by itself."""
 

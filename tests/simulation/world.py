@@ -19,6 +19,7 @@ from tests.simulation import machine
 from tests.simulation.carriers import Carrier, Copy, Line, PostedLine
 from tests.simulation.checks import past
 from tests.simulation.checks.erased import Erased
+from tests.simulation.checks.mailings import Mailings
 from tests.simulation.checks.standby import Standby
 from tests.simulation.checks.stops import Stops
 from tests.simulation.checks.watch import Watch
@@ -27,6 +28,7 @@ from tests.simulation.growth.bounds import Bounds
 from tests.simulation.growth.tables import Rows
 from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
 from tests.simulation.plan import Plan
+from tests.support.mailing_book import read_on_loop
 
 from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Settings
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
@@ -74,6 +76,7 @@ class World:
         self.watch = Watch(self)
         self.stops = Stops(self)
         self.erased = Erased(self)
+        self.mailings = Mailings()
         self.standby = Standby(self)
         self.bounds = Bounds(self.settings)
         self.rows = Rows(self.settings)
@@ -178,7 +181,9 @@ class World:
         )
         drivers = {carrier.name: self.line(carrier) for carrier in self.carriers}
         ids = IdSource(self._clock, self._ids.randbytes)
-        seams = Seams(self._clock, ids, inline_journal=True, disk=self.disk)
+        seams = Seams(
+            self._clock, ids, inline_journal=True, disk=self.disk, read_table=read_on_loop
+        )
         outside = Connections(
             outbound=self.receivers,
             mailer=self.mail,

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, pairwise
 
-from tests.simulation.checks import archives, past
+from tests.simulation.checks import archives, mailings, past
 from tests.simulation.checks.limits import limits
 from tests.simulation.checks.watch import NEXT
 from tests.simulation.house import House
@@ -54,7 +54,7 @@ def everything(world: World, house: House) -> None:
             archives.faults(world, conn),
             world.erased.faults(conn),
         )
-        by = (strangers, submits)
+        by = (strangers, submits, mailings)
         for fault in chain(*others, *(each.faults(world, house, conn) for each in by)):
             world.fault(fault)
         rows = conn.execute("SELECT count(*) FROM messages").fetchone()[0]
