@@ -1,4 +1,5 @@
-"""``make kills``: the service killed under a load of every face, and what came of it."""
+"""``make kills``: the service killed under a load of every face, and in the middle of a mailing;
+and what came of it."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import trio
 from rich.console import Console
@@ -21,13 +23,19 @@ from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedC
 from rich.table import Table
 
 from proofs import evidence
+from proofs.crashes import mailings
 from proofs.crashes.instants import Instant, When
 from proofs.crashes.rounds import Lost, Result, live
 from proofs.process.books import Books, Tally
 from proofs.process.faces import leaves
 
+T = TypeVar("T")
+
 ROUNDS = 20
 """That one file goes through: a file of thousands of messages is looked through after each."""
+PARTS = ("faces", "mailing")
+OF_MAILINGS = 4
+"""Of so many kills under the load of all faces there is one more in the middle of a mailing."""
 
 
 def main() -> int:
@@ -35,9 +43,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make kills", description=__doc__)
     parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS", "200")))
     parser.add_argument("--seed", type=int, default=1, help="of the first file; then one more each")
+    parser.add_argument("--only", choices=PARTS, help="one part alone")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
     options = parser.parse_args()
     console = Console()
+    statuses = []
+    if options.only != "mailing":
+        statuses.append(_faces(options, console))
+    if options.only != "faces" and not any(statuses):
+        kills = options.kills if options.only else max(1, options.kills // OF_MAILINGS)
+        statuses.append(_mailings(options, console, kills))
+    return max(statuses)
+
+
+def _faces(options: argparse.Namespace, console: Console) -> int:
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
     results: list[Result] = []
     with Progress(*columns, console=console) as progress:
@@ -55,7 +74,7 @@ def main() -> int:
             place = Path(tempfile.mkdtemp(prefix=f"risala-kills-{seed}-"))
             result = attempt(console, partial(live, place, seed, rounds, tell))
             if result is None:
-                again = f"make kills ARGS='--seed {seed} --kills {rounds} --no-page'"
+                again = f"make kills ARGS='--only faces --seed {seed} --kills {rounds} --no-page'"
                 console.print(f"Again: {again}", highlight=False)
                 return 1
             results.append(result)
@@ -70,7 +89,29 @@ def main() -> int:
     return 0
 
 
-def attempt(console: Console, run: Callable[[], Awaitable[Result]]) -> Result | None:
+def _mailings(options: argparse.Namespace, console: Console, kills: int) -> int:
+    def tell(number: int, strike: str, found: str) -> None:
+        console.print(f"{number:3}  {strike}; {found}", highlight=False)
+
+    seed = options.seed
+    place = Path(tempfile.mkdtemp(prefix=f"risala-kills-mailing-{seed}-"))
+    result = attempt(console, partial(mailings.live_mailings, place, seed, kills, tell))
+    command = f"make kills ARGS='--only mailing --kills {kills}'"
+    if result is None:
+        console.print(f"Again: {command[:-1]} --seed {seed} --no-page'", highlight=False)
+        return 1
+    shutil.rmtree(place)
+    shown = Table(*mailings.HEADER, title="What came of mailings")
+    rows = mailings.table(result)
+    for row in rows:
+        shown.add_row(*row)
+    console.print(shown)
+    if not options.no_page:
+        evidence.write("crashes-mailings", mailings.HEADER, rows, command=command)
+    return 0
+
+
+def attempt(console: Console, run: Callable[[], Awaitable[T]]) -> T | None:
     """None: a promise did not hold, and it was said which."""
     try:
         return trio.run(run)
