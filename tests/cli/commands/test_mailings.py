@@ -2,12 +2,14 @@
 
 import csv
 import json
+import os
+import signal
 from dataclasses import replace
 
 import pytest
 
 from fake_mailing import MAILING, SENT
-from risala.engine.model.records.mailings import MailingState, MailingWait
+from risala.engine.model.records.mailings import Mailing, MailingState, MailingWait
 
 CHECKING = replace(MAILING, state=MailingState.CHECKING, ready=1, bad=0)
 SENDING = replace(MAILING, state=MailingState.SENDING, ready=1, accepted=1)
@@ -103,6 +105,20 @@ def test_it_is_followed_until_it_ends(asked, operator, people):
     done = send(asked, people, "--yes", "--wait")
     assert "mlg_1 is sent: 2 messages." in done.stdout
     assert "risala mailing report mlg_1" in done.stdout
+
+
+def test_ctrl_c_ends_only_the_view(asked, operator, people):
+    def interrupt(found: Mailing) -> None:
+        if found.state is MailingState.SENDING:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    operator.mailing.looks = [MAILING]
+    operator.mailing.now, operator.mailing.at_look = SENDING, interrupt
+    done = send(asked, people, "--yes", "--wait")
+    assert done.exit_code == 0
+    assert "goes on without this command" in done.stderr
+    assert "risala mailing pause mlg_1" in done.stderr
+    assert not {"pause", "stop"} & {*verbs(operator)}
 
 
 def test_a_pause_by_somebody_else_is_told(asked, operator, people):

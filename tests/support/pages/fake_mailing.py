@@ -45,6 +45,10 @@ BAD = MailingRow(
 SENT = replace(READY, state=RowState.ACCEPTED, message_id="sms_1", status="delivered")
 
 
+def nothing(_: Mailing) -> None:
+    """For a look that nobody waits for."""
+
+
 @dataclass
 class FakeMailing:
     """Answers what is asked of one mailing, which the test changes."""
@@ -57,6 +61,8 @@ class FakeMailing:
     parts: tuple[tuple[MailingRow, ...], ...] = ((SENT,), (BAD,))
     """The report, part by part."""
 
+    at_look: Callable[[Mailing], None] = nothing
+    """Called at each look, with what it finds."""
     workbook: str = ""
     """The path of the report as a workbook."""
 
@@ -75,6 +81,7 @@ class FakeMailing:
 
     def _show(self) -> dict[str, Any]:
         found = self.looks.pop(0) if self.looks else self.now
+        self.at_look(found)
         shares = (CarrierShare(("loop",), found.ready, 2),)
         view = MailingView(found, Outcomes(0, 0, found.accepted, 0), self.balance, shares, 2)
         return {**to_json(view), "version": 7}
