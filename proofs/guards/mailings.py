@@ -107,13 +107,6 @@ GUARDS: Final = (
         _KILLS,
     ),
     Guard(
-        "A mailing that was paused or stopped makes no more messages.",
-        "engine/mailings/mailing_sending.py",
-        "            if mailing.state is not MailingState.SENDING:\n",
-        "            if False:\n",
-        _WAITS,
-    ),
-    Guard(
         "So few messages of mailings wait for a carrier that a pause holds back the rest.",
         "engine/mailings/mailing_sending.py",
         "        if room < (ROOM_MIN if mailing.wait is MailingWait.QUEUE else 1):\n",

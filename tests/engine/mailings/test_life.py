@@ -78,6 +78,19 @@ async def test_another_text_checks_the_rows_as_they_were_mended(open_desk, quick
         assert (following.row.cells, following.place) == (("Ahmed", "36000003"), 2)
 
 
+async def test_a_text_is_changed_after_a_number_was_erased(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        erased = {"organization_id": desk.organization_id, "number": "+22236000002"}
+        await desk.house.gateway.perform("number.forget", erased)
+        await desk.when(made.id, lambda mailing: mailing.ready == 1)
+        await desk.service.change(made.id, {"text": "No names"})
+        await desk.until(made.id, MailingState.DRAFT)
+        await desk.service.start(made.id)
+        await desk.until(made.id, MailingState.DONE)
+        assert [to for to, _ in desk.messages()] == ["+22236000001", "+22236000003"]
+
+
 async def test_a_file_is_read_in_another_way(open_desk, quick):
     content = b"36000001;36000009;A\n36000002;36000008;B\n"
     async with open_desk() as desk:

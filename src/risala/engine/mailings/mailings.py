@@ -381,7 +381,7 @@ class MailingService:
             stored = self._mailings.stored(mailing_id)
             _require(stored.mailing, MailingState.DRAFT)
             _refuse_unknown(values["text"], stored.mailing.columns)
-            await self._files.read_text(stored, values["text"])
+            values["upload"] = await self._files.read_text(stored, values["text"])
             begun = await self._mailings.begin_check(by, mailing_id, values, clears=False)
         self._figures.forget(mailing_id)
         self._sources.to_check.ring()

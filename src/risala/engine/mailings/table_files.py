@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -158,16 +158,22 @@ class TableFiles:
             raise Conflict("This mailing was not made of a file.")
         return await self._again(stored, mailing.text, _SOURCES[mailing.source], chosen)
 
-    async def read_text(self, stored: StoredMailing, text: str) -> ReadResult:
-        """Check the rows of a draft, as they are in the journal, with another text.
+    async def read_text(self, stored: StoredMailing, text: str) -> str:
+        """Check the rows of a draft, as they are in the journal, with another text; returns the
+        upload whose files have them.
 
         Raises:
             NotFound: its files are no longer there.
             Invalid: they cannot be read.
         """
-        upload, mailing = _upload_of(stored), stored.mailing
+        mailing = stored.mailing
+        if stored.upload is None:  # its file had a number that was erased: the rows are there
+            empty = await self._uploads.keep(mailing.organization_id, b"", mailing.name)
+            stored = replace(stored, upload=empty)
+        upload = _upload_of(stored)
         await self._write(self._uploads.beside(upload, DUMP), self._rows_to_check(stored.key))
-        return await self._again(stored, text, "rows", _as_read(mailing), kind=DUMP)
+        await self._again(stored, text, "rows", _as_read(mailing), kind=DUMP)
+        return upload
 
     async def read_stored(self, stored: StoredMailing) -> Path:
         """Make the rows of a mailing that is being checked once more: a crash took them.
