@@ -13,8 +13,30 @@ _CHECKING: Final = ("engine/rules/mailings/test_checking.py",)
 _KILLS: Final = ("engine/mailings/test_kills.py",)
 _WAITS: Final = ("engine/mailings/test_waits.py",)
 _UPLOADS: Final = ("engine/mailings/test_uploads.py",)
+_OPERATIONS: Final = ("engine/mailings/test_mailing_operations.py",)
 
 GUARDS: Final = (
+    Guard(
+        "A file is taken only from who may send.",
+        "engine/operations/mailings/uploads.py",
+        "    if verdict is RoleVerdict.FORBIDDEN:\n",
+        "    if False:\n",
+        _OPERATIONS,
+    ),
+    Guard(
+        "A look at a mailing's people is no change of it.",
+        "engine/operations/mailings/rows.py",
+        "        organization_id=mailing.organization_id,\n",
+        "        subject=mailing.id, organization_id=mailing.organization_id,\n",
+        _OPERATIONS,
+    ),
+    Guard(
+        "Nobody sees customers' people in the console.",
+        "engine/operations/mailings/arguments.py",
+        "    if call.hides_texts:\n",
+        "    if False:\n",
+        _OPERATIONS,
+    ),
     Guard(
         "What a file needs beyond its bounds ends the child that reads it.",
         "engine/mailings/reader/process.py",

@@ -70,6 +70,11 @@ async def test_who_may_give_a_file(open_desk, quick):
         await desk.house.gateway.perform("org.suspend", {"organization_id": desk.organization_id})
         with pytest.raises(Forbidden, match="suspended"):
             await upload(desk, member(desk))
+        gone = (await desk.house.gateway.perform("org.create", {"name": "Gone"}))["id"]
+        deleted = {"organization_id": gone, "name": "Gone"}
+        await desk.house.gateway.perform("org.delete", deleted)
+        with pytest.raises(Conflict, match="deleted"):
+            await desk.house.gateway.receive_upload(gone, pieces(PEOPLE), "x")
 
 
 async def test_a_command_alone_makes_no_mailing(tmp_path):

@@ -7,6 +7,7 @@ from typing import Final
 
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.operations.operation import HIDDEN, SUSPENDED
 from risala.engine.rules.roles import DEVELOPERS, RoleVerdict, judge
 from risala.engine.services import Services
@@ -29,8 +30,10 @@ async def receive_upload(
         raise NotFound(HIDDEN)
     if verdict is RoleVerdict.FORBIDDEN:
         raise Forbidden(f"This is not for the role {caller.role.value!r}.")
-    organization = services.accounts.fresh_organization(organization_id)
-    if caller.is_member and organization.status != "active":
+    status = services.accounts.fresh_organization(organization_id).status
+    if status == DELETED:
+        raise Conflict("The organization is deleted.")
+    if caller.is_member and status != "active":
         raise Forbidden(SUSPENDED)
     if not services.delivery.running:
         raise Conflict(NOT_RUNNING)
