@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Final, TypeGuard
 
 from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.states import PRIORITY_MESSAGE
 from risala.engine.rules.template import BUILT_IN
 from risala.http.api.fields import (
     METADATA_ENTRIES_MAX,
@@ -46,7 +47,7 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
         and (metadata is None or _is_metadata(metadata))
     ):
         # Made of a tuple: to call the class takes three times as long.
-        told = (to, body, sender, key, False, metadata or {}, None, validity_s, None)
+        told = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s, None)
         return SendMessage._make(told)
     return None
 
