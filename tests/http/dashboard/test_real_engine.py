@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 import trio
+import trio.testing
 
-from patience import until_true
+from patience import POLL_S, until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
@@ -50,6 +51,7 @@ class Town:
     payments: dict[str, str]
     verifications: dict[str, str]
     requests: dict[str, str]
+    mailings: dict[str, str]
     tokens: dict[Role, str]
 
     def path(self, route, organization: str = "own") -> str:
@@ -58,6 +60,7 @@ class Town:
         path = path.replace("<message_id>", self.messages[organization])
         path = path.replace("<payment_id>", self.payments[organization])
         path = path.replace("<request_id>", self.requests[organization])
+        path = path.replace("<mailing_id>", self.mailings[organization]).replace("<row>", "1")
         path = path.replace("<method>", "sandbox")
         path = path.replace("<verification_id>", self.verifications[organization])
         return path.replace("<invitation_id>", "inv_x").replace("<token>", "x")
@@ -73,6 +76,23 @@ class Town:
                     found.update(repr((name, sorted(map(repr, rows)))).encode())
         database.close()
         return found.hexdigest()
+
+
+async def make_mailing(gateway: Gateway, organization_id: str) -> str:
+    """A draft of two people, whose rows are checked."""
+    asked = {"organization_id": organization_id, "numbers": "36123456\n36123457", "text": "Salam"}
+    mailing_id = (await gateway.perform("mailing.create", asked, OPERATOR))["id"]
+
+    async def is_checked() -> bool:
+        shown = await gateway.perform("mailing.show", {"mailing_id": mailing_id}, OPERATOR)
+        return shown["mailing"]["state"] == "draft"
+
+    clock = trio.lowlevel.current_clock()
+    while not await is_checked():
+        if isinstance(clock, trio.testing.MockClock):
+            clock.jump(POLL_S)  # rows are stored at a pace
+        await trio.lowlevel.checkpoint()
+    return mailing_id
 
 
 def note_request(gateway: Gateway, value: str, message_id: str) -> str:
@@ -99,7 +119,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     async with open_engine(settings, (carrier,), drivers, seams, outside) as engine:
         gateway = engine.gateway
         organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}
-        verifications, requests = {}, {}
+        verifications, requests, mailings = {}, {}, {}
         for name in ("own", "other"):
             made = await gateway.perform("org.create", {"name": name}, OPERATOR)
             organizations[name] = made["id"]
@@ -118,6 +138,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             made = await gateway.perform("key.create", asked, OPERATOR)
             keys[name] = made["key"]["id"]
             requests[name] = note_request(gateway, made["value"], messages[name])
+            mailings[name] = await make_mailing(gateway, organizations[name])
         await gateway.requests.flush()
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
             email = f"{role.value}@baraka.example"
@@ -129,7 +150,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
             assert entered is not None
             tokens[role] = entered.token
         app = create_dashboard(gateway, settings, shutdown=trio.Event())
-        things = (keys, messages, payments, verifications, requests, tokens)
+        things = (keys, messages, payments, verifications, requests, mailings, tokens)
         yield Town(app, tmp_path / DATABASE, organizations, *things)
 
 
@@ -172,6 +193,26 @@ async def test_another_organizations_thing_is_not_reached_through_ones_own(
         path = f"/app/{town.organizations['own']}/keys/{town.keys['other']}/{action}"
         page = await owner.submit(listing, path, {"confirm": "x"}, drawn=False)
         assert page.status == 404
+    assert town.digest() == before
+
+
+@pytest.mark.slow
+async def test_a_mailing_of_another_organization_is_not_reached_through_ones_own(
+    town, reader_of, mock_clock
+):
+    owner = reader_of(Role.OWNER)
+    own = f"/app/{town.organizations['own']}/mailings"
+    form = await owner.get(f"{own}/{town.mailings['own']}")
+    assert form.status == 200
+    before = town.digest()
+    for route in (each for each in GUARDED if "<mailing_id>" in each.path):
+        path = route.path.replace("<org>", town.organizations["own"]).replace("<row>", "1")
+        path = path.replace("<mailing_id>", town.mailings["other"])
+        if route.method == "GET":
+            page = await owner.get(path)
+        else:
+            page = await owner.submit(form, path, drawn=False)
+        assert page.status == 404, route.name
     assert town.digest() == before
 
 

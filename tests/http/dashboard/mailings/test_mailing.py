@@ -109,6 +109,12 @@ async def test_one_of_tests_is_shown_in_test_mode(owner, gateway):
     assert "a test costs nothing" in page.text
 
 
+async def test_a_stopped_one_says_what_was_not_sent(owner):
+    page = await owner.get(f"{AT}/mlg_stopped")
+    assert "Not sent" in page.text
+    assert "120.00" not in page.text.partition("<main")[2]  # of all of them, not of those sent
+
+
 async def test_too_little_money_is_told_before(owner, gateway):
     gateway.answers["mailing.show"] = web_mailings.view("mlg_draft", price="99999.00")
     page = await owner.get(DRAFT)

@@ -37,6 +37,8 @@ SHOWN: Final = 25
 """Rows of a page."""
 VALUES_SHOWN: Final = 3
 """Values of a row besides its number: enough to know who it is."""
+VALUE_SHOWN: Final = 40
+"""Characters of such a value."""
 WRITTEN: Final = 100
 """Rows of a part of a file."""
 _PREFIX: Final = "cell"
@@ -130,7 +132,7 @@ def _shown(visit: PageRequest, found: MailingRows, row: MailingRow) -> RowShown:
     return RowShown(
         row=row.row,
         number=typed if row.number is None else visit.formats.tel(row.number),
-        values=" · ".join(others[:VALUES_SHOWN]),
+        values=" · ".join(_short(each) for each in others[:VALUES_SHOWN]),
         badge=(look, visit.words.among("state of a row", word)),
         reason=reason_of(visit, row),
         place=place,
@@ -139,6 +141,10 @@ def _shown(visit: PageRequest, found: MailingRows, row: MailingRow) -> RowShown:
         message_at=None if row.message_id is None else visit.at(f"messages/{row.message_id}"),
         status=row.status,
     )
+
+
+def _short(value: str) -> str:
+    return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
 
 
 def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
