@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -48,10 +49,11 @@ def _file_option(command: Callable[..., None]) -> Callable[..., None]:
 
 
 async def _created(session: GatewaySession, given: Json) -> Json:
-    organization = await organization_id(session, given["org"])
-    asked: Json = {"organization_id": organization, "name": given["name"]}
-    if given["file"] is not None:
-        name, content = content_of(given["file"])
+    org, title, file = itemgetter("org", "name", "file")(given)
+    organization = await organization_id(session, org)
+    asked: Json = {"organization_id": organization, "name": title}
+    if file is not None:
+        name, content = content_of(file)
         asked["upload"] = await session.upload(organization, name, content)
     return asked
 
@@ -86,13 +88,14 @@ def _values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Js
 
 
 async def _added(session: GatewaySession, given: Json) -> Json:
-    asked: Json = {"list_id": given["list_id"]}
-    if given["file"] is None:
-        return {**asked, "number": given["number"], "cells": given["cells"]}
-    name, content = content_of(given["file"])
-    found = await session.ask(recipient_lists.SHOW, list_id=given["list_id"], limit=1)
+    list_id, number, cells, file = itemgetter("list_id", "number", "cells", "file")(given)
+    asked: Json = {"list_id": list_id, "number": number}
+    if file is None:
+        return {**asked, "cells": cells}
+    name, content = content_of(file)
+    found = await session.ask(recipient_lists.SHOW, list_id=list_id, limit=1)
     upload = await session.upload(found.value.list.organization_id, name, content)
-    return {**asked, "upload": upload, "number": given["number"]}
+    return {**asked, "upload": upload}
 
 
 @recipient_list.command("add")

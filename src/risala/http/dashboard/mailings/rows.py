@@ -170,7 +170,7 @@ async def _one(visit: PageRequest) -> tuple[MailingRows, MailingRow]:
     Raises:
         NotFound: there is none.
     """
-    typed = visit.arguments["row"]
+    typed = visit.arguments.get("row", "")
     number = int(typed) if typed.isascii() and typed.isdigit() else 0
     found = await _read(visit, None, number - 1, 1) if number else None
     if found is None or not found.rows or found.rows[0].row != number:
