@@ -40,10 +40,10 @@ from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.cookie_policy import Way, cookie_policy_of, is_own_form, is_surely_own_form
+from risala.http.web.editing.sent_forms import form_before_file, sent_form
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path
 from risala.http.web.files.downloads import Downloads
-from risala.http.web.files.sent import form_before_file, sent_form
 from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
 from risala.http.web.formats import Formats
 from risala.http.web.forms import (
