@@ -25,7 +25,7 @@ from benchmarks.pace import Pace
 from benchmarks.peers import kannel
 from benchmarks.processes import Absent
 from benchmarks.report import Results, as_json, print_report, report_console
-from benchmarks.scenarios import accept, delivery, modem, pages, parts, reads, standing
+from benchmarks.scenarios import accept, delivery, mailings, modem, pages, parts, reads, standing
 from benchmarks.stand import Stand
 from benchmarks.trees import HERE, Tree, tree_of
 
@@ -35,6 +35,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     *reads.SCENARIOS,
     *pages.SCENARIOS,
     *delivery.SCENARIOS,
+    *mailings.SCENARIOS,
     *modem.SCENARIOS,
     *standing.SCENARIOS,
     *parts.SCENARIOS,

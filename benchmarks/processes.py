@@ -156,6 +156,13 @@ def rss_mib(pid: int) -> float:
     return int(found.group(1)) / 1024 if found else 0.0
 
 
+def peak_mib(pid: int) -> float:
+    """The most memory that a process has had so far."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found.group(1)) / 1024 if found else 0.0
+
+
 def cpu_s(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
