@@ -144,6 +144,12 @@ def _left(
         "SELECT 'event ' || key FROM event WHERE key <= :key AND organization ="
         " (SELECT no FROM organizations WHERE id = :id)"
         " AND (instr(coalesce(body, ''), :number) OR instr(coalesce(frozen, ''), :number))",
+        "SELECT 'row ' || r.row || ' of ' || m.id FROM mailing_rows r JOIN mailings m"
+        " ON m.key = r.mailing WHERE m.organization_id = :id AND r.number = :number"
+        " AND m.created_at <= :at",
+        "SELECT 'a person on ' || l.id FROM list_people p JOIN recipient_lists l"
+        " ON l.key = p.list WHERE l.organization_id = :id AND p.number = :number"
+        " AND l.created_at <= :at",
     ):
         for (what,) in conn.execute(statement, given):
             yield what

@@ -36,11 +36,12 @@ class Mailers(Desk):
         if known and self.dice.random() < 0.4:
             await self._watch_over(self.dice.choice(known))
         else:
-            await self._make()
+            await self.make_mailing()
 
     # -- making one
 
-    async def _make(self) -> None:
+    async def make_mailing(self) -> None:
+        """One of a table or a list, which is checked, mostly changed, and mostly started."""
         owner, life = self.house.owner(self.organization()), self.world.life
         given = {"organization_id": owner.organization_id}
         assert owner.organization_id is not None
