@@ -172,7 +172,6 @@ PLACES: Final[Mapping[str, str]] = {
     "credential_id": "a credential",
     "hook_id": "a hook",
     "mailing_id": "a mailing",
-    "row": "a row of a mailing",
     "list_id": "a recipient list",
     "saved_text_id": "a saved text",
     "message_id": "a message",

@@ -168,6 +168,7 @@ async def _organization(city: City, name: str) -> None:
     things["hook_id"], things["preset"] = hook["hook"]["id"], "logto"
     listed = await city.do("list.create", name="Parents", **whose)
     things["list_id"] = listed["list"]["id"]
+    things["mailing_id"], things["row"] = await draft(city, whose), "1"
     saved = await city.do("text.create", name="News", language="fr", text="Bonjour", **whose)
     things["saved_text_id"] = saved["id"]
     paid = await city.do("payment.begin", method="bankily", amount="5", **whose)
@@ -181,6 +182,18 @@ async def _organization(city: City, name: str) -> None:
     things["export_id"] = (await city.do("export.ask", **whose))["id"]
     forgotten = await city.do("number.forget", number="+22236999999", **whose)
     things["erasure_id"] = forgotten["id"]
+
+
+async def draft(city: City, whose: dict[str, str]) -> str:
+    """A mailing to two people, whose rows are checked."""
+    asked = {"numbers": f"{TO}\n+22236123457", "text": "Bonjour"}
+    mailing_id: str = (await city.do("mailing.create", **asked, **whose))["id"]
+    clock = trio.lowlevel.current_clock()
+    while (await city.do("mailing.show", mailing_id=mailing_id))["mailing"]["state"] != "draft":
+        if isinstance(clock, trio.testing.MockClock):
+            clock.jump(0.1)  # rows are stored at a pace
+        await trio.lowlevel.checkpoint()
+    return mailing_id
 
 
 async def _request(city: City, value: str) -> str:

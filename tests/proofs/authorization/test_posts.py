@@ -10,6 +10,7 @@ import re
 from itertools import count
 
 import pytest
+import trio
 from proofs.authorization.expected import IN, VISITED, Visitor
 
 from risala.drivers.payments.bank_sms import BankSmsSettings
@@ -53,6 +54,10 @@ FALLS_SHORT = {
     "/app/<org>/connect/<hook_id>/delete": "the last characters of the secret",
     "/app/<org>/keys/<key_id>/delete": "the last characters of the key",
     "/app/<org>/lists/<list_id>/people": "people to add",
+    "/app/<org>/mailings/<mailing_id>/again": "a row that failed",
+    "/app/<org>/mailings/<mailing_id>/go-on": "a mailing that is paused",
+    "/app/<org>/mailings/<mailing_id>/pause": "a mailing that is sent",
+    "/app/<org>/mailings/<mailing_id>/stop": "a mailing that is sent",
     "/app/<org>/verify/settings": "all of the settings",
     "/app/<org>/verify/try/check": "a code that was tried",
     "/app/<org>/webhooks/<endpoint_id>/replay": "an event that was delivered",
@@ -154,6 +159,21 @@ async def recipient_list(poster, route):
     return made
 
 
+async def mailing(poster, route):
+    """A draft, whose rows are checked."""
+    given = {"numbers": "36123456", "text": "x", "mode": "test"}
+    made = (await poster.city.do("mailing.create", **given, **poster.own))["id"]
+    shown = {"mailing": {"state": "checking"}}
+    while shown["mailing"]["state"] != "draft":
+        await trio.sleep(0.01)
+        shown = await poster.city.do("mailing.show", mailing_id=made)
+    return made
+
+
+async def row(poster, route):
+    return "1"
+
+
 async def saved_text(poster, route):
     given = {"name": f"News {next(numbers)}", "language": "fr", "text": "x"}
     return (await poster.city.do("text.create", **given, **poster.own))["id"]
@@ -218,7 +238,7 @@ THINGS = {
     "verification_id": verification, "payment_id": payment, "invitation_id": invitation,
     "user_id": member, "sender_id": sender, "export_id": export, "carrier": carrier,
     "action": action, "text_id": bank_text, "hook_id": hook,
-    "list_id": recipient_list, "saved_text_id": saved_text,
+    "mailing_id": mailing, "row": row, "list_id": recipient_list, "saved_text_id": saved_text,
 }  # fmt: skip
 
 
