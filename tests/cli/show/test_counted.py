@@ -23,8 +23,11 @@ _VERBS = {
     "goes",
     "holds",
     "is",
+    "knows",
     "leads",
+    "leaves",
     "sees",
+    "sends",
     "this",
     "wants",
 }

@@ -37,7 +37,9 @@ async def drafted(house, mailings, *rows):
     return await mailings.finish_check(new.id)
 
 
-async def test_all_bad_rows_are_left_out_however_many(house, mailings, owner, monkeypatch):
+async def test_all_bad_rows_are_left_out_however_many(
+    house, autojump_clock, mailings, owner, monkeypatch
+):
     monkeypatch.setattr(checking, "ROWS_AT_ONCE", 2)
     bad = [new_row(row, RowFault.NUMBER, number=None) for row in range(2, 9)]
     await drafted(house, mailings, new_row(1), *bad)
@@ -49,7 +51,7 @@ async def test_all_bad_rows_are_left_out_however_many(house, mailings, owner, mo
     assert len(lines(house, "mailing.leave_out")) == 1
 
 
-async def test_the_trail_shows_states_and_no_text(house, mailings, owner):
+async def test_the_trail_shows_states_and_no_text(house, autojump_clock, mailings, owner):
     await drafted(house, mailings, new_row(1))
     by = AuditEntry(
         caller=owner, action="mailing.start", at=1, subject="mlg_1", image=AuditImage.MAILING
@@ -63,7 +65,7 @@ async def test_the_trail_shows_states_and_no_text(house, mailings, owner):
     assert mailings.to_check() == []
 
 
-async def test_figures_are_read_beside_the_loop(house, mailings):
+async def test_figures_are_read_beside_the_loop(house, autojump_clock, mailings):
     await drafted(house, mailings, new_row(1), new_row(2))
     key = mailings.stored("mlg_1").key
     assert (await mailings.outcomes(key)).pending == 0

@@ -61,10 +61,10 @@ def tell_mailings(found: RestoredMailings) -> None:
         click.echo(f"{output.counted(found.paused, 'mailing')} that was being sent: paused.")
     if found.rows_left_out:
         rows = output.counted(found.rows_left_out, "row")
-        click.echo(f"{rows} of mailings sent since, as the old database shows: left out.")
+        click.echo(f"{rows} that a mailing has sent since, as the old database shows: left out.")
     if found.unknown:
         output.warned(
-            f"Of {output.counted(found.unknown, 'mailing')} nobody knows what was sent since the "
+            f"Nobody knows of {output.counted(found.unknown, 'mailing')} what was sent since the "
             "backup. People may get a second message if it goes on."
         )
 
