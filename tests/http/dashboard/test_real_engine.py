@@ -476,7 +476,7 @@ async def test_a_number_is_forgotten_and_everything_taken_along(town, reader_of)
     over = "SELECT count(*) FROM erasures WHERE ended_at IS NOT NULL"
     await until_true(lambda: reader.execute(over).fetchone() == (1,))
     page = await owner.get(begun.location)
-    assert "8 / 8" in re.sub("<[^>]+>", "", page.text)
+    assert "9 / 9" in re.sub("<[^>]+>", "", page.text)
     message = await owner.get(f"/app/{town.organizations['own']}/messages/{town.messages['own']}")
     assert "forgotten" in message.text
     assert "Bonjour" not in message.text
