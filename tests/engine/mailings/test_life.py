@@ -213,3 +213,14 @@ async def _mailing_of(desk, list_id: str):
         list_id=list_id,
     )
     return await desk.service.create(new)
+
+
+async def test_the_first_outcomes_are_seen_at_once(open_desk, quick):
+    async with open_desk() as desk:
+        made = await desk.draft(PEOPLE)
+        before = await desk.service.view(made.id)
+        assert (before.outcomes.pending, before.outcomes.sent, before.mailing.ready) == (0, 0, 2)
+        await desk.service.start(made.id)
+        await desk.when(made.id, lambda mailing: mailing.accepted == 2)
+        seen = (await desk.service.view(made.id)).outcomes
+        assert seen.pending + seen.sent + seen.delivered == 2

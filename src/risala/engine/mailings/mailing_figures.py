@@ -1,16 +1,16 @@
 """What a mailing has come to, and how long the rest takes through which carriers.
 
-Both are counted over all its rows, on a thread; so the last answers are kept for as long as is
-worth it.
+Both are counted over all its rows, on a thread; so the last answers are kept, each for as long as
+what it cost is worth.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import trio
 
@@ -20,6 +20,8 @@ from risala.engine.model.records.mailings import CarrierShare, Mailing, MailingV
 from risala.engine.model.states import Mode
 from risala.engine.rules.mailings.timing import seconds_for
 from risala.engine.rules.router import TEST_CARRIER, Router
+
+T = TypeVar("T")
 
 KEPT_MAX: Final = 200
 """Mailings whose figures are in memory: those that somebody looks at."""
@@ -31,12 +33,42 @@ KEEP_MIN_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Figures:
-    outcomes: Outcomes
-    shares: tuple[CarrierShare, ...]
-    counted: tuple[int, int, int]
-    """The counts of the mailing's rows when they were counted."""
+class _Counted(Generic[T]):
+    """One kind of figures of a mailing."""
+
+    value: T
+    counts: tuple[int, int, int]
+    """The counts of the mailing's rows when it was counted."""
     until_s: float
+
+
+class _Memory(Generic[T]):
+    """The last figures of one kind, by mailing, each kept by what it cost."""
+
+    def __init__(self, count: Callable[[StoredMailing], Awaitable[T]]) -> None:
+        self._count = count
+        self._kept: OrderedDict[str, _Counted[T]] = OrderedDict()
+
+    def forget(self, mailing_id: str) -> None:
+        self._kept.pop(mailing_id, None)
+
+    async def of(self, stored: StoredMailing) -> T:
+        """The figures of a mailing, counted now or lately."""
+        mailing, began_s = stored.mailing, trio.current_time()
+        counts = (mailing.rows, mailing.ready, mailing.accepted)
+        known = self._kept.get(mailing.id)
+        if known is not None and began_s < known.until_s:
+            # A draft's figures follow its rows, and the first messages are shown at once.
+            is_other = mailing.started_at is None or not known.counts[2]
+            if not (is_other and known.counts != counts):
+                return known.value
+        value = await self._count(stored)
+        now_s = trio.current_time()
+        until_s = now_s + max(KEEP_MIN_S, KEEP_FACTOR * (now_s - began_s))
+        self._kept[mailing.id] = _Counted(value, counts, until_s)
+        if len(self._kept) > KEPT_MAX:
+            self._kept.popitem(last=False)
+        return value
 
 
 class MailingFigures:
@@ -44,36 +76,21 @@ class MailingFigures:
 
     def __init__(self, sources: MailingSources) -> None:
         self._sources = sources
-        self._kept: OrderedDict[str, _Figures] = OrderedDict()
+        self._outcomes = _Memory(self._outcomes_of)
+        self._shares = _Memory(self._shares_of)
 
     def forget(self, mailing_id: str) -> None:
         """Its rows have changed: count them again."""
-        self._kept.pop(mailing_id, None)
+        self._outcomes.forget(mailing_id)
+        self._shares.forget(mailing_id)
 
     async def view(self, stored: StoredMailing) -> MailingView:
         """A mailing as its page shows it."""
         mailing = stored.mailing
-        figures = await self._figures_of(stored)
+        outcomes, shares = await self._outcomes.of(stored), await self._shares.of(stored)
         organization = self._sources.accounts.fresh_organization(mailing.organization_id)
-        seconds = _seconds_of(mailing, figures.shares)
-        return MailingView(mailing, figures.outcomes, organization.balance, figures.shares, seconds)
-
-    async def _figures_of(self, stored: StoredMailing) -> _Figures:
-        mailing, began_s = stored.mailing, trio.current_time()
-        counted = (mailing.rows, mailing.ready, mailing.accepted)
-        known = self._kept.get(mailing.id)
-        is_draft = mailing.started_at is None
-        is_fresh = known is not None and began_s < known.until_s
-        if known is not None and is_fresh and not (is_draft and known.counted != counted):
-            return known
-        outcomes = await self._outcomes_of(stored)
-        shares = await self._shares_of(stored)
-        took_s = trio.current_time() - began_s
-        until_s = trio.current_time() + max(KEEP_MIN_S, KEEP_FACTOR * took_s)
-        found = self._kept[mailing.id] = _Figures(outcomes, shares, counted, until_s)
-        if len(self._kept) > KEPT_MAX:
-            self._kept.popitem(last=False)
-        return found
+        seconds = _seconds_of(mailing, shares)
+        return MailingView(mailing, outcomes, organization.balance, shares, seconds)
 
     async def _outcomes_of(self, stored: StoredMailing) -> Outcomes:
         if not stored.mailing.accepted:
