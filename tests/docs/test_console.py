@@ -159,6 +159,18 @@ def test_write_to_everyone_on_a_list(play):
     page.rest()
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_write_to_a_school(play):
+    page = play("docs/tutorials/write-to-a-school.md")
+    page.untyped = (". .venv/bin/activate",)  # it is the shell's already
+    (page.place / "parents.csv").write_text(page.block("csv", "Aminetou").text, encoding="utf-8")
+    demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')
+    page.rest()
+    demo.wait_line(lambda line: "Dear Fatma, school begins again" in line)
+    assert not any("Dear Sidi, school begins again" in line for line in demo.lines)
+
+
 # -- the rehearsal itself ----------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ import click
 
 from risala.cli.show import output
 from risala.engine.model.records.mailings import (
+    MailingSource,
     MailingState,
     MailingWait,
 )
@@ -66,8 +67,8 @@ def span_words(seconds: int | None) -> str:
 
 
 def read_words(mailing: Mailing) -> str | None:
-    """How its file was read; None: it has no file."""
-    if mailing.encoding is None:
+    """How its file was read; None: it has no file of somebody's."""
+    if mailing.encoding is None or mailing.source is not MailingSource.FILE:
         return None
     parts = [_ENCODINGS.get(mailing.encoding, mailing.encoding)]
     if mailing.sheet is not None:
