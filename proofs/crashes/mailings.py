@@ -107,8 +107,8 @@ class MailingLives:
     _organization_id: str = ""
     _now: str | None = None
     """The mailing that is sent at present."""
-    _asked: list[Person] = field(default_factory=list)
-    """The people of a mailing whose making was not answered."""
+    _asked: dict[str, list[Person]] = field(default_factory=dict)
+    """The people of mailings whose making was not answered, by the names of their files."""
     _people: int = 0
 
     async def run(self, kills: int) -> MailingResult:
@@ -246,49 +246,60 @@ class MailingLives:
 
     async def _make(self, count: int | None = None) -> str:
         """A mailing to people who are in no other one."""
-        self._asked = people(self._people, count or self.size)
-        self._people += len(self._asked)
+        persons = people(self._people, count or self.size)
+        name = f"people-{self._people}.csv"
+        self._people += len(persons)
+        self._asked[name] = persons
         async with connect(self.house.service.data) as gateway:
-            upload = await gateway.upload(self._organization_id, "people.csv", file_of(self._asked))
+            upload = await gateway.upload(self._organization_id, name, file_of(persons))
             made = await gateway.perform(
                 "mailing.create",
                 {"organization_id": self._organization_id, "upload": upload, "text": TEXT},
             )
-        return self._known(made["id"])
+        return self._known(made)
 
-    def _known(self, mailing_id: str) -> str:
-        self.mailings[mailing_id] = self._asked
-        self._asked = []
+    def _known(self, mailing: dict[str, Any]) -> str:
+        mailing_id = str(mailing["id"])
+        self.mailings[mailing_id] = self._asked.pop(mailing["name"])
         self._now = mailing_id
         return mailing_id
 
     async def _mailing(self, count: int | None = None) -> str:
-        """The mailing of the moment; one whose making was not answered may be there all the same,
-        and is no other one's."""
-        if self._now is None and self._asked:
-            listed = await self._ask("mailing.list", organization_id=self._organization_id)
-            unknown = [m["id"] for m in listed["mailings"] if m["id"] not in self.mailings]
-            if len(unknown) > 1:
-                raise Lost(f"{self._where}: {len(unknown)} mailings of one request")
-            if unknown:
-                return self._known(unknown[0])
+        """The mailing of the moment; one whose making was not answered may be there."""
+        await self._look()
         return self._now or await self._make(count)
+
+    async def _look(self) -> None:
+        """Look for mailings whose making was not answered."""
+        if not self._asked:
+            return
+        listed = await self._ask("mailing.list", organization_id=self._organization_id)
+        for mailing in listed["mailings"]:
+            if mailing["id"] in self.mailings:
+                continue
+            if mailing["name"] not in self._asked:
+                raise Lost(f"{self._where}: {mailing['id']} is a second one of one request")
+            self._known(mailing)
 
     async def _sending(self) -> str:
         """A mailing that sends; the next one where the last is done."""
         while True:
             mailing_id = await self._mailing()
             match await self._checked(mailing_id):
-                case "draft":
-                    hours = {"from_hour": 0, "to_hour": 24}
-                    await self._ask("mailing.set", mailing_id=mailing_id, **hours)
-                    await self._ask("mailing.start", mailing_id=mailing_id)
-                case "paused":
-                    await self._ask("mailing.go_on", mailing_id=mailing_id)
+                case "draft" | "paused" as state:
+                    await self._send(mailing_id, state)
                 case "sending":
                     return mailing_id
                 case _:
                     self._now = None
+
+    async def _send(self, mailing_id: str, state: str) -> None:
+        if state == "draft":
+            hours = {"from_hour": 0, "to_hour": 24}
+            await self._ask("mailing.set", mailing_id=mailing_id, **hours)
+            await self._ask("mailing.start", mailing_id=mailing_id)
+        else:
+            await self._ask("mailing.go_on", mailing_id=mailing_id)
 
     async def _checked(self, mailing_id: str) -> str:
         """Its state, once its rows are checked."""
@@ -323,15 +334,15 @@ class MailingLives:
 
     async def _open(self) -> str | None:
         """What has not ended, after it was told to go on; None: nothing."""
-        if self._now is None and self._asked:
-            with suppress(Lost):
-                await self._mailing(1)
+        await self._look()
         for mailing_id in self.mailings:
             shown = await self._show(mailing_id)
             match shown["state"]:
-                case "draft" | "paused":
-                    self._now = mailing_id
-                    await self._sending()
+                case "draft" if mailing_id != self._now:
+                    continue  # one that nobody has started: each row is there, and not sent
+                case "draft" | "paused" as state:
+                    await self._send(mailing_id, state)
+                    return f"{mailing_id} goes on"
                 case "checking" | "sending":
                     return f"{mailing_id}: {shown['accepted']} of {shown['rows']} accepted"
         query = f"SELECT count(*) FROM messages WHERE status NOT IN {FINAL}"
