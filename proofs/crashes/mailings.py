@@ -335,7 +335,7 @@ class MailingLives:
     async def _open(self) -> str | None:
         """What has not ended, after it was told to go on; None: nothing."""
         await self._look()
-        for mailing_id in self.mailings:
+        for mailing_id in [*self.mailings]:  # more of them may come meanwhile
             shown = await self._show(mailing_id)
             match shown["state"]:
                 case "draft" if mailing_id != self._now:

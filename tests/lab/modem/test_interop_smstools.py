@@ -53,6 +53,7 @@ class Smsd:
             capture_stdout=True,
             capture_stderr=True,
             check=False,
+            deliver_cancel=kill,
             task_status=task_status,
         )
 
@@ -63,6 +64,11 @@ class Smsd:
             await trio.sleep(0.1)
         head, _, body = found[0].read_bytes().partition(b"\n\n")
         return head.decode(), body
+
+
+async def kill(process):
+    """Where it was told to end while it speaks with its modem, it takes seconds."""
+    process.kill()
 
 
 async def test_it_sends_gets_reports_and_receives(tmp_path, nursery):
