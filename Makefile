@@ -23,8 +23,11 @@ test: $(VENV)/.stamp-dev ## set up and run the tests, without the long ones; CHA
 	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test imports what was changed."; exit 0; fi; \
 	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(QUICK) $(ARGS) $$chosen
 
-test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' programs
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' programs; BROWSER=1: and those in a browser
+	$(if $(BROWSER),@$(HAS_CHROMIUM))
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(BROWSER),-m "browser or not browser") $(ARGS)
+
+HAS_CHROMIUM := { command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
 
 test-shuffled: ## all tests in a shuffled order; it prints the seed, and SEED=… repeats it
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
@@ -102,7 +105,7 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 
 .PHONY: browser-test mutants kills life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a real browser
-	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
+	@$(HAS_CHROMIUM)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
 
 .PHONY: pictures
