@@ -178,9 +178,15 @@ $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-supply/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: dist bundle
-dist: $(VENV)/.stamp-dev ## build the wheel and the sdist, in dist/
+.PHONY: dist bundle deb
+dist: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## build the wheel and the sdist, in dist/, and check what they say of themselves
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+	$(VENV)-supply/bin/python -m twine check --strict dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`[.-]*
+
+# Debian's own Python, whatever else is in the path: the package depends on it.
+DEB_PYTHON ?= /usr/bin/python3
+deb: ## build the Debian package for this machine's Debian and processor, in dist/
+	@PYTHONPATH=. $(DEB_PYTHON) -B -m deploy.debian.build $(ARGS)
 
 bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is
 	rm -rf build/bundle && $(PYTHON) -m venv build/bundle/tools
