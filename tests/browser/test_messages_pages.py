@@ -59,7 +59,7 @@ def test_what_has_nothing_to_show_takes_no_gap(look, pages):
         assert page.locator("main h1").bounding_box()["y"] == first
         head, after = (
             page.locator(each).first.bounding_box()
-            for each in ("main .head", "main .head ~ :is(.note, .filters)")
+            for each in ("main .head", "main .head ~ :is(.row, .note, .filters)")
         )
         # As much as the gaps of the page are.
         assert 15 < after["y"] - head["y"] - head["height"] < 25

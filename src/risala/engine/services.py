@@ -17,7 +17,6 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
-from risala.engine.delivery.worker.parts import Gate
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.hooks.services import HookServices
@@ -36,6 +35,7 @@ from risala.engine.model.records.carriers.routes import RouteAnswer, TrafficLine
 from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow
+from risala.engine.model.states import Gate
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People

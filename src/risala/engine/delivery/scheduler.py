@@ -18,7 +18,7 @@ import trio
 from risala.config.model import CarrierSection
 from risala.engine.actors.actor import Decider, Ref
 from risala.engine.delivery.notes import Notes
-from risala.engine.delivery.worker.parts import Gate, Job
+from risala.engine.delivery.worker.parts import Job
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.repositories.queue import QueueRepository
@@ -26,7 +26,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
 from risala.engine.model.records.messages import DueRow
-from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MAILING, PRIORITY_MESSAGE
+from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MAILING, PRIORITY_MESSAGE, Gate
 from risala.engine.rules.router import Router
 from risala.sms.message import WHOLE, Alphabet
 from risala.sms.segment import cut, whole

@@ -9,11 +9,11 @@ from typing import Final
 import trio
 
 from risala.engine.delivery.worker.declining import declines
-from risala.engine.delivery.worker.parts import Gate
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait
 from risala.engine.model.records.messages import HELD_DUE_AT, DueRow
+from risala.engine.model.states import Gate
 from risala.engine.rules.router import UNSERVED, Router
 from risala.plugins.contract import HealthState
 

@@ -55,3 +55,14 @@ class SegmentState(StrEnum):
 
 ACKNOWLEDGED = (SegmentState.ACCEPTED, SegmentState.DELIVERED, SegmentState.UNDELIVERED)
 """States of a segment that the carrier has accepted."""
+
+
+class Gate(StrEnum):
+    """The operator's command for a carrier."""
+
+    OPEN = "open"
+    PAUSED = "paused"
+    DRAINING = "draining"
+    LEAVING = "leaving"
+    """As draining, and then it ends: the settings no longer have the carrier, or give it another
+    driver."""

@@ -28,11 +28,9 @@ from risala.engine.delivery.route_tester import (
 )
 from risala.engine.delivery.scheduler import Board, ReloadOrganization, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
-from risala.engine.delivery.worker.parts import Gate
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.tile import tile_of
 from risala.engine.follow.live import Follower, Live
-from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.carriers import CarrierRepository
@@ -53,7 +51,7 @@ from risala.engine.model.records.carriers.state import (
 from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow, MessageView
 from risala.engine.model.records.record import shallow, to_json
-from risala.engine.model.states import Status
+from risala.engine.model.states import Gate, Status
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState
@@ -376,7 +374,8 @@ def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dic
 
 def statistics(
     recorder: Recorder,
-    intake: Intake,
+    accepting: Callable[[], Any],
+    policies: Callable[[], list[dict[str, Any]]],
     board: Board,
     supervisor: Supervisor,
     watch: LoopWatch,
@@ -384,17 +383,21 @@ def statistics(
     sinks: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
     """All numbers that are kept in memory; only the progress of event sinks, if any, is read from
-    the database."""
+    the database.
+
+    Args:
+        accepting: the numbers of the intake, as a dataclass.
+    """
     journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
     return {
-        "gateway": asdict(intake.statistics()),
+        "gateway": asdict(accepting()),
         "messages": dict(recorder.statuses),
         "queue": asdict(board.queue.statistics()),
         "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
         "requests": requests(),
         "sinks": sinks(),
-        "policies": intake.policies.standings(),
+        "policies": policies(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
             to_json(statistics_of(lane))

@@ -25,9 +25,10 @@ from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.sorter import Sorter
-from risala.engine.delivery.worker.parts import Counts, Gate, WorkerHooks
+from risala.engine.delivery.worker.parts import Counts, WorkerHooks
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.recorder import Listeners, Recorder
+from risala.engine.model.states import Gate
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router

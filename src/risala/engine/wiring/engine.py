@@ -140,8 +140,9 @@ async def open_engine(
 
         def running(intake: Intake) -> Delivery:
             told, sinks = core.requests.numbers, outward.sinks.standings
+            intakes = (intake.statistics, intake.policies.standings)
             numbers = partial(
-                statistics, recorder, intake, board, core.supervisor, watch, told, sinks
+                statistics, recorder, *intakes, board, core.supervisor, watch, told, sinks
             )
             live, hint = outward.live, outward.hint_webhook
             anew = build_rereading(core, outside.source, carriers, lineup, obeying)

@@ -7,9 +7,9 @@ from collections import deque
 from dataclasses import replace
 from typing import Final
 
-from risala.engine.delivery.worker.parts import Gate
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.carriers.state import LastError, TraceLine
+from risala.engine.model.states import Gate
 from risala.plugins.contract import Capabilities, Health, HealthState
 from risala.sms.cause import Cause
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 import structlog
@@ -21,17 +20,6 @@ from risala.sms.values import quickly
 log = structlog.get_logger(__name__)
 
 _segment: Final = quickly(Segment)
-
-
-class Gate(StrEnum):
-    """The operator's command for a worker."""
-
-    OPEN = "open"
-    PAUSED = "paused"
-    DRAINING = "draining"
-    LEAVING = "leaving"
-    """As draining, and then it ends: the settings no longer have the carrier, or give it another
-    driver."""
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import trio
 
-from risala.engine.delivery.worker.parts import Gate
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.carriers.state import (
@@ -21,6 +20,7 @@ from risala.engine.model.records.carriers.state import (
     Fact,
     SimBalance,
 )
+from risala.engine.model.states import Gate
 from risala.engine.model.times import iso
 from risala.plugins.contract import Health, HealthState
 

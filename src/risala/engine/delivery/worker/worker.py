@@ -20,7 +20,7 @@ from risala.engine.delivery.worker.consequences import Consequences
 from risala.engine.delivery.worker.declining import declines, let_wait
 from risala.engine.delivery.worker.learning import Learning
 from risala.engine.delivery.worker.link import CarrierLink
-from risala.engine.delivery.worker.parts import Counts, Gate, Job, WorkerHooks, tell_unwritten
+from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks, tell_unwritten
 from risala.engine.delivery.worker.questions import Questions
 from risala.engine.delivery.worker.solo import Solo
 from risala.engine.delivery.worker.traffic import WorkerTraffic
@@ -28,6 +28,7 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Failed, Unavailable
 from risala.engine.model.records.attempts import Attempt, Lease, Started, Step, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
+from risala.engine.model.states import Gate
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.throttle import Throttle
 from risala.plugins.contract import (
