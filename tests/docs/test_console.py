@@ -164,7 +164,8 @@ def test_write_to_everyone_on_a_list(play):
 def test_write_to_a_school(play):
     page = play("docs/tutorials/write-to-a-school.md")
     page.untyped = (". .venv/bin/activate",)  # it is the shell's already
-    (page.place / "parents.csv").write_text(page.block("csv", "Aminetou").text, encoding="utf-8")
+    ((_, table),) = page.block("console", "cat parents.csv").commands
+    (page.place / "parents.csv").write_text("\n".join(table), encoding="utf-8")
     demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')
     page.rest()
     demo.wait_line(lambda line: "Dear Fatma, school begins again" in line)
