@@ -339,7 +339,10 @@ def test_ussd_strings_have_no_length(text):
 # -- identity and rubbish --------------------------------------------------------------------------
 
 gsm7_texts = st.text(st.sampled_from(sorted(GSM7_CHARACTERS)), max_size=70)
-ucs2_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=33)
+# A last U+001B of a part is dropped: it stands for half of an escape pair there.
+ucs2_texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=33).map(
+    lambda text: text.rstrip("\x1b")
+)
 headers = st.one_of(
     st.just(b""),
     st.builds(lambda r, n: user_data_header(r, n, 1), st.integers(0, 255), st.integers(1, 255)),
