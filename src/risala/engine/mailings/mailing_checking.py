@@ -30,11 +30,12 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
-ROWS_AT_ONCE: Final = 500
-"""Rows of one piece: some milliseconds of the writer."""
-PIECE_S: Final = 0.055
+ROWS_AT_ONCE: Final = 1000
+"""Rows of one piece: some ten milliseconds of the writer. Smaller pieces would write the pages of
+the index by number more often."""
+PIECE_S: Final = 0.16
 """The time from one piece to the next: it needs a tenth of it, the rest is for those who send. The
-most rows take eleven seconds."""
+most rows take sixteen seconds."""
 PAUSE_MIN_S: Final = 0.005
 """The pause after a piece that took longer."""
 AGAIN_S: Final = 5.0
