@@ -39,6 +39,9 @@ CREATE TEMP TRIGGER erased_event BEFORE DELETE ON main.event
 CREATE TEMP TRIGGER erased_delivery AFTER UPDATE OF state ON main.webhook_delivery
   WHEN old.state = 'pending' AND new.state = 'dropped'
   BEGIN SELECT erased('delivery', new.event, '{FORGOTTEN}', 0); END;
+CREATE TEMP TRIGGER erased_delivery_row BEFORE DELETE ON main.webhook_delivery
+  WHEN old.state = 'pending'
+  BEGIN SELECT erased('delivery', old.event, '{FORGOTTEN}', 0); END;
 CREATE TEMP TRIGGER erased_step AFTER UPDATE ON main.erasures
   BEGIN SELECT erased('step', new.id, '', 0); END;
 """
