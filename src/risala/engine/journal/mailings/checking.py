@@ -16,6 +16,7 @@ from risala.engine.journal.mailings.rows import (
     cells_text,
     delete_to,
     held,
+    held_between,
     last_of_next,
     row,
 )
@@ -102,7 +103,7 @@ def _write(
     conn: sqlite3.Connection, found: StoredMailing, new: Sequence[NewRow], *, stay_out: bool
 ) -> None:
     out = _opted_out(conn, found.mailing, [each.number for each in new if each.number is not None])
-    before = held(conn, found.key, [each.row for each in new])
+    before = held_between(conn, found.key, new[0].row, new[-1].row)
     counts = RowCounts()
     written = []
     for each in new:

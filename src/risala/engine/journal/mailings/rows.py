@@ -190,3 +190,15 @@ def held(conn: sqlite3.Connection, key: int, numbers: list[int]) -> dict[int, tu
         [(key, number) for number in numbers],
     )
     return {number: (state, segments, price) for number, state, segments, price in found}
+
+
+def held_between(
+    conn: sqlite3.Connection, key: int, first: int, last: int
+) -> dict[int, tuple[int, int, int]]:
+    """The same of all rows from one to another: a new mailing has none there, which is one look."""
+    found = conn.execute(
+        "SELECT row, state, segments, price FROM mailing_rows"
+        " WHERE mailing = ? AND row BETWEEN ? AND ?",
+        (key, first, last),
+    )
+    return {number: (state, segments, price) for number, state, segments, price in found}
