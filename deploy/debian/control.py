@@ -15,7 +15,7 @@ MAINTAINER: Final = (
     f"{os.environ.get('DEBFULLNAME', 'Risala maintainers')} "
     f"<{os.environ.get('DEBEMAIL', 'maintainers@risala.example')}>"
 )
-"""Whoever builds packages for others sets both variables, as for Debian's own tools."""
+"""Set both variables to build packages for others. Debian's own tools read them too."""
 SYSTEMD: Final = ("sysusers", "tmpfiles")
 """What postinst calls; a container may have them without systemd."""
 CONTROL: Final = """\

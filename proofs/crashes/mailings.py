@@ -173,7 +173,7 @@ class MailingLives:
         return {**environment, **mark} if environment else {}
 
     async def _killed_in_order(self, strike: Strike, later_s: float, rng: random.Random) -> None:
-        """Whoever was answered is believed after the kill."""
+        """What a caller was answered holds after the kill."""
         mailing_id = await self._sending()
         await self._until_taken(rng)
         if strike is Strike.GO_ON:
