@@ -13,8 +13,11 @@ from risala.sms.alphabet import (
     choose_alphabet,
     code_unit_count,
     decode_gsm7,
+    decode_gsm7_part,
     decode_ucs2,
+    decode_ucs2_part,
     encode_gsm7,
+    encode_gsm7_part,
     encode_ucs2,
     fits_gsm7,
     plainer,
@@ -137,6 +140,42 @@ def test_decoders_take_any_octets_and_give_text_that_can_be_stored(octets):
 )
 def test_escapes_that_mean_nothing(octets, text):
     assert decode_gsm7(octets) == text
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        (b"", ""),
+        (b"ab", "ab"),
+        (b"ab\x1b", "ab\x1b"),
+        (b"\x1b", "\x1b"),
+        (b"ab\x1b\x1b", "ab "),  # a pair of its own
+        (b"ab\x1b\x1b\x1b", "ab \x1b"),
+    ],
+)
+def test_a_part_in_gsm7_keeps_a_last_escape_that_leads_into_the_next(octets, text):
+    assert decode_gsm7_part(octets) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "octets"),
+    [("", b""), ("ab", b"ab"), ("ab\x1b", b"ab\x1b"), ("\x1b", b"\x1b"), ("€\x1b", b"\x1be\x1b")],
+)
+def test_a_part_that_ends_in_an_escape_is_written_with_it(text, octets):
+    assert encode_gsm7_part(text) == octets
+
+
+@pytest.mark.parametrize(
+    ("units", "text"),
+    [
+        ("ab\ud83d", "ab\ud83d"),
+        ("\ude00ab", "\ude00ab"),
+        ("a\x1bb\x1b", "a\x1bb"),
+        ("ab\x1b\x1b", "ab"),
+    ],
+)
+def test_a_part_in_ucs2_keeps_halves_of_characters_and_no_last_escape(units, text):
+    assert decode_ucs2_part(encode_ucs2(units)) == text
 
 
 def test_ucs2_that_is_cut():

@@ -64,6 +64,22 @@ def test_a_cut_anywhere_keeps_each_septet(text, at):
     assert data[0] == 7 + len(septets)
 
 
+@pytest.mark.parametrize(
+    ("units", "cut"),
+    [
+        ("", ("", "", "")),
+        ("ab", ("", "ab", "")),
+        *((f"{low}ab", (low, "ab", "")) for low in ("\udc00", "\ude00", "\udfff")),
+        *((f"ab{high}", ("", "ab", high)) for high in ("\ud800", "\ud83d", "\udbff")),
+        ("\udfff\ud800", ("\udfff", "", "\ud800")),
+        ("\ue000ab\ud7ff", ("", "\ue000ab\ud7ff", "")),  # the neighbours of all surrogates
+        ("ab\x1b", ("", "ab\x1b", "")),
+    ],
+)
+def test_a_part_between_its_halves(units, cut):
+    assert halves(units, Alphabet.UCS2) == cut
+
+
 @pytest.mark.parametrize("units", ["a\ud83db", "\ud83da", "a\ude00", "\ude00\ude00"])
 def test_half_a_character_elsewhere_is_no_cut(units):
     with pytest.raises(ValueError, match="stands alone"):

@@ -69,5 +69,7 @@ def test_a_gap_stands_for_what_is_missing_and_for_the_half_beside_it(there, show
 def test_halves_that_do_not_meet_are_no_letter():
     parts = parts_of(["ab\ud83d", "c", "😀\ud83d"])
     assert text_of_parts(parts, 3) == "ab…c😀…"
+    parts = parts_of(["\ude00ab", "c\ud83d"])
+    assert text_of_parts(parts, 2) == "…abc…"  # nothing is before the first, or behind the last
     parts = parts_of(["d\x1b", "ﬂ"], Alphabet.GSM7)
     assert text_of_parts(parts, 2) == "dﬂ"

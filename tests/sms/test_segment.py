@@ -250,3 +250,4 @@ def test_headers_that_do_not_fit(octets):
 def test_a_ucs2_part_that_ends_in_esc_is_no_cut_escape_pair():
     assert join([decode_ucs2_part(encode_ucs2("a\x1b\x1b")), "e"]) == "ae"
     assert join([decode_gsm7_part(b"a\x1b"), "e"]) == "a€"
+    assert join([decode_gsm7_part(b"abc\x1b"), "e"]) == "abc€"

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from phonenumbers import PhoneNumberFormat, PhoneNumberType
 from tests.support.cases import sweep
 
-from risala.sms.numbering.plan import plan_of
+from risala.sms.numbering.countries import network_of, prefixes_of
+from risala.sms.numbering.mauritania import Mauritania
+from risala.sms.numbering.part_of_number import part_min
+from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 COUNTRIES = ("SN", "MA", "FR", "ML", "CI", "TN", "DZ", "NG", "GB", "US", "BR", "IN")
 PLANS = {code: plan_of((code,)) for code in (*COUNTRIES, "MR")}
@@ -181,6 +184,78 @@ def test_networks_are_named_with_their_country():
     assert plan.home.network_of("+22236123456") is None
 
 
+def test_the_beginnings_of_a_network_s_numbers():
+    plan_of(("SN", "MR"))
+    mattel = [f"+2223{each}" for each in "012346789"]
+    assert prefixes_of("mattel") == mattel
+    assert [network_of(f"{each}123456") for each in mattel] == ["mattel"] * len(mattel)
+    assert "+22177" in prefixes_of("SN/Orange")
+    assert [each for each in prefixes_of("SN/Orange") if not each.startswith("+221")] == []
+    assert prefixes_of("nobody") == []
+
+
+class Short(Mauritania):
+    """Has numbers of two and of three digits."""
+
+    digit_places = (("12", "345"), ("6", *["0123456789"] * 2))
+
+
+@pytest.mark.parametrize(
+    ("plan", "pattern"),
+    [
+        (plan_of(("MR",)), r"^\+222[2-4][0-9]{7}$"),
+        (plan_of(("SN", "MR")), r"^\+(221[0-9]{9}|222[2-4][0-9]{7})$"),
+        (NumberingPlan((Short(),)), r"^\+(222[1-2][3-5]|222[6-6][0-9]{2})$"),
+    ],
+)
+def test_the_pattern_of_a_number_says_which_digits_may_be_at_each_place(plan, pattern):
+    assert plan.pattern == pattern
+
+
+@pytest.mark.parametrize(
+    ("number", "ways"),
+    [
+        *(
+            (typed, (typed, "+22236123456", "22236123456", "36123456"))
+            for typed in ("+22236123456", "0022236123456", "22236123456", "36123456")
+        ),
+        ("+33612345678", ("+33612345678", "+33612345678", "33612345678", "33612345678")),
+        ("+22280001234", ("+22280001234", "+22280001234", "22280001234", "22280001234")),
+        ("1234", ("1234",) * 4),
+        ("", ("",) * 4),
+    ],
+)
+@sweep("countries", [("MR",), ("MR", "SN")])
+def test_a_number_that_receives_in_all_ways_to_write_it(number, ways, countries):
+    assert plan_of(countries).ways_to_write(number) == ways
+
+
+@pytest.mark.parametrize(
+    ("part", "digits"),
+    [
+        ("3612", "3612"),
+        (" 36 12-", "3612"),
+        ("٣٦١٢", "3612"),
+        ("+222 36", "22236"),
+        ("00222 36", "22236"),
+        ("00221 7", "2217"),
+        ("0022", "0022"),  # no country's code yet: it may be in the middle
+        ("0033 6", "00336"),  # nor is this one's that is served
+        *((text, None) for text in ("", "+", " ", "36a", "36+12", "³6")),
+    ],
+)
+def test_the_digits_of_a_part_of_a_number(part, digits):
+    assert plan_of(("MR", "SN")).digits_of(part) == digits
+
+
+@pytest.mark.parametrize(
+    ("places", "fewest"),
+    [(5, 1), (6, 2), (8, 4), (9, 5)],
+)
+def test_how_many_digits_of_a_number_are_looked_for(places, fewest):
+    assert part_min(["0123456789"] * places) == fewest
+
+
 @pytest.mark.parametrize("codes", [(), ("XX",), ("SN", "AQ"), ("sn",)])
 def test_countries_that_cannot_be_served(codes):
     with pytest.raises(ValueError, match=r"mobile numbers|at least one"):
@@ -216,4 +291,3 @@ def test_every_countrys_time_zone_exists():
     known = zoneinfo.available_timezones()
     zones = {code: plan_of((code,)).home.time_zone for code in REGIONS}
     assert {code: zone for code, zone in zones.items() if zone not in known} == {}
-    assert [code for code, zone in zones.items() if zone == "UTC"] == []

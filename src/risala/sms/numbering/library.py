@@ -46,8 +46,7 @@ class LibraryCountry:
         self.code = code
         self.calling_code = str(phonenumbers.country_code_for_region(code))
         self.example = _e164(example)
-        mobile, general = metadata.mobile, metadata.general_desc
-        lengths = mobile.possible_length or (general.possible_length if general else ())
+        lengths = metadata.mobile.possible_length
         self.digit_places = tuple((_DIGITS,) * length for length in lengths)
         self._is_mobile = lru_cache(_NUMBERS_KEPT)(self._find)
 
@@ -122,8 +121,8 @@ def _parse(text: str, region: str | None) -> PhoneNumber | None:
 
 def _first_zone(country: str) -> str:
     table = resources.files("tzdata.zoneinfo").joinpath("zone.tab").read_text("ascii")
-    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
-    return next((zone for code, _, zone, *_ in rows if code == country), "UTC")
+    rows = (line.split() for line in table.splitlines() if not line.startswith("#"))
+    return next(zone for code, _, zone, *_ in rows if code == country)
 
 
 def _e164(parsed: PhoneNumber) -> str:

@@ -77,9 +77,7 @@ class NumberingPlan:
     def _meant(self, text: str) -> str | None:
         typed = compact(text)
         digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
-        found = None
-        if not typed.startswith(("+", INTERNATIONAL_ACCESS)):
-            found = self.home.read(typed)
+        found = None if typed.startswith(INTERNATIONAL_ACCESS) else self.home.read(typed)
         for each in self.countries:
             found = found or each.read(f"+{digits}")
         return found
