@@ -8,15 +8,13 @@ import trio
 from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.habits import asks_for_receipts
-from risala.drivers.smpp.protocol.status import StatusVerdict, refusal
 from risala.drivers.smpp.protocol.submit import submit_sm
 from risala.drivers.smpp.settings import SmppSettings
 from risala.lab.smsc.behaviour import Reaction, SteadyBehaviour
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
-from risala.plugins.contract import Accepted, HealthState, Refused, Scope, Uncertain
+from risala.plugins.contract import Accepted, HealthState, Uncertain
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
-from risala.sms.cause import Cause
 
 
 def settings(**changes) -> SmppSettings:
@@ -28,35 +26,6 @@ def test_a_submit_asks_for_the_phones_answer_and_for_no_receipt():
     pdu = submit_sm(segment("Hello"), settings().submit_options, 0)
     assert (pdu.esm_class, pdu.registered_delivery) == (0x02, 0)
     assert not asks_for_receipts(settings())
-
-
-def test_the_header_of_a_part_stays():
-    part = segment("Hello", total=2)
-    pdu = submit_sm(part, settings().submit_options, 0)
-    assert pdu.esm_class == 0x42
-
-
-@pytest.mark.parametrize(
-    ("status", "scope", "cause"),
-    [
-        (0x0B, Scope.FINAL, Cause.UNKNOWN_NUMBER),
-        (0xFE, Scope.RECIPIENT, Cause.ABSENT),
-        (0x64, Scope.RECIPIENT, Cause.PHONE_FULL),
-        (0x65, Scope.FINAL, Cause.PHONE_FULL),
-        (0x66, Scope.FINAL, Cause.PHONE_FULL),
-        (0x08, Scope.NOW, Cause.CARRIER_FAULT),
-    ],
-)
-def test_what_the_network_says_of_the_phone_is_a_word_of_the_closed_list(status, scope, cause):
-    told = refusal(status, is_transaction=True)
-    assert isinstance(told, Refused)
-    assert (told.scope, told.cause) == (scope, cause)
-
-
-def test_the_settings_of_a_carrier_count_first():
-    told = refusal(0xFE, {0xFE: StatusVerdict.FINAL}, is_transaction=True)
-    assert told.scope is Scope.FINAL
-    assert refusal(0xFE, causes={0xFE: Cause.BARRED}, is_transaction=True).cause is Cause.BARRED
 
 
 class Phone(SteadyBehaviour):

@@ -3,6 +3,7 @@
 import pytest
 
 from risala.drivers.smpp.protocol.references import (
+    CUT_MIN,
     RECEIPTS_MIN,
     REFUSALS,
     WATCHED_MAX,
@@ -139,3 +140,19 @@ def test_what_was_found_out_outlasts_a_bind_and_a_setting_every_bind(watch):
     given = ReferenceWatch(True)
     given.bound(0x33)
     assert given.is_given
+
+
+def test_a_carrier_that_cuts_references_is_found_out_by_so_many(watch):
+    for n in range(1, CUT_MIN + 1):
+        assert watch.state is Repeating.UNKNOWN
+        watch.answered(f"a{n}", 0x100 + n)
+        watch.receipt(receipt(f"a{n}", n))
+    assert watch.state is Repeating.CUT
+    assert watch.is_given
+
+
+def test_a_carrier_that_was_given_octets_repeats_them():
+    watch = ReferenceWatch(Wanted.OCTET)
+    watch.answered("a", 0x1234)
+    watch.receipt(receipt("a", 0x34))
+    assert watch.state is Repeating.REPEATED

@@ -226,6 +226,17 @@ def test_a_response_twice_or_to_nobody_or_of_another_kind_answers_nothing():
     ]
 
 
+@pytest.mark.parametrize("asked", [BindTransceiver, SubmitSm])
+def test_no_bind_is_answered_as_a_message_nor_a_message_as_a_bind(asked):
+    pair = Pair() if asked is BindTransceiver else bound()
+    sequence, _ = pair.esme.send_numbered(asked(), "t")
+    others = {BindTransceiver: SubmitSmResp, SubmitSm: BindTransceiverResp}
+    state, waiting = pair.esme.state, pair.esme.outstanding
+    (event,) = pair.esme.receive(encode(others[asked](), sequence))
+    assert isinstance(event, AnsweredNothing)
+    assert (pair.esme.state, pair.esme.outstanding) == (state, waiting)
+
+
 def test_a_generic_nack_answers_its_request():
     pair = bound()
     sequence, _ = pair.esme.send_numbered(SubmitSm(), "t")

@@ -6,8 +6,10 @@ from risala.drivers.smpp.protocol.status import (
     BIND_ADVICE,
     STATUSES,
     StatusVerdict,
+    is_unknown_request,
     refusal,
     status_of,
+    unknown_bind,
 )
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope, Throttled
@@ -137,3 +139,53 @@ def test_a_code_that_throttles_says_why_in_the_carriers_own_meaning():
     assert throttled == Throttled("VENDOR_0x400", status_of(0x400).text, cause=Cause.REJECTED)
     known = refusal(0x400, {0x400: StatusVerdict.THROTTLED}, {0x400: Cause.BUSY})
     assert known == Throttled("VENDOR_0x400", "", cause=Cause.BUSY)
+
+
+@pytest.mark.parametrize(
+    ("status", "scope", "cause"),
+    [
+        (0x0B, Scope.FINAL, Cause.UNKNOWN_NUMBER),
+        (0xFE, Scope.RECIPIENT, Cause.ABSENT),
+        (0x64, Scope.RECIPIENT, Cause.PHONE_FULL),
+        (0x65, Scope.FINAL, Cause.PHONE_FULL),
+        (0x66, Scope.FINAL, Cause.PHONE_FULL),
+        (0x08, Scope.NOW, Cause.CARRIER_FAULT),
+    ],
+)
+def test_what_the_network_says_of_the_phone_is_a_word_of_the_closed_list(status, scope, cause):
+    told = refusal(status, is_transaction=True)
+    assert told == Refused(scope, status_of(status).name, "", cause)
+
+
+def test_the_settings_of_a_carrier_count_before_what_the_network_says():
+    told = refusal(0xFE, {0xFE: StatusVerdict.FINAL}, is_transaction=True)
+    assert told.scope is Scope.FINAL
+    assert refusal(0xFE, causes={0xFE: Cause.BARRED}, is_transaction=True).cause is Cause.BARRED
+
+
+@pytest.mark.parametrize(
+    ("status", "is_nack", "is_unknown"),
+    [
+        (0x03, False, True),
+        (0x03, True, True),
+        (0x00, True, True),  # no status: it says nothing but that it refuses
+        (0x02, True, True),
+        (0x02, False, False),
+        (0x0D, False, False),
+        (0x0D, True, False),  # it may pass later
+        (0x08, True, False),
+        (0x58, True, False),
+    ],
+)
+def test_whether_a_carrier_does_not_know_a_kind_of_request(status, is_nack, is_unknown):
+    assert is_unknown_request(status, is_nack=is_nack) is is_unknown
+
+
+@pytest.mark.parametrize(
+    ("bind", "other"),
+    [("transceiver", "transmitter_receiver"), ("transmitter_receiver", "transceiver")],
+)
+def test_a_bind_that_the_carrier_does_not_know_is_answered_by_the_other_one(bind, other):
+    told = unknown_bind("bind_receiver", bind)
+    assert "does not know bind_receiver" in told
+    assert f'bind = "{other}"' in told

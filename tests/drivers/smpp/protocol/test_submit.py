@@ -67,6 +67,17 @@ def test_relative_times(ms, expected):
     assert relative_time(ms) == expected
 
 
+@pytest.mark.parametrize(
+    ("total", "is_transaction", "esm_class"),
+    [(1, False, 0), (2, False, 0x40), (1, True, 0x02), (2, True, 0x42)],
+)
+def test_the_class_tells_of_a_header_and_of_whose_answer_is_asked_for(
+    total, is_transaction, esm_class
+):
+    options = SubmitOptions(is_transaction=is_transaction)
+    assert submit_sm(segment("part", total=total), options, _NOW_MS).esm_class == esm_class
+
+
 def test_gsm7_goes_unpacked_with_escapes():
     pdu = submit_sm(segment("@€é"), SubmitOptions(), _NOW_MS)
     assert pdu.short_message == b"\x00\x1b\x65\x05"
@@ -203,6 +214,21 @@ def test_a_sar_that_lacks_a_parameter_is_none(missing):
 def test_half_a_pair_is_kept_in_a_part_for_its_other_half():
     pdu = DeliverSm(data_coding=8, short_message=b"\xd8\x3d", tlvs=sar())
     assert decode_message(pdu).text == "\ud83d"
+
+
+@pytest.mark.parametrize(
+    ("tlvs", "text"),
+    [((), "ab"), (sar(), "ab\x1b")],  # a whole message has no other half to wait for
+)
+def test_half_an_escape_pair_is_kept_in_a_part_for_its_other_half(tlvs, text):
+    assert decode_message(DeliverSm(short_message=b"ab\x1b", tlvs=tlvs)).text == text
+
+
+def test_a_part_that_was_cut_inside_a_character_is_sent_as_it_was_cut():
+    cut = replace(segment("ab", total=2), half_behind="\x1b")
+    assert submit_sm(cut, SubmitOptions(), _NOW_MS).short_message[6:] == b"ab\x1b"
+    with pytest.raises(UnsendableError, match="ends inside a character"):
+        submit_sm(cut, _LATIN1, _NOW_MS)
 
 
 def test_a_sar_that_cannot_be_is_none():
