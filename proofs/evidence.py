@@ -65,8 +65,23 @@ def write(
             raise ValueError(f"{section}: {row!r} has not {len(header)} cells")
         lines.append(_row([str(cell) for cell in row]))
     table = "\n".join(lines)
-    words = f"\nWritten by `{command}` on {_today()}, {commit()}, on {_machine()}:\n\n{table}\n\n"
+    words = f"\nWritten by `{command}` on {today()}, {commit()}, on {_machine()}:\n\n{table}\n\n"
     page.write_text(place(section).sub(lambda at: at[1] + words + at[3], text), "utf-8")
+
+
+def rows(section: str, *, page: Path = PAGE) -> list[list[str]]:
+    """The rows that the page has of a section now, without the header, for a target that tries some
+    of them alone.
+
+    Raises:
+        LookupError: the page has no such place.
+    """
+    found = place(section).search(page.read_text("utf-8"))
+    if found is None:
+        raise LookupError(f"{page.name} has no place for {section!r}")
+    _, _, *lines = (line for line in found[2].splitlines() if line.startswith("| "))
+    cells = (line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines)
+    return [[cell.replace("\\|", "|") for cell in row] for row in cells]
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -76,7 +91,8 @@ def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def _today() -> str:
+def today() -> str:
+    """The day in UTC, as pages write it."""
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,12 @@ from proofs.mutants import same
 from proofs.mutants.parts import PARTS
 from proofs.mutants.tool import Mutant, Tried, try_part
 
-_HEADER = ("Part", "Mutants", "Seen by a test", "Refused by types", "Wording", "Same", "Not seen")
+_HEADER = (
+    *("Part", "Tried", "Mutants", "Seen by a test", "Refused by types", "Wording", "Same"),
+    "Not seen",
+)
+_COUNTS = range(2, len(_HEADER))
+Row = tuple[str | int, ...]
 
 
 def main() -> int:
@@ -46,14 +52,28 @@ def main() -> int:
                 progress.console.print(_shown(mutant), markup=False, highlight=False)
             for entry in unused:
                 progress.console.print(f"NO SUCH MUTANT ANY MORE: {entry}", markup=False)
-    rows.append(("all", *(sum(row[i] for row in rows) for i in range(1, len(_HEADER)))))
     table = Table(*_HEADER, title="Small changes to the source")
-    for row in rows:
+    for row in summed(rows):
         table.add_row(*map(str, row))
     console.print(table)
     if given.write:
-        evidence.write("mutants", _HEADER, rows, command="make mutants")
+        kept = evidence.rows("mutants")
+        evidence.write("mutants", _HEADER, summed(beside(rows, kept)), command="make mutants")
     return 0 if is_good else 1
+
+
+def beside(rows: Sequence[Row], kept: Sequence[Sequence[str]]) -> list[Row]:
+    """The rows of all parts: those that were tried now, and the page's rows of the others."""
+    found: dict[str, Row] = {
+        part: (part, tried, *map(int, counts)) for part, tried, *counts in kept if tried
+    }
+    found |= {str(row[0]): row for row in rows}
+    return [found[part.source] for part in PARTS if part.source in found]
+
+
+def summed(rows: Sequence[Row]) -> list[Row]:
+    """The rows, and their sum behind them."""
+    return [*rows, ("all", "", *(sum(int(row[i]) for row in rows) for i in _COUNTS))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +87,11 @@ class _Told:
         self.progress.update(self.task, completed=done, total=total)
 
 
-def _row(tried: Tried, alike: list[Mutant], other: list[Mutant]) -> tuple[str | int, ...]:
+def _row(tried: Tried, alike: list[Mutant], other: list[Mutant]) -> Row:
     worded = sum(same.rule_of(one) == "wording" for one in alike)
     alike_else = len(alike) - worded
     counts = (tried.mutants, tried.by_tests, tried.by_types, worded, alike_else, len(other))
-    return (tried.part.source, *counts)
+    return (tried.part.source, f"{evidence.today()}, {evidence.commit()}", *counts)
 
 
 def _shown(mutant: Mutant) -> str:

@@ -56,6 +56,14 @@ def test_a_cell_does_not_break_the_table(page):
     assert "| 1 | a\\|b |" in written(page, rows=((1, "a|b"),))
 
 
+def test_the_rows_of_a_table_are_read_as_they_were_written(page):
+    rows = [["1", "0"], ["a | b", ""], ["", "|"]]
+    written(page, rows=rows)
+    assert evidence.rows("one", page=page) == rows
+    with pytest.raises(LookupError, match="no place for 'two'"):
+        evidence.rows("two", page=page)
+
+
 def test_only_changes_of_the_source_are_told(tmp_path):
     def git(*words):
         subprocess.run(["git", "-C", tmp_path, *words], check=True, capture_output=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from proofs.mutants import same
+from proofs.mutants.__main__ import beside, summed
 from proofs.mutants.parts import PARTS
 from proofs.mutants.same import Entry
 from proofs.mutants.tool import Mutant
@@ -77,3 +78,18 @@ def test_an_entry_that_says_no_reason_or_stands_there_twice_is_refused(tmp_path,
     file.write_text(text)
     with pytest.raises(ValueError, match=r"explained|twice"):
         same.entries(file)
+
+
+def test_the_page_keeps_the_rows_of_parts_that_were_not_tried_with_the_day_they_were():
+    kept = [
+        ["sms", "monday", "5", "4", "1", "0", "0", "0"],
+        ["engine/rules", "sunday", "9", "8", "0", "0", "1", "0"],
+        ["a/part/of/old", "sunday", "7", "7", "0", "0", "0", "0"],
+        ["all", "", "21", "19", "1", "0", "1", "0"],
+    ]
+    sms = ("sms", "friday", 6, 6, 0, 0, 0, 0)
+    assert summed(beside([sms], kept)) == [
+        ("engine/rules", "sunday", 9, 8, 0, 0, 1, 0),
+        sms,
+        ("all", "", 15, 14, 0, 0, 1, 0),
+    ]
