@@ -18,6 +18,9 @@ _ROWS_MAX = 100_000
 """Of one mailing."""
 _ROWS_PER_MESSAGE = 10
 """So many rows for each message that is queued elsewhere: 100,000 unless told otherwise."""
+_STEP = 6_180_339
+"""From one number to the next among the ten million of a network; it has no divisor in common with
+them, so that none occurs twice."""
 _BATCH = 100
 """As the line *batch of 100* sends them, and as a mailing does."""
 _TEXT = "Dear {{name}}, bring your card on Monday please. Room {{room}}."
@@ -30,7 +33,10 @@ def _rows(stand: Stand) -> int:
 
 
 def _people(count: int) -> list[tuple[str, str, str]]:
-    return [(f"Person {n:06d}", f"+2223{n:07d}", f"{n % 90 + 10}") for n in range(count)]
+    """As lists are: their numbers are in no order."""
+    return [
+        (f"Person {n:06d}", f"+2223{n * _STEP % 10**7:07d}", f"{n % 90 + 10}") for n in range(count)
+    ]
 
 
 def _file(count: int) -> bytes:

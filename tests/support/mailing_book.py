@@ -18,7 +18,7 @@ from risala.engine.mailings.reader.rows import read_table
 from risala.engine.mailings.reader.workbook_writing import write_workbook
 from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
 from risala.engine.model.ids import key_of
-from risala.engine.model.records.mailing_rows import NewRow, SettledRow
+from risala.engine.model.records.mailing_rows import NewRow, SettledRow, cells_text
 from risala.engine.model.records.mailings import (
     Mailing,
     MailingSource,
@@ -58,7 +58,7 @@ def number(row: int) -> str:
 def new_row(row: int, fault: RowFault | None = None, **fields: Any) -> NewRow:
     given = {"number": number(row), "column": None, "segments": 1, "price": PRICE, **fields}
     cells = given.pop("cells", (given["number"] or "?", f"Name {row}"))
-    return NewRow(row, cells, fault=fault, **given)
+    return NewRow(row, cells_text(cells), fault=fault, **given)
 
 
 def new_mailing(mailing_id: str, **fields: Any) -> Mailing:

@@ -16,6 +16,7 @@ from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.mailings import NewPerson
+from risala.engine.model.records.mailing_rows import cells_of
 from risala.engine.model.records.mailings import Recognised
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -136,7 +137,7 @@ def _piece(file: TextIO, column: int, width: int) -> Piece | None:
         if number is None:
             bad.append(row)
             continue
-        values = [*_without(cells, column)[:width]]
+        values = [*_without(cells_of(cells), column)[:width]]
         people.append((number, values + [""] * (width - len(values))))
     return (people, bad) if lines else None
 

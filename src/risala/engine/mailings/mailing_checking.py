@@ -23,12 +23,13 @@ from risala.engine.mailings.reading import SheetFault
 from risala.engine.mailings.table_files import TableFiles
 from risala.engine.model.errors import Conflict, Draining, NotFound, Overloaded
 from risala.engine.model.records.mailing_rows import StoredMailing
-from risala.engine.model.records.mailings import Mailing, MailingState, RowFault
-from risala.engine.rules.mailings.checking import CheckedRow
+from risala.engine.model.records.mailings import Mailing, MailingState
 
 log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
+_Lines = list[tuple[int, str, str | None, str | None, str | None, int]]
+"""As the reader writes rows: ``ReadRequest.rows_path``."""
 
 ROWS_AT_ONCE: Final = 1000
 """Rows of one piece: some ten milliseconds of the writer. Smaller pieces would write the pages of
@@ -56,7 +57,7 @@ class MailingChecking:
         self._files = files
         self._inline = inline
         self._limiter = trio.CapacityLimiter(1)
-        self._open: dict[str, Generator[list[CheckedRow]]] = {}
+        self._open: dict[str, Generator[_Lines]] = {}
 
     async def run(self) -> None:
         """Store the rows of all mailings that are being checked, until cancelled."""
@@ -114,12 +115,12 @@ class MailingChecking:
         await mailings.finish_check(mailing.id)
         await self._files.drop_rows(stored)
 
-    async def _store_next(self, mailing: Mailing, lines: Generator[list[CheckedRow]]) -> bool:
+    async def _store_next(self, mailing: Mailing, lines: Generator[_Lines]) -> bool:
         """Store the next rows; False: there are no more."""
-        piece: list[CheckedRow] = await self._in_thread(partial(next, lines, []))
+        piece: _Lines = await self._in_thread(partial(next, lines, []))
         drafts = self._sources.drafts_of(mailing)
         if piece:
-            new = [new_row(each, drafts) for each in piece]
+            new = [new_row(drafts, *each) for each in piece]
             await self._sources.mailings.store_rows(mailing.id, new)
         return bool(piece)
 
@@ -154,21 +155,19 @@ class MailingChecking:
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-def _pieces(path: Path, checked: int) -> Generator[list[CheckedRow]]:
+def _pieces(path: Path, checked: int) -> Generator[_Lines]:
     """The rows that the reader wrote, after the last one that is stored, by the piece."""
     with open(path, encoding="utf-8") as file:
         while piece := _next_piece(file, checked):
             yield piece
 
 
-def _next_piece(file: TextIO, checked: int) -> list[CheckedRow]:
+def _next_piece(file: TextIO, checked: int) -> _Lines:
     """The next rows after the last one that is stored; empty: there are no more."""
     while lines := [*islice(file, ROWS_AT_ONCE)]:
-        piece = [
-            CheckedRow(row, number, tuple(cells), fault and RowFault(fault), column, segments)
-            for row, cells, number, fault, column, segments in json.loads(f"[{','.join(lines)}]")
-            if row > checked
-        ]
+        piece: _Lines = json.loads(f"[{','.join(lines)}]")
+        if piece[0][0] <= checked:
+            piece = [each for each in piece if each[0] > checked]
         if piece:
             return piece
     return []

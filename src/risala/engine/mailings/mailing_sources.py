@@ -24,7 +24,6 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.mailing_rows import NewRow
 from risala.engine.model.records.mailings import Mailing, RowFault
 from risala.engine.model.records.people.countries import CountryUse
-from risala.engine.rules.mailings.checking import CheckedRow
 from risala.engine.rules.router import Router
 
 Read = Callable[[ReadRequest], Awaitable[ReadResult]]
@@ -67,13 +66,22 @@ class MailingSources:
         return self.intake.drafts.of_request(organization, self.principal_of(mailing), 0)
 
 
-def new_row(checked: CheckedRow, drafts: RequestDrafts) -> NewRow:
+def new_row(
+    drafts: RequestDrafts,
+    row: int,
+    cells: str,
+    number: str | None,
+    fault: str | None,
+    column: str | None,
+    segments: int,
+) -> NewRow:
     """A checked row as it is stored: with its price, and bad if its country is not open."""
-    number, fault, column, price = checked.number, checked.fault, checked.column, 0
+    price = 0
     if fault is None and number is not None:
         try:
-            price = checked.segments * drafts.per_segment_to(number, CountryUse.SEND)
+            price = segments * drafts.per_segment_to(number, CountryUse.SEND)
         except CountryNotOpen:
             fault, column = RowFault.COUNTRY, None
-    segments = checked.segments if fault is None else 0
-    return NewRow(checked.row, checked.cells, number, fault, column, segments, price)
+    if fault is None:
+        return NewRow(row, cells, number, None, column, segments, price)
+    return NewRow(row, cells, number, RowFault(fault), column, 0, 0)

@@ -17,6 +17,7 @@ from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Forbidden, Invalid
 from risala.engine.model.mailings import Chosen, NewMailing
+from risala.engine.model.records.mailing_rows import cells_text
 from risala.engine.model.records.mailings import (
     FROM_HOUR,
     NAME_MAX,
@@ -218,9 +219,16 @@ class MailingService:
             organization.smart_encoding,
             row=row,
         )
-        mended = await self._mailings.mend(
-            by, mailing_id, new_row(checked, self._sources.drafts_of(mailing))
+        new = new_row(
+            self._sources.drafts_of(mailing),
+            checked.row,
+            cells_text(checked.cells),
+            checked.number,
+            checked.fault,
+            checked.column,
+            checked.segments,
         )
+        mended = await self._mailings.mend(by, mailing_id, new)
         self._figures.forget(mailing_id)
         self._sending.changed()
         return mended

@@ -54,7 +54,7 @@ class ReadRequest:
     """The file."""
     rows_path: Path
     """Where the checked rows are written: lines
-    ``[row, [cell, …], number, fault, column, segments]``."""
+    ``[row, cells, number, fault, column, segments]``, with the cells as they are stored."""
     countries: tuple[str, ...]
     """Of the numbering plan, by their codes."""
     text: str | None = field(default=None, repr=False)

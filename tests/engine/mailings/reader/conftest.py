@@ -70,7 +70,8 @@ def read(tmp_path: Path) -> Iterator[Read]:
             "parent": os.getppid(),
         }
         answer = read_table(request)
-        found = [ReadRow(*json.loads(line)) for line in rows.read_text().splitlines()]
+        lines = map(json.loads, rows.read_text().splitlines())
+        found = [ReadRow(row, json.loads(cells), *others) for row, cells, *others in lines]
         assert len(found) == answer["rows"]
         return ReadTable(answer["recognised"], found)
 

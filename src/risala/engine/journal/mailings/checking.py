@@ -13,12 +13,12 @@ from risala.engine.journal.mailings.rows import (
     LEFT_OUT,
     READY,
     RowCounts,
-    cells_text,
     delete_to,
     held,
     held_between,
     last_of_next,
     row,
+    with_number,
 )
 from risala.engine.journal.mailings.settling import message_of
 from risala.engine.journal.store.sql import rows_of_values, value_of, write_values
@@ -37,6 +37,7 @@ ROWS_AT_ONCE: Final = 500
 """Rows of one unit: some milliseconds of the writer."""
 _NO_ROWS: Final = ("rows", "ready", "bad", "left_out", "accepted", "refused", "segments", "price")
 _CAN_MEND: Final = (MailingState.DRAFT, MailingState.SENDING, MailingState.PAUSED)
+_WITH_NUMBER: Final = with_number("1", "SELECT ? AS key")
 _STORE: Final = (
     "INSERT OR REPLACE INTO mailing_rows"
     " (mailing, row, number, cells, state, fault, fault_column, segments, price) {values}"
@@ -118,7 +119,7 @@ def _write(
         counts.add(state, each.segments, each.price)
         word = None if fault is None else fault.value
         said = (state, word, column, each.segments, each.price)
-        written.append((found.key, each.row, each.number, cells_text(each.cells), *said))
+        written.append((found.key, each.row, each.number, each.cells, *said))
     write_values(conn, _STORE, written)
     counts.write(conn, found.key)
 
@@ -170,9 +171,8 @@ def mend(conn: sqlite3.Connection, mailing_id: str, new: NewRow) -> MailingRow:
 def _is_double(conn: sqlite3.Connection, key: int, new: NewRow) -> bool:
     found = value_of(
         conn,
-        "SELECT 1 FROM mailing_rows WHERE number = ? AND mailing = ? AND row <> ?"
-        " AND state NOT IN (?, ?) LIMIT 1",
-        (new.number, key, new.row, BAD, LEFT_OUT),
+        f"{_WITH_NUMBER} WHERE r.row <> ? AND r.state NOT IN (?, ?) LIMIT 1",
+        (key, new.number, new.row, BAD, LEFT_OUT),
     )
     return found is not None
 

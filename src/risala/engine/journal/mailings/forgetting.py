@@ -19,6 +19,7 @@ from risala.engine.journal.mailings.rows import (
     RowCounts,
     delete_to,
     last_of_next,
+    with_number,
 )
 from risala.engine.journal.store.sql import value_of
 
@@ -28,6 +29,11 @@ _DUE: Final = (
     f" AND {_OVER} < ?"
 )
 """Mailings that ended, and drafts, from before a time."""
+
+_WITH_NUMBER: Final = with_number(
+    "r.mailing, r.row, r.state, r.segments, r.price",
+    "SELECT key FROM mailings WHERE organization_id = ?",
+)
 
 
 def mark_old(conn: sqlite3.Connection, before_ms: int, limit: int) -> int:
@@ -140,12 +146,7 @@ def take_number(
     A row that was not sent is left out. A mailing that has the number loses its file, where it
     stands too, unless its rows are just being stored.
     """
-    found = conn.execute(
-        "SELECT r.mailing, r.row, r.state, r.segments, r.price"
-        " FROM mailing_rows r JOIN mailings m ON m.key = r.mailing"
-        " WHERE r.number = ? AND m.organization_id = ? LIMIT ?",
-        (number, organization_id, limit),
-    ).fetchall()
+    found = conn.execute(f"{_WITH_NUMBER} LIMIT ?", (organization_id, number, limit)).fetchall()
     for mailing, row, former, segments, price in found:
         state = former if former in (ACCEPTED, REFUSED) else LEFT_OUT
         counts = RowCounts()

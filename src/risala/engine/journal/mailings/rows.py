@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from typing import Any, Final
 
@@ -10,7 +9,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import rows_of_values, value_of
 from risala.engine.model.errors import NotFound
 from risala.engine.model.numbers import STATUSES, Numbered
-from risala.engine.model.records.mailing_rows import FailedRows, ReadyRow
+from risala.engine.model.records.mailing_rows import FailedRows, ReadyRow, cells_of
 from risala.engine.model.records.mailings import MailingRow, RowFault, RowState
 
 ROW_STATES: Final = Numbered(
@@ -24,19 +23,6 @@ ACCEPTED: Final = ROW_STATES.number(RowState.ACCEPTED)
 REFUSED: Final = ROW_STATES.number(RowState.REFUSED)
 LOOKED_AT: Final = 1000
 """Rows that one read looks at: some milliseconds, in which nothing else runs."""
-
-
-_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-
-
-def cells_of(text: str) -> tuple[str, ...]:
-    """The values of a row."""
-    return tuple(json.loads(text))
-
-
-def cells_text(cells: tuple[str, ...]) -> str:
-    """The reverse of :func:`cells_of`: Arabic takes less room as it is."""
-    return _JSON(cells)
 
 
 _VIEWS: Final = Rows(
@@ -101,6 +87,29 @@ def ready(conn: sqlite3.Connection, key: int, limit: int) -> list[ReadyRow]:
         (key, READY, limit),
     )
     return [_READY_ROWS.of(row) for row in rows]
+
+
+def with_number(columns: str, mailings: str) -> str:
+    """A query for the rows of some mailings that have a number.
+
+    The index by number is one for each block of rows, so that a new row's place in it is near that
+    of the row before: in one index of all rows, each of many new rows has its own page to write.
+    So a number is looked for in each block.
+
+    Args:
+        columns: what is asked, of the row ``r``.
+        mailings: a query for the keys of the mailings; its values come before the number.
+    """
+    first = "SELECT min(row) >> 12 FROM mailing_rows WHERE mailing = key"
+    return (
+        "WITH RECURSIVE block (mailing, no) AS ("  # noqa: S608 -- names of ours
+        f"SELECT key, ({first}) FROM ({mailings})"
+        " UNION ALL SELECT mailing, (SELECT min(row) >> 12 FROM mailing_rows r"
+        " WHERE r.mailing = block.mailing AND r.row >= (block.no + 1) << 12)"
+        " FROM block WHERE no IS NOT NULL)"
+        f" SELECT {columns} FROM block JOIN mailing_rows r ON r.mailing = block.mailing"
+        " AND r.row >> 12 = block.no AND r.number = ?"
+    )
 
 
 def failed_after(conn: sqlite3.Connection, key: int, after: int, limit: int) -> FailedRows:

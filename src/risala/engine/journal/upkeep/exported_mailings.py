@@ -11,6 +11,7 @@ from risala.engine.journal.mailings import mailings, rows
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep.account_part import AccountPart, Read
+from risala.engine.model.records.mailing_rows import cells_of
 from risala.engine.model.records.recipient_lists import RecipientList, SavedText
 from risala.engine.model.records.record import to_json
 
@@ -63,7 +64,7 @@ class _OnList:
     cells: tuple[str, ...]
 
 
-_PEOPLE: Final = Rows(_OnList, cells=rows.cells_of)
+_PEOPLE: Final = Rows(_OnList, cells=cells_of)
 
 
 def _list_people(

@@ -6,6 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.mailings.rows import with_number
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
@@ -23,10 +24,8 @@ _SESSIONS: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM verifications WHERE recipient = ?"
     " AND organization_id = ? AND mode IN ('live', 'test') LIMIT ?)"
 )
-_MAILING_ROWS: Final = (
-    "SELECT count(*) FROM (SELECT 1 FROM mailing_rows r JOIN mailings m ON m.key = r.mailing"
-    " WHERE r.number = ? AND m.organization_id = ? LIMIT ?)"
-)
+_WITH_NUMBER: Final = with_number("1", "SELECT key FROM mailings WHERE organization_id = ?")
+_MAILING_ROWS: Final = f"SELECT count(*) FROM ({_WITH_NUMBER} LIMIT ?)"  # noqa: S608 -- names of ours
 _LISTS: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM list_people p JOIN recipient_lists l ON l.key = p.list"
     " WHERE p.number = ? AND l.organization_id = ? LIMIT ?)"
@@ -46,7 +45,7 @@ def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFig
         pending=count(_MESSAGES.format(more=" AND status = 0"), recipient),
         inbound=count(_INBOUND, number),
         verifications=count(_SESSIONS, number),
-        mailing_rows=count(_MAILING_ROWS, number),
+        mailing_rows=int(value_of(conn, _MAILING_ROWS, (organization_id, number, COUNTED_MAX))),
         lists=count(_LISTS, number),
         opted_out=opt_outs.is_out(conn, organization_id, number),
     )

@@ -13,6 +13,7 @@ from typing import Any, Final
 from risala.engine.mailings.reader.opened import Choice, OpenedTable
 from risala.engine.mailings.reader.text_files import open_numbers, open_text
 from risala.engine.model.mailings import Chosen
+from risala.engine.model.records.mailing_rows import cells_text
 from risala.engine.model.records.mailings import ROWS_MAX, Recognised
 from risala.engine.rules.mailings.checking import row_checker
 from risala.engine.rules.mailings.encodings import UTF_8, is_workbook
@@ -63,7 +64,8 @@ def _checked(table: OpenedTable, request: dict[str, Any], plan: NumberingPlan) -
             if count > ROWS_MAX:
                 raise UnreadableTable(TableFault.TOO_MANY_ROWS)
             found = checker.check(row.row, row.cells, seen)
-            line = (found.row, found.cells, found.number, found.fault, found.column, found.segments)
+            cells = cells_text(found.cells)
+            line = (found.row, cells, found.number, found.fault, found.column, found.segments)
             out.write(_JSON(line) + "\n")
     if not count:
         raise UnreadableTable(TableFault.EMPTY_FILE)

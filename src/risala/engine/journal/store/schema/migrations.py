@@ -21,7 +21,7 @@ from risala.engine.journal.store.schema.countries import COUNTRIES
 from risala.engine.journal.store.schema.faces import FACES, HOOKS, SMPP
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
-from risala.engine.journal.store.schema.mailings import MAILINGS
+from risala.engine.journal.store.schema.mailings import MAILINGS, NUMBERS_IN_BLOCKS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
@@ -445,6 +445,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "m044_hooks": (HOOKS,),
     "m045_shapes": (SHAPES,),
     "m046_mailings": (MAILINGS,),
+    "m047_numbers_in_blocks": (NUMBERS_IN_BLOCKS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
