@@ -5,6 +5,9 @@ The source directory is therefore the whole repository: README, CONTRIBUTING and
 are in the site too, and each link means the same file here and there. The tree of pages is read
 from the lists of docs/all.md, one branch for each heading.
 
+A page has French and Arabic versions where docs/fr and docs/ar hold one at the same path. Each
+shows the way to the others. The theme's words and the tree are in the language of the page.
+
 Nothing is fetched, neither by the build nor by who reads: furo brings its own style and uses the
 fonts of the reader's system; links to other hosts are listed in external-links.txt, not tried.
 """
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from pygments.lexers.special import TextLexer
@@ -35,6 +39,9 @@ exclude_patterns = [
 ]  # fmt: skip
 myst_heading_anchors = 5  # a heading's anchor is the one that forges give it
 language = "en"
+templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_theme = "furo"
 html_title = "Risala"
 html_copy_source = False
@@ -53,13 +60,105 @@ def branches(page: str) -> list[tuple[str, list[str]]]:
 
 
 def plant(_: Sphinx, name: str, source: list[str]) -> None:
-    """The lists of all documents become the tree of the site."""
+    """The lists of all documents become the tree of the site. What only forges need goes: the line
+    of languages, for which the site has a switch, and the directions of Arabic pages."""
+    source[0] = LANGUAGE_LINE.sub("", source[0], count=1)
+    if language_of(name) == "ar":
+        source[0] = DIRECTION.sub("", source[0])
     if name == root_doc:
         listed = (ROOT / "docs/all.md").read_text("utf-8")
         source[0] += "\n```{toctree}\n:hidden:\n\nall.md\n```\n"
         for heading, pages in branches(listed):
             lines = "\n".join(pages)
             source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n{lines}\n```\n"
+
+
+# -- languages ---------------------------------------------------------------------------------
+
+LANGUAGES = {"en": "English", "fr": "Français", "ar": "العربية"}
+LANGUAGE_LINE = re.compile(r"^(?:\*\*English\*\*|\[English\]).*\n", re.M)
+DIRECTION = re.compile(r'^ *(?:<div dir="(?:rtl|ltr)">|</div>)\n', re.M)
+CAPTIONS = {"fr": "En français", "ar": "بالعربية"}
+"""The headings of docs/all.md with the pages in a language: branches of that language's tree."""
+WORDS = {
+    "fr": {
+        "Back to top": "Haut de la page",
+        "Home": "Accueil",
+        "Language": "Langue",
+        "Made with ": "Fait avec ",
+        "Next": "Suivant",
+        "On this page": "Sur cette page",
+        "Previous": "Précédent",
+        "Search": "Rechercher",
+        "Skip to content": "Aller au contenu",
+        '<a href="https://www.sphinx-doc.org/">Sphinx</a> and ': (
+            '<a href="https://www.sphinx-doc.org/">Sphinx</a> et '
+        ),
+    },
+    "ar": {
+        "Back to top": "أعلى الصفحة",
+        "Home": "الرئيسية",
+        "Language": "اللغة",
+        "Made with ": "صُنع بـ ",
+        "Next": "التالي",
+        "On this page": "في هذه الصفحة",
+        "Previous": "السابق",
+        "Search": "بحث",
+        "Skip to content": "إلى المحتوى",
+        '<a href="https://www.sphinx-doc.org/">Sphinx</a> and ': (
+            '<a href="https://www.sphinx-doc.org/">Sphinx</a> و '
+        ),
+    },
+}
+"""What furo says on a page, which it leaves in English; a word that is not here stays so."""
+FRENCH_SPACES = re.compile(r" (?=[:;?!%»])|(?<=«) ")
+
+
+def language_of(name: str) -> str:
+    found = re.match(r"docs/(fr|ar)/|README\.(fr|ar)$", name)
+    return (found[1] or found[2]) if found else "en"
+
+
+def counterpart(name: str, language: str) -> str:
+    """The name that a page's version in a language has, or would have."""
+    if name.partition(".")[0] == "README":
+        return "README" if language == "en" else f"README.{language}"
+    path = re.sub(r"^docs/(?:(?:fr|ar)/)?", "", name)
+    return f"docs/{path}" if language == "en" else f"docs/{language}/{path}"
+
+
+def translate(app: Sphinx, name: str, _: str, context: dict[str, Any], tree: object) -> None:
+    """What the theme needs to show a page in its language."""
+    own = language_of(name)
+    found = {each: counterpart(name, each) for each in LANGUAGES}
+    context["versions"] = [
+        (each, LANGUAGES[each], each == own, found[each])
+        for each in LANGUAGES
+        if found[each] in app.env.found_docs
+    ]
+    branches = re.split(r'(?=<p class="caption")', context["furo_navigation_tree"])
+    elsewhere = {caption for each, caption in CAPTIONS.items() if each != own}
+    if own != "en":
+        branches = [branch for branch in branches if f">{CAPTIONS[own]}<" in branch]
+        words = WORDS[own]
+        context["gettext"] = lambda said: words.get(said, said)
+        # The theme writes the attribute lang with this, and has no place for dir.
+        context["language"] = f'{own}" dir="rtl' if own == "ar" else own
+    context["furo_navigation_tree"] = "".join(
+        branch for branch in branches if not any(f">{each}<" in branch for each in elsewhere)
+    )
+
+
+def keep_together(_: Sphinx, tree: nodes.document, name: str) -> None:
+    """French signs of punctuation stay beside their words."""
+    if language_of(name) == "fr":
+        for text in [*tree.findall(nodes.Text)]:
+            if not isinstance(text.parent, nodes.literal | nodes.literal_block):
+                spaced = nodes.Text(FRENCH_SPACES.sub("\N{NO-BREAK SPACE}", text))
+                text.parent.replace(text, spaced)
+
+
+# -- what is built -----------------------------------------------------------------------------
 
 
 class Outside:
@@ -87,5 +186,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         app.add_lexer(language, TextLexer)
     app.connect("source-read", plant)
     app.connect("doctree-resolved", outside.note)
+    app.connect("doctree-resolved", keep_together)
+    app.connect("html-page-context", translate, priority=900)  # after furo has made the tree
     app.connect("build-finished", outside.write)
     return {"parallel_read_safe": True}

@@ -28,14 +28,26 @@ def test_make_docs_and_this_test_build_alike():
     assert re.search(r"^make .*\bdocs\b", (ROOT / ".ci/run").read_text("utf-8"), re.M)
 
 
+ARABIC = '<div dir="rtl">\n\n# صفحة\n\n[English](../page.md) · **العربية**\n\nنص\n\n</div>\n'
+
+
 @pytest.fixture
 def small(tmp_path):
-    """A documentation of two pages, with nothing wrong."""
+    """A documentation of two pages, one of them in each language, with nothing wrong."""
     (tmp_path / "docs").mkdir()
     shutil.copy(ROOT / "docs/conf.py", tmp_path / "docs")
+    for folder in ("templates", "static"):
+        shutil.copytree(ROOT / "docs" / folder, tmp_path / "docs" / folder)
     (tmp_path / "docs/index.md").write_text("# Pages\n")
-    (tmp_path / "docs/all.md").write_text("# All\n\n## Learn\n\n- [A page](page.md): good\n")
+    (tmp_path / "docs/all.md").write_text(
+        "# All\n\n## Learn\n\n- [A page](page.md): good\n"
+        "\n## En français\n\n- [Une page](fr/page.md)\n"
+        "\n## بالعربية\n\n- [صفحة](ar/page.md)\n"
+    )
     (tmp_path / "docs/page.md").write_text("# A page\n\n## Its part\n\n[Up](#its-part)\n")
+    for language, text in {"fr": "# Une page ?\n\n`a ?`\n", "ar": ARABIC}.items():
+        (tmp_path / "docs" / language).mkdir()
+        (tmp_path / "docs" / language / "page.md").write_text(text)
     return tmp_path
 
 
@@ -70,6 +82,29 @@ def test_a_page_in_a_list_is_in_the_tree(small, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     index = (tmp_path / "out/docs/index.html").read_text("utf-8")
     assert re.search(r'caption-text">Learn<.*toctree-l1"><a [^>]*href="page.html"', index, re.S)
+    assert "fr/page.html" not in index, "the tree is that of one language"
+    check_french((tmp_path / "out/docs/fr/page.html").read_text("utf-8"))
+    check_arabic((tmp_path / "out/docs/ar/page.html").read_text("utf-8"))
+
+
+def check_french(page: str) -> None:
+    assert '<html class="no-js" lang="fr"' in page
+    assert '<strong lang="fr" aria-current="page">Français</strong>' in page
+    assert '<a lang="en" hreflang="en" href="../page.html">English</a>' in page
+    assert '<a lang="ar" hreflang="ar" href="../ar/page.html">العربية</a>' in page
+    assert 'placeholder="Rechercher"' in page
+    assert '"../page.html">A page' not in page, "the tree is that of one language"
+    assert "Une page\N{NO-BREAK SPACE}?" in page
+    assert ">a ?</span>" in page or '<span class="pre">?</span>' in page, "code is left alone"
+
+
+def check_arabic(page: str) -> None:
+    assert '<html class="no-js" lang="ar" dir="rtl"' in page
+    assert 'placeholder="بحث"' in page
+    main = page.partition('id="furo-main-content">')[2].partition("</article>")[0]
+    assert "<div dir=" not in main, "a part within it would end with another one"
+    assert "· " not in main, "the site has a switch"
+    assert 'href="../fr/page.html">Français</a>' in main
 
 
 @pytest.mark.slow

@@ -20,6 +20,10 @@ PAGES = sorted(
     for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "benchmarks/*.md")
     for page in ROOT.glob(pattern)
 )
+LANGUAGES = ("fr", "ar")
+"""Of pages that are translations: ``docs/fr/how-to/x.md`` is one of ``docs/how-to/x.md``."""
+LANGUAGE_LINE = re.compile(r"^(?:\*\*English\*\*|\[English\]).*\n\n?", re.M)
+"""Beneath the title of a page that has versions: the way to the others."""
 FENCED = re.compile(
     r"(?:^ *<!-- not run: (?P<reason>[^\n]+) -->\n)?"
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$",
@@ -77,6 +81,16 @@ class Block:
             depth += sum(word in ("for", "while", "case", "if") for word in words[:1])
             depth -= sum(word in ("done", "esac", "fi") for word in words[:1])
         return found
+
+
+def original(page: Path) -> Path:
+    """The English page that this one translates; itself, where it is none."""
+    docs = ROOT / "docs"
+    if page.is_relative_to(docs) and page.relative_to(docs).parts[0] in LANGUAGES:
+        return docs.joinpath(*page.relative_to(docs).parts[1:])
+    if page in {ROOT / f"README.{language}.md" for language in LANGUAGES}:
+        return ROOT / "README.md"
+    return page
 
 
 def blocks_of(page: Path) -> list[Block]:
