@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Sequence
 
 import pytest
@@ -43,6 +44,8 @@ RUN = {
 TRIED = [name for name, command in RUN.items() if shutil.which(command[0])]
 LANGUAGES = ["curl", "Python", "JavaScript", "PHP", "Dart"]
 URL = "http://127.0.0.1:8080"
+ANY_TEXT = 'C\'est "50 $x" \\ {y} \\u0041 é 😀\nligne\x08'
+"""What a language would take for its own, where it is not quoted as that language wants."""
 
 
 def copied(programs: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -108,6 +111,22 @@ def test_it_sends(demo, language):
     said = run(language, program, demo["test_secret_key"])
     assert re.search(r"sms_[0-9A-Z]{32}", said)
     assert demo["organization_id"] in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", TRIED)
+def test_any_text_is_sent_as_it_was_typed_with_the_key_of_the_page(demo, language):
+    """As the page after sign-up shows it: with a test key in the program."""
+    key = demo["test_secret_key"]
+    program = copied(send_snippets(demo["base_url"], TEST_NUMBER, body=ANY_TEXT, test_key=key))
+    said = run(language, program[language], "")
+    asked = urllib.request.Request(
+        f"{demo['base_url']}/api/sms/get",
+        json.dumps({"messageId": re.search(r"sms_[0-9A-Z]{32}", said)[0]}).encode(),
+        {"x-api-key": key, "content-type": "application/json"},
+    )
+    with urllib.request.urlopen(asked, timeout=HANG_S) as answer:
+        assert json.load(answer)["body"] == ANY_TEXT
 
 
 @pytest.mark.slow

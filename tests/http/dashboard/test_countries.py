@@ -89,8 +89,7 @@ async def test_no_page_names_another_country(reader_in, route):
     ("path", "shown"),
     [
         *[(path, 'placeholder="06 12 34 56 78"') for path in TYPED],
-        ("/app/org_1/start?mode=live", "+33612345678"),
-        ("/app/org_1/start?mode=test", "+33612345600"),
+        ("/app/org_1/start", "+33612345600"),
         ("/app/org_1/webhooks/new", "+33612345678"),
         ("/profile", "SMS and phone verification<"),
     ],

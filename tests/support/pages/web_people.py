@@ -751,7 +751,12 @@ class FakeWebGateway:
                 return gone[0]
             case "key.create":
                 number = len(self.keys) + 1
-                made = key(number, type=arguments["type"], name=arguments.get("name"))
+                made = key(
+                    number,
+                    type=arguments["type"],
+                    mode=arguments["mode"],
+                    name=arguments.get("name"),
+                )
                 self.keys[made["id"]] = made
                 return {"key": made, "value": "sk_live_" + "4" * 28 + "x7Qd"}
             case "key.rotate":

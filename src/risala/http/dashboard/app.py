@@ -20,7 +20,6 @@ from risala.http.dashboard import (
     organizations,
     overview,
     senders,
-    start,
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
@@ -41,6 +40,7 @@ from risala.http.dashboard.mailings import report as mailing_report
 from risala.http.dashboard.mailings import rows as mailing_rows
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.navigation import NAVIGATION, WITHIN
+from risala.http.dashboard.start import page as start
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying

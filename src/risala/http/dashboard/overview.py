@@ -14,7 +14,7 @@ from risala.engine.model.records import figures
 from risala.engine.model.records.figures import HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
-from risala.http.dashboard.start import left_of
+from risala.http.dashboard.start.steps import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
 from risala.http.web.languages import N_

@@ -1,23 +1,17 @@
-"""The first steps of an organization, which tick themselves, and programs to copy."""
+"""The first steps of an organization, which tick themselves."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from markupsafe import Markup
-from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.following import What
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey
-from risala.engine.model.records.verify.settings import CONFIG
-from risala.http.dashboard.snippets import number_of, send_snippets, verifying
-from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
 
 _DAY_MS: Final = 86_400_000
 _NEW_DAYS: Final = 30
@@ -36,36 +30,6 @@ class FirstStep:
     action: object = ""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    is_test = visit.mode.value == "test"
-    number = number_of(visit.plan, is_test=is_test)
-    return await visit.page(
-        "start/show.html",
-        await _values(visit),
-        offers_language=offers_language(visit, (await visit.ask_here(CONFIG)).settings),
-        live_at=visit.at("start/live"),
-        number=number,
-        key_begins="sk_test_" if is_test else "sk_live_",
-        sending=send_snippets(visit.base_url, number),
-        verifying=verifying(visit.base_url, number),
-    )
-
-
-async def live(visit: PageRequest) -> TrioResponse:
-    """Steps tick themselves. A new key, an arrived webhook and a top-up cause no event, so the
-    stream also checks now and then."""
-
-    async def draw(_: object) -> str:
-        return await visit.drawn("start/piece.html", await _values(visit))
-
-    return visit.live(draw, What.LIFE | What.EVENTS, by_time=True)
-
-
-async def _values(visit: PageRequest) -> dict[str, object]:
-    steps = steps_of(visit, await visit.ask_here(figures.STEPS))
-    return {"steps": steps, "done": sum(step.state == "done" for step in steps)}
-
-
 async def left_of(visit: PageRequest) -> tuple[int, int] | None:
     """How many steps a new organization has done, and of how many; None if it is no longer new, or
     has done all."""
@@ -78,14 +42,21 @@ async def left_of(visit: PageRequest) -> tuple[int, int] | None:
 
 
 def steps_of(visit: PageRequest, found: FirstSteps) -> list[FirstStep]:
-    """The steps as shown to their reader; a button only if the reader may use it."""
-    return [
+    """The steps as shown to their reader; a button only if the reader may use it.
+
+    A step that has not begun says no more than its title until the first message has arrived: a
+    reader who has not sent one yet has less to read.
+    """
+    steps = [
         _key(visit, found.key),
         _message(visit, found),
         _verification(visit, found.session),
         _webhook(visit, found.webhook),
         _money(visit, is_paid=found.paid),
     ]
+    if found.delivered:
+        return steps
+    return [each if each.state else replace(each, text="") for each in steps]
 
 
 def _at(visit: PageRequest, page: str, access: PageAccess, **query: str) -> str | None:
@@ -168,9 +139,3 @@ def _money(visit: PageRequest, *, is_paid: bool) -> FirstStep:
         return FirstStep("done", title, words("The balance is {sum}.", sum=balance))
     text = words("Real messages need a balance; test messages need none.")
     return FirstStep("", title, text, _at(visit, "billing", PageAccess.OWNER), words("Top up"))
-
-
-ROUTES: Final = (
-    PageRoute(path="/app/<org>/start", view=show, access=PageAccess.VIEWER),
-    PageRoute(path="/app/<org>/start/live", view=live, access=PageAccess.VIEWER),
-)
