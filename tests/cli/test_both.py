@@ -113,6 +113,7 @@ ROWS = (
     ),
     Row("list list", ("--org", "{org}"), (("lists", list),)),
     Row("list show", ("{listed}",), (("people.0.number", NUMBER), ("optedOut", 0))),
+    Row("list show", ("{list_name}", "--org", "{org}"), (("list.id", "{listed}"),)),
     Row("list rename", ("{listed}", "Pupils {n}"), (("name", "Pupils {n}"),)),
     Row("list remove", ("{listed}", NUMBER), (("people", 0),)),
     Row("list delete", ("{listed}",), (("id", "{listed}"),)),
@@ -544,7 +545,7 @@ class World:
     async def _make_list(reached: session.GatewaySession, names: dict[str, str]) -> None:
         given = {"organization_id": names["org"], "name": f"All {names['n']}"}
         made = await reached.perform("list.create", **given)
-        names["listed"] = made["list"]["id"]
+        names["listed"], names["list_name"] = made["list"]["id"], made["list"]["name"]
         one = {"number": NUMBER, "cells": {"name": "Amina"}}
         await reached.perform("list.add", list_id=names["listed"], **one)
 
@@ -579,7 +580,7 @@ class World:
     MAKERS: ClassVar = (
         ({"key"}, _make_key),
         ({"called"}, _make_called),
-        ({"listed"}, _make_list),
+        ({"listed", "list_name"}, _make_list),
         ({"saved"}, _make_text),
         ({"draft", "sending"}, _make_draft),
         ({"sender", "asked"}, _make_sender),

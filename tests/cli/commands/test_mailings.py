@@ -64,6 +64,13 @@ def test_a_yes_sends_what_was_shown(asked, operator, people):
     assert "1 more bad row: risala mailing rows mlg_1" in done.stderr
 
 
+def test_none_takes_pace_and_time_away(asked, operator):
+    done = asked("mailing", "set", "mlg_1", "--pace", "none", "--at", "none", "--name", "none")
+    assert done.exit_code == 0, done.output
+    late = {"mailing_id": "mlg_1", "pace": None, "send_at": None, "name": "none"}
+    assert given(operator, "set") == late
+
+
 def test_a_no_leaves_a_draft(asked, operator, people):
     done = send(asked, people)  # the end of standard input is no yes
     assert "Send to 2 people?" in done.stdout

@@ -19,10 +19,10 @@ from risala.cli.commands.messaging.mailing_files import (
 )
 from risala.cli.commands.messaging.mailing_send import confirm_and_send, draft_of
 from risala.cli.commands.messaging.mailing_words import show_view, wait_words
+from risala.cli.commands.messaging.recipient_lists import list_id_of
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, when
-from risala.engine.model.records import mailings, recipient_lists
+from risala.engine.model.records import mailings
 from risala.engine.model.records.mailings import Mailing, Mailings, MailingView
 from risala.engine.model.records.people import organizations
 
@@ -56,6 +56,21 @@ def _hours(_: click.Context, __: click.Parameter, value: str | None) -> tuple[in
     return int(first), int(last)
 
 
+_NONE: Final = "none"
+"""Takes a setting away."""
+
+
+def _pace(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    if value is None or value == _NONE:
+        return value
+    minute: int = click.IntRange(1, mailings.PACE_MAX)(value, param, ctx)
+    return minute
+
+
+def _time(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    return value if value == _NONE else when.option(ctx, param, value)
+
+
 def _settings(command: Callable[..., None]) -> Callable[..., None]:
     """The options of what can be changed until a mailing ends."""
     for option in reversed(
@@ -63,7 +78,10 @@ def _settings(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--name", help="A name for you to recognise it."),
             click.option("--from", "from", metavar="SENDER", help="The sender of its messages."),
             click.option(
-                "--pace", type=click.IntRange(1, mailings.PACE_MAX), help="Messages a minute."
+                "--pace",
+                metavar="N",
+                callback=_pace,
+                help="Messages a minute; none: as fast as the carriers take them.",
             ),
             click.option(
                 "--hours",
@@ -75,8 +93,8 @@ def _settings(command: Callable[..., None]) -> Callable[..., None]:
                 "--at",
                 "send_at",
                 metavar="TIME",
-                callback=when.option,
-                help="When to begin: 2026-11-21T08:30 (local), 08:30, or in 90m, 2h, 3d.",
+                callback=_time,
+                help="When to begin: 2026-11-21T08:30 (local), 08:30, in 90m, 2h, 3d; none: now.",
             ),
         )
     ):
@@ -89,7 +107,8 @@ def _values(given: Json) -> Json:
     values = dict(given)
     if (hours := values.pop("hours", None)) is not None:
         values["from_hour"], values["to_hour"] = hours
-    return {name: value for name, value in values.items() if value is not None}
+    values = {name: value for name, value in values.items() if value is not None}
+    return values | {name: None for name in ("pace", "send_at") if values.get(name) == _NONE}
 
 
 _SENDS: Final = (
@@ -162,7 +181,7 @@ def mailing_send(
             name, content = content_of(path)
             asked["upload"] = await session.upload(found, name, content)
         else:
-            asked["list_id"] = await _list_id(session, found, listed or "")
+            asked["list_id"] = await list_id_of(session, found, listed or "")
         made = (await session.ask(mailings.CREATE, **asked)).value
         if late:
             await session.ask(mailings.SET, mailing_id=made.id, **late)
@@ -176,22 +195,6 @@ def mailing_send(
 def recognised_names() -> tuple[str, ...]:
     """The names of the options of :func:`reading_options`."""
     return ("encoding", "separator", "sheet", "has_header", "number_column")
-
-
-async def _list_id(session: GatewaySession, organization: str, given: str) -> str:
-    """The id of a list, by its id or name.
-
-    Raises:
-        CommandRefused: no list, or more than one, has this name.
-    """
-    if given.startswith("lst_"):
-        return given
-    known = (await session.ask(recipient_lists.LIST, organization_id=organization)).value.lists
-    ids = [each.id for each in known if each.name == given]
-    if len(ids) != 1:
-        what = "no list" if not ids else output.counted(len(ids), "list")
-        raise CommandRefused(f"There is {what} named {given!r}. See `risala list list`.")
-    return ids[0]
 
 
 @mailing.command("start")
@@ -263,22 +266,26 @@ def mailing_show(options: Options, mailing_id: str) -> None:
         show_view(found.value, organization)
 
 
-async def _changed(_: GatewaySession, given: Json) -> Json:
-    return _values(given)
-
-
 @mailing.command("set")
 @MAILING
 @click.option("--text", help="Another text, while it is a draft.")
 @_settings
-@asks(mailings.SET, arguments=_changed)
-def mailing_set(found: Mailing) -> None:
+@common
+def mailing_set(options: Options, /, mailing_id: str, **given: Any) -> None:  # noqa: ANN401 -- click's
     """Change the given settings of a mailing.
 
     \b
-    Example: risala mailing set mlg_… --pace 30 --hours 9-17
+    Examples:
+      risala mailing set mlg_… --pace 30 --hours 9-17
+      risala mailing set mlg_… --pace none
     """
-    output.said(f"{found.id} is changed.")
+
+    async def work(session: GatewaySession) -> Reply[Mailing]:
+        return await session.ask_exactly(mailings.SET, {"mailing_id": mailing_id, **_values(given)})
+
+    reply = options.run(work)
+    if not output.show(options.json, reply.json):
+        output.said(f"{reply.value.id} is changed.")
 
 
 for each in (mailing_rows, mailing_mend, mailing_leave_out, mailing_report):

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.accounts.asking import asks, says
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.commands.messaging.mailing_files import content_of
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.recipient_lists import (
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
-LIST: Final = click.argument("list_id", metavar="LIST")
+_ARGUMENT: Final = click.argument("list_id", metavar="LIST")
+_PREFIX: Final = "lst_"
+"""Of lists' ids."""
 ROWS_SHOWN: Final = 10
 """Rows without a number that a command names: enough to find them in the file."""
 
@@ -37,6 +40,37 @@ def recipient_list() -> None:
     Example:
       risala list create Parents --org School --file parents.csv
     """
+
+
+async def list_id_of(session: GatewaySession, organization: str, given: str) -> str:
+    """The id of a list, by its id or name.
+
+    Raises:
+        CommandRefused: no list, or more than one, has this name.
+    """
+    if given.startswith(_PREFIX):
+        return given
+    known = (await session.ask(recipient_lists.LIST, organization_id=organization)).value.lists
+    ids = [each.id for each in known if each.name == given]
+    if len(ids) != 1:
+        what = "no list" if not ids else output.counted(len(ids), "list")
+        raise CommandRefused(f"There is {what} named {given!r}. See `risala list list`.")
+    return ids[0]
+
+
+async def _of_list(session: GatewaySession, given: Json) -> Json:
+    """The arguments of an operation on a list, which is named by its id or name."""
+    asked = dict(given)
+    org, listed = asked.pop("org"), asked["list_id"]
+    if not listed.startswith(_PREFIX):
+        organization = await organization_id(session, org)
+        asked["list_id"] = await list_id_of(session, organization, listed)
+    return asked
+
+
+def _list(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument of commands on one list, and the option of whose it is."""
+    return _ARGUMENT(org_option(command))
 
 
 def _file_option(command: Callable[..., None]) -> Callable[..., None]:
@@ -88,8 +122,8 @@ def _values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Js
 
 
 async def _added(session: GatewaySession, given: Json) -> Json:
-    list_id, number, cells, file = itemgetter("list_id", "number", "cells", "file")(given)
-    asked: Json = {"list_id": list_id, "number": number}
+    asked = await _of_list(session, given)
+    file, cells, list_id = asked.pop("file"), asked.pop("cells"), asked["list_id"]
     if file is None:
         return {**asked, "cells": cells}
     name, content = content_of(file)
@@ -99,7 +133,7 @@ async def _added(session: GatewaySession, given: Json) -> Json:
 
 
 @recipient_list.command("add")
-@LIST
+@_list
 @click.argument("number", required=False)
 @click.option(
     "--value",
@@ -116,8 +150,8 @@ def list_add(grown: ListGrowth) -> None:
 
     \b
     Examples:
-      risala list add lst_06DQDPN80275MS289XKD40ZZSFRW35P7 36123456 --value name=Amina
-      risala list add lst_06DQDPN80275MS289XKD40ZZSFRW35P7 --file parents.csv
+      risala list add Parents 36123456 --value name=Amina
+      risala list add Parents --file parents.csv
     """
     _tell(grown)
 
@@ -151,16 +185,16 @@ def list_list(found: RecipientLists) -> None:
 
 
 @recipient_list.command("show")
-@LIST
+@_list
 @click.option("--after", metavar="NUMBER", help="The next page: people after this number.")
 @click.option("--limit", type=int, metavar="N", help="How many at most.")
-@asks(recipient_lists.SHOW)
+@asks(recipient_lists.SHOW, arguments=_of_list)
 def list_show(found: ListPeople) -> None:
     """Show the people of a list, by number.
 
     \b
     Example:
-      risala list show lst_06DQDPN80275MS289XKD40ZZSFRW35P7
+      risala list show Parents
     """
     output.table(
         ("Number", *map(output.clean, found.list.columns), "Opted out"),
@@ -173,39 +207,41 @@ def list_show(found: ListPeople) -> None:
 
 
 @recipient_list.command("remove")
-@LIST
+@_list
 @click.argument("number")
-@asks(recipient_lists.REMOVE)
+@asks(recipient_lists.REMOVE, arguments=_of_list)
 def list_remove(left: RecipientList) -> None:
     """Take a number from a list.
 
     \b
     Example:
-      risala list remove lst_06DQDPN80275MS289XKD40ZZSFRW35P7 36123456
+      risala list remove Parents 36123456
     """
     output.said(f"The number is removed: {left.people} in all.")
 
 
 @recipient_list.command("rename")
-@LIST
+@_list
 @click.argument("name")
-@asks(recipient_lists.SET)
+@asks(recipient_lists.SET, arguments=_of_list)
 def list_rename(found: RecipientList) -> None:
     """Give a list another name.
 
     \b
     Example:
-      risala list rename lst_06DQDPN80275MS289XKD40ZZSFRW35P7 Pupils
+      risala list rename Parents Pupils
     """
     output.said(output.clean(f"The list is called {found.name}."))
 
 
-says(
-    recipient_list,
-    "delete",
-    LIST,
-    recipient_lists.DELETE,
-    lambda found: f"The list {found.name} is deleted.",
-    does="Delete a list with its people, for good.",
-    example="lst_…",
-)
+@recipient_list.command("delete")
+@_list
+@asks(recipient_lists.DELETE, arguments=_of_list)
+def list_delete(found: RecipientList) -> None:
+    """Delete a list with its people, for good.
+
+    \b
+    Example:
+      risala list delete Parents
+    """
+    output.said(output.clean(f"The list {found.name} is deleted."))
