@@ -1,4 +1,4 @@
-"""What the documentation says is there: commands, targets, links, code."""
+"""What the documentation says is there: commands, targets, code; test_links.py has the links."""
 
 from __future__ import annotations
 
@@ -33,37 +33,7 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-# -- links -------------------------------------------------------------------------------------
-
-
-@cache
-def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub names them in links."""
-    titles = re.findall(r"^#+ (.+)$", prose(page), re.M)
-    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-
-
-def broken_links(page: Path) -> Iterator[str]:
-    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
-        if re.match(r"[a-z]+:", link):
-            continue
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
-            yield link
-
-
-@sweep("page", PAGES, named=name_of)
-def test_every_link_leads_somewhere(page):
-    assert list(broken_links(page)) == []
-
-
-def test_a_broken_link_is_noticed(tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A title, here\n[a](gone.md) [b](#a-title-here) [c](#no) [d](https://e.org)\n"
-    )
-    assert list(broken_links(page)) == ["gone.md", "#no"]
+# -- the tree ----------------------------------------------------------------------------------
 
 
 @cache
