@@ -170,6 +170,13 @@ def test_a_mailing_says_what_it_waits_for(asked, operator):
     assert "the balance is used up" in asked("mailing", "list", "--org", "org_1").stdout
 
 
+def test_one_that_was_stopped_names_no_price_of_all(asked, operator):
+    operator.mailing.now = replace(SENDING, state=MailingState.STOPPED)
+    assert "price" not in asked("mailing", "show", "mlg_1").stdout
+    operator.mailing.now = SENDING
+    assert "price" in asked("mailing", "show", "mlg_1").stdout
+
+
 @pytest.mark.parametrize(
     ("verb", "words"),
     [("pause", "is paused"), ("go-on", "goes on"), ("stop", "is stopped for good")],

@@ -277,6 +277,8 @@ async def test_the_list(owner):
         assert word in page.text
     assert f'href="{AT}/mlg_draft"' in page.text
     assert f'href="{AT}?older=7"' in page.text
+    stopped = page.text.partition(f'href="{AT}/mlg_stopped"')[2].partition("</tr>")[0]
+    assert ">–<" in stopped  # nobody got what the price of all is for
     assert "No mailing here" in (await owner.get(f"{AT}?older=7")).text
 
 

@@ -167,6 +167,7 @@ def state_words(row: MailingRow) -> str:
 def show_view(view: MailingView, organization: Organization) -> None:
     """A mailing with its progress."""
     mailing, outcomes, currency = view.mailing, view.outcomes, organization.currency
+    cut_short = mailing.state is MailingState.STOPPED and mailing.ready
     rows: dict[str, Any] = {
         "id": mailing.id,
         "name": mailing.name,
@@ -182,7 +183,8 @@ def show_view(view: MailingView, organization: Organization) -> None:
         "bad": mailing.bad,
         "left out": mailing.left_out,
         "parts": mailing.segments,
-        "price": output.money(mailing.price, currency),
+        # Of one that was stopped, the price is that of all who were to get it.
+        "price": None if cut_short else output.money(mailing.price, currency),
         "balance": output.money(view.balance, currency),
         "takes": span_words(view.seconds) if mailing.ready else None,
         "carriers": _carriers(view),

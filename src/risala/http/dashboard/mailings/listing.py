@@ -10,7 +10,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import Mailing
+from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
 from risala.http.web.access import PageAccess
@@ -53,6 +53,8 @@ def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
     look, word = BADGES[mailing.state]
     is_test = mailing.mode is Mode.TEST
     mode = "?mode=test" if is_test else ""
+    # Its price is that of all who were to get it.
+    is_cut_short = mailing.state is MailingState.STOPPED and mailing.ready
     return MailingShown(
         address=f"{visit.base}/mailings/{mailing.id}{mode}",
         name=mailing.name,
@@ -61,7 +63,7 @@ def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
         is_test=is_test,
         people=mailing.ready + mailing.accepted + mailing.refused,
         treated=mailing.accepted + mailing.refused,
-        price="–" if is_test else visit.formats.money(mailing.price, bare=True),
+        price="–" if is_test or is_cut_short else visit.formats.money(mailing.price, bare=True),
         at=visit.formats.clock_or_moment(mailing.created_at),
     )
 
