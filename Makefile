@@ -178,7 +178,7 @@ $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-supply/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: dist bundle deb
+.PHONY: dist bundle deb container
 dist: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## build the wheel and the sdist, in dist/, and check what they say of themselves
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 	$(VENV)-supply/bin/python -m twine check --strict dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`[.-]*
@@ -188,12 +188,18 @@ DEB_PYTHON ?= /usr/bin/python3
 deb: ## build the Debian package for this machine's Debian and processor, in dist/
 	@PYTHONPATH=. $(DEB_PYTHON) -B -m deploy.debian.build $(ARGS)
 
-bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is
-	rm -rf build/bundle && $(PYTHON) -m venv build/bundle/tools
-	build/bundle/tools/bin/pip install --quiet shiv==1.0.8
-	$(PIP) --target build/bundle/site --require-hashes -r requirements.lock
-	$(PIP) --target build/bundle/site --no-deps dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`-py3-none-any.whl
-	build/bundle/tools/bin/shiv --compressed --site-packages build/bundle/site -c risala -o dist/risala.pyz
+# Compiled here, by hashes that are not looked at: the first start would else do it, and unpacking changes dates.
+BUNDLE := build/bundle/site
+bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is, and try it
+	rm -rf build/bundle
+	$(PIP) --target $(BUNDLE) --no-compile --require-hashes -r requirements.lock
+	$(PIP) --target $(BUNDLE) --no-compile --no-deps --no-index dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`-py3-none-any.whl
+	$(BIN)/python -m compileall -q -s $(BUNDLE) --invalidation-mode unchecked-hash $(BUNDLE)
+	$(VENV)-supply/bin/shiv --reproducible --compressed --preamble deploy/bundle/preamble.py --site-packages $(BUNDLE) -c risala -o dist/risala.pyz
+	@PYTHONPATH=. $(BIN)/python -m deploy.bundle.trial dist/risala.pyz
+
+container: dist sbom ## build an image with podman or docker, from dist/; ARGS="--base IMAGE": from another Debian
+	@PYTHONPATH=. $(BIN)/python -m deploy.container.build $(ARGS)
 
 lock: ## write the hashed locks again from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock

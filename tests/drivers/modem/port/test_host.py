@@ -37,6 +37,7 @@ def test_who_holds_a_port(root):
     add_process(root, 12, "risala", SERVICE, [DEVICE])
     add_process(root, 13, "python3", ["python3", "-m", "risala", "serve", "--demo"], [DEVICE])
     add_process(root, 14, "python3", ["python3", "-m", "risala", "tail"], [DEVICE])
+    add_process(root, 16, "python3", ["python3", "/srv/risala.pyz", "serve"], [DEVICE])
     add_process(root, os.getpid(), "pytest", ["pytest"], [DEVICE])
     (add_process(root, 15, "gone", ["gone"], [DEVICE]) / "cmdline").unlink()
     titles = {process.title for process in Host(root).holders(DEVICE)}
@@ -45,6 +46,7 @@ def test_who_holds_a_port(root):
         "the Risala service (process 12)",
         "the Risala service (process 13)",
         "python3 (process 14)",
+        "the Risala service (process 16)",
     }
 
 

@@ -186,9 +186,9 @@ class Host:
 
 
 def _is_service(words: list[str]) -> bool:
-    """Whether a command line is ``risala serve`` or ``python -m risala serve``, with options
-    anywhere."""
-    names = [os.path.basename(word) for word in words]
+    """Whether a command line is ``risala serve``, ``python -m risala serve`` or ``risala.pyz
+    serve``, with options anywhere."""
+    names = [os.path.basename(word).removesuffix(".pyz") for word in words]
     return "risala" in names and "serve" in names[names.index("risala") :]
 
 
