@@ -145,6 +145,15 @@ def test_a_number_that_is_written_is_read_as_itself(found, other):
         assert plan.read(number) == number
 
 
+def test_what_begins_with_00_is_international_even_where_a_local_number_begins_so():
+    plan = plan_of(("TJ",))
+    with pytest.raises(ValueError, match="looks like"):
+        plan.read("00 000 0000")
+    assert plan.read("00992 000000000") == "+992000000000"
+    assert plan.written("+992000000000") == "+992 00 000 0000"
+    assert plan.written("+992917123456") == "91 712 3456"
+
+
 @given(st.sampled_from(sorted({*PLANS} - {"MR"})), st.integers(0, 10**11))
 @tried("US", 13_192_000_000)
 def test_any_digits_are_served_where_the_library_calls_them_mobile(code, digits):
@@ -168,7 +177,8 @@ def test_home_is_the_first_country():
     assert plan.read("77 123 45 67") == "+221771234567"
     with pytest.raises(ValueError, match="Senegal or Mauritania"):
         plan.read("36123456")  # as people of Mauritania write it: home is Senegal
-    assert plan.read("00222 36 12 34 56") == "+22236123456"
+    for abroad in ("00222 36 12 34 56", "+222 36 12 34 56", "222 36 12 34 56"):
+        assert plan.read(abroad) == "+22236123456"
     assert plan.written("+221771234567") == "77 123 45 67"
     assert plan.written("+22236123456") == "+222 36 12 34 56"
     assert plan.prefixes == ("+221", "+222")
@@ -256,7 +266,7 @@ def test_how_many_digits_of_a_number_are_looked_for(places, fewest):
     assert part_min(["0123456789"] * places) == fewest
 
 
-@pytest.mark.parametrize("codes", [(), ("XX",), ("SN", "AQ"), ("sn",)])
+@pytest.mark.parametrize("codes", [(), ("XX",), ("SN", "AQ"), ("TA",), ("sn",)])
 def test_countries_that_cannot_be_served(codes):
     with pytest.raises(ValueError, match=r"mobile numbers|at least one"):
         plan_of(codes)
