@@ -14,7 +14,7 @@ from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.webhooks.endpoints import rules_of
 from risala.engine.wiring.connections import Connections
-from risala.http.outbound.client import open_outbound
+from risala.http.outbound.late import open_late_outbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod
 from risala.plugins.payment_texts import HearsTexts
@@ -41,7 +41,7 @@ async def open_outside(
             somewhere without a secret to sign them.
     """
     webhooks = settings.webhooks
-    client = open_outbound(rules_of(webhooks), webhooks.attempts_max)
+    client = open_late_outbound(rules_of(webhooks), webhooks.attempts_max)
     mailer = plugins.build_mailer(settings.mail)
     methods = {
         name: plugins.build_payment_method(name, table)

@@ -17,7 +17,6 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.wiring.foundation import DATABASE, unfenced
-from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import BoundAddress, serve_app
 
 
@@ -68,6 +67,9 @@ async def _answer_unavailable(
     stop: Stop, addresses: Sequence[BoundAddress], work: Callable[[], Awaitable[None]]
 ) -> None:
     """Answer 503 at all addresses while the work waits."""
+    # Imported here: a service without a standby never waits, and this has Quart below it.
+    from risala.http.common.upgrading import create_waiting
+
     over = trio.Event()
     app = create_waiting(lambda: "The service waits for the lease: it alone may send.")
     serve = partial(serve_app, app, stop.settings.http, shutdown=over)

@@ -17,12 +17,12 @@ import structlog
 import trio
 
 from risala.app.connections import open_outside
+from risala.app.faces import open_faces
 from risala.app.fenced import LeaseGone, hold_lease
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level
 from risala.app.outlets import unharmed
 from risala.app.reload import FileSource, reload_when_asked
-from risala.app.smpp import serve_smpp
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
 from risala.app.undumped import forbid_dumps
@@ -39,21 +39,9 @@ from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.engine.wiring.gateway import open_gateway
-from risala.http.api.app import create_api
-from risala.http.api.metrics import add_metrics, create_metrics
-from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.tally import AnswerTally
-from risala.http.control.app import serve_control
-from risala.http.control.streams import Streams
-from risala.http.dashboard.app import create_dashboard
-from risala.http.faces.hooks import add_hooks
-from risala.http.faces.mount import add_faces
-from risala.http.operator.app import create_console
-from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
-from risala.plugins.face import GatewayFace
 from risala.plugins.manager import PluginManager
 from risala.sms.currencies import counting_in
 from risala.sms.numbering.plan import NumberingPlan
@@ -219,7 +207,7 @@ async def _serve(
                 nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
                     given = (settings, engine, stop.asked, listening, tally, outside.faces)
-                    await _open_faces(faces, *given)
+                    await open_faces(faces, *given)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
                     else:
@@ -240,52 +228,6 @@ async def _begin(
         return None
     fence = await hold_lease(outer, stop, listening.all)
     return None if stop.asked.is_set() else fence
-
-
-async def _open_faces(
-    faces: trio.Nursery,
-    settings: Settings,
-    engine: Engine,
-    stop: trio.Event,
-    listening: ServiceAddresses,
-    tally: AnswerTally,
-    others: Mapping[str, GatewayFace],
-) -> None:
-    """Serve the API, the control socket, and at their own addresses console and metrics."""
-    gateway, api, metrics = engine.gateway, listening.api, listening.metrics
-    serve = partial(serve_app, http=settings.http, shutdown=stop)
-    dashboard = create_dashboard(gateway, settings, shutdown=stop)
-    console = create_console(gateway, settings, shutdown=stop)
-    for pages in (dashboard, console):
-        faces.start_soon(pages.live.run)
-    own = listening.console
-    shared = (dashboard,) if own is not None else (console, dashboard)
-    failed_keys = FailedKeys(ClientAddresses(settings.http.trusted_proxies), tally)
-    app = create_api(
-        gateway,
-        settings,
-        pages=shared,
-        notes=gateway.requests,
-        tally=tally,
-        failed_keys=failed_keys,
-    )
-    if settings.http.metrics.enabled and metrics is None:
-        add_metrics(app, gateway, everybody=False)
-    add_faces(app, gateway, settings, others, listening.api.url)
-    add_hooks(app, gateway, settings)
-    await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
-    if own is not None:
-        await faces.start(partial(serve, console, sock=own.sock, tls=own.tls))
-    streams = Streams(gateway, stop)
-    faces.start_soon(streams.run)
-    control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, streams=streams, shutdown=stop))
-    if listening.smpp:
-        smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)
-        await faces.start(smpp)
-    if metrics is not None:
-        measured = create_metrics(gateway, settings, app.tally)
-        await faces.start(partial(serve, measured, sock=metrics.sock))
 
 
 def _source(

@@ -21,7 +21,6 @@ from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
 from risala.engine.wiring.foundation import DATABASE
-from risala.http.common.upgrading import create_upgrading
 from risala.http.server.server import BoundAddress, serve_app
 from risala.http.server.sockets import listen_control
 
@@ -58,6 +57,9 @@ async def upgrade_while_answering(
     path = settings.storage.data_dir / DATABASE
     if not is_due(path, moves):
         return
+    # Imported here: nearly every start finds nothing to upgrade, and this has Quart below it.
+    from risala.http.common.upgrading import create_upgrading
+
     watch = UpgradeWatch()
     where = f"{addresses[0].url}/readyz"
     print(f"The database is being upgraded to this version. {where} shows the progress.")

@@ -12,17 +12,16 @@ from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
 from risala.http.api.fields import Compared
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.problems import Problem, problem_of
 
 PATH: Final = "/api/sms/batch"
 
 
 def add_batch(
-    app: JsonApp,
+    paths: PlainRoutes,
     gateway: GatewayFacade,
     context: Compared,
     http: HttpSection,
@@ -45,7 +44,7 @@ def add_batch(
             raise _with_place_of_all(error, items) from error
         return PlainAnswer(results(items, answers, request.id))
 
-    app.route_plain(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
+    paths.route(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
 
 
 class BatchSlots:

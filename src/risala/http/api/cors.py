@@ -8,8 +8,7 @@ from typing import Final
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden
-from risala.http.common.base import JsonApp
-from risala.http.common.plain import Handler, PlainAnswer, PlainRequest
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest, PlainRoutes
 
 MAX_AGE_S: Final = 7200
 """How long a browser may go without asking again; Chromium heeds no more than this."""
@@ -20,7 +19,7 @@ _PREFLIGHT: Final = (
 )
 
 
-def open_to_browsers(app: JsonApp, path: str, handler: Handler) -> None:
+def open_to_browsers(paths: PlainRoutes, path: str, handler: Handler) -> None:
     """Serve POST of ``path``, answer its preflights without a key, let pages read all its answers.
 
     Pages of any origin may read them: which origins are served is decided by the key
@@ -31,7 +30,7 @@ def open_to_browsers(app: JsonApp, path: str, handler: Handler) -> None:
     async def preflight(_: PlainRequest) -> PlainAnswer:
         return PlainAnswer(b"", 204, _PREFLIGHT)
 
-    app.plain.add(path, {"POST": handler, "OPTIONS": preflight})
+    paths.add(path, {"POST": handler, "OPTIONS": preflight})
 
 
 def check_origin(principal: Principal, origins: Iterable[bytes]) -> None:

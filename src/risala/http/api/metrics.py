@@ -8,16 +8,19 @@ their own.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
-
-from quart import request
-from quart_trio.wrappers import TrioResponse
+from typing import TYPE_CHECKING, Final, Protocol
 
 from risala.config.model import Settings
-from risala.http.common.base import JsonApp
 from risala.http.common.locality import is_local
+from risala.http.common.plain import PlainRoutes
 from risala.http.common.problems import plain
 from risala.http.common.tally import AnswerTally
+from risala.http.server.late import LateApp
+
+if TYPE_CHECKING:
+    from quart_trio.wrappers import TrioResponse
+
+    from risala.http.common.base import JsonApp
 
 CONTENT_TYPE: Final = "text/plain; version=1.0.0; charset=utf-8"
 
@@ -36,6 +39,10 @@ def add_metrics(
         everybody: serve every client; False: clients on this machine only.
         tally: the public face's counts of answers; those of ``app`` where it is left out.
     """
+    # Imported here: see LateApp.
+    from quart import request
+    from quart_trio.wrappers import TrioResponse
+
     tally = tally or app.tally
 
     async def metrics() -> TrioResponse:
@@ -46,12 +53,23 @@ def add_metrics(
     app.route_to("/metrics", metrics, method="GET")
 
 
-def create_metrics(gateway: Measured, settings: Settings, tally: AnswerTally) -> JsonApp:
+def create_metrics(gateway: Measured, settings: Settings, tally: AnswerTally) -> LateApp:
     """The app that serves ``/metrics`` on an address of its own, to whoever can reach that."""
-    app = JsonApp(
-        "risala.http.api.metrics",
-        body_bytes_max=settings.http.body_max_bytes,
-        body_timeout_s=settings.http.body_timeout_s,
+    bytes_max, timeout_s = settings.http.body_max_bytes, settings.http.body_timeout_s
+
+    def make(plain: PlainRoutes) -> JsonApp:
+        from risala.http.common.base import JsonApp
+
+        app = JsonApp(
+            "risala.http.api.metrics",
+            body_bytes_max=bytes_max,
+            body_timeout_s=timeout_s,
+            plain=plain,
+        )
+        add_metrics(app, gateway, everybody=True, tally=tally)
+        return app
+
+    none = PlainRoutes(
+        body_bytes_max=bytes_max, body_timeout_s=timeout_s, tally=AnswerTally(), failed_keys=None
     )
-    add_metrics(app, gateway, everybody=True, tally=tally)
-    return app
+    return LateApp(none, make)

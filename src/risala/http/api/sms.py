@@ -7,14 +7,15 @@ from risala.engine.model.wire import lean, message_wire
 from risala.http.api.bodies import parse_get, parse_send
 from risala.http.api.fields import Compared
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 
 
-def add_sms(app: JsonApp, gateway: GatewayFacade, context: Compared, door: ApiKeyAuth) -> None:
+def add_sms(
+    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, door: ApiKeyAuth
+) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:
@@ -30,5 +31,5 @@ def add_sms(app: JsonApp, gateway: GatewayFacade, context: Compared, door: ApiKe
         told = message_wire(gateway.get_message(principal, message_id))
         return PlainAnswer(json_bytes(lean(told) if gateway.is_lean(principal) else told))
 
-    app.route_plain("/api/sms", send)
-    app.route_plain("/api/sms/get", get)
+    paths.route("/api/sms", send)
+    paths.route("/api/sms/get", get)

@@ -13,11 +13,10 @@ from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.fields import Compared
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.client_address import bucket_of
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 
 SEND: Final = "/api/verify/send"
@@ -29,7 +28,7 @@ _DENIED: Final = json_bytes({"status": "denied"})
 
 
 def add_verify(
-    app: JsonApp, gateway: GatewayFacade, context: Compared, key_door: ApiKeyAuth
+    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, key_door: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
     door = _VerifyAuth(gateway, key_door)
@@ -53,9 +52,9 @@ def add_verify(
         view = gateway.get_verification(principal, verification_id)
         return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
 
-    open_to_browsers(app, SEND, send)
-    open_to_browsers(app, CHECK, check)
-    app.route_plain(GET, get)
+    open_to_browsers(paths, SEND, send)
+    open_to_browsers(paths, CHECK, check)
+    paths.route(GET, get)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,18 @@
-"""The Quart app of both faces (public API, control socket), which answers in JSON only."""
+"""The Quart app behind the plain paths of both faces (public API, control socket).
+
+It answers in JSON only. Importing this module takes a quarter of a second and ten megabytes: who
+serves one imports it when the app is first asked (:mod:`risala.http.server.late`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, Protocol
 
+import trio
 from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, WebsocketScope
 from quart import request as current_request
+from quart.routing import QuartRule
 from quart.wrappers import Request
 from quart.wrappers import Response as QuartResponse
 from quart_trio import QuartTrio
@@ -16,16 +22,14 @@ from quart_trio.wrappers.request import TrioBody
 from trio import Nursery
 from werkzeug.wrappers import Response as WerkzeugResponse
 
-from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.plain import MARKS, Handler, PlainRoutes, RequestNotes
+from risala.http.common.plain import MARKS, Handler, PlainRoutes
 from risala.http.common.plain_asgi import answer_by_asgi, fields_of
 from risala.http.common.problems import Problem, plain, report
 from risala.http.common.request_ids import REQUEST_ID, new_request_id
 from risala.http.common.respond import problem_response
 from risala.http.common.seams import IN_PLACE
 from risala.http.common.tally import AnswerTally
-from risala.http.common.targets import LazyRule, is_plain_path
+from risala.http.common.targets import is_plain_path
 
 View = Callable[[], Awaitable[TrioResponse]]
 
@@ -157,6 +161,22 @@ class NoWebsocket:
         )
 
 
+class LazyRule(QuartRule):
+    """A route that compiles its address builder only on demand.
+
+    Our code never needs it: pages write their links themselves. werkzeug compiles two functions for
+    each route in advance, which is nine tenths of the cost of an app's routes.
+    """
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
+        compile_it = super()._compile_builder
+
+        def build(route: LazyRule, **values: object) -> tuple[str, str]:
+            return compile_it(append_unknown)(route, **values)
+
+        return build
+
+
 class Pages(Protocol):
     """An app of pages next to one that speaks JSON."""
 
@@ -167,6 +187,9 @@ class Pages(Protocol):
         """The largest body of a request that has a limit of its own; None: it has not."""
 
     async def handle_request(self, request: Request, /) -> QuartResponse | WerkzeugResponse: ...
+
+    async def attend(self) -> None:
+        """Run what the pages have running beside requests."""
 
 
 class JsonApp(QuartTrio):
@@ -183,16 +206,12 @@ class JsonApp(QuartTrio):
         *,
         body_bytes_max: int,
         body_timeout_s: float,
-        tally: AnswerTally | None = None,
-        failed_keys: FailedKeys | None = None,
+        plain: PlainRoutes | None = None,
         pages: Sequence[Pages] = (),
-        notes: RequestNotes | None = None,
-        addresses: ClientAddresses | None = None,
     ) -> None:
         """
         Args:
-            failed_keys: delays answers to wrong keys; without it all answers leave at once.
-            notes, addresses: as for :class:`PlainRoutes`.
+            plain: paths that never come to Quart; without it a table without any.
             pages: the first of them that serves a path answers it, on the same listener.
         """
         super().__init__(name, static_folder=None, template_folder=None)
@@ -200,16 +219,14 @@ class JsonApp(QuartTrio):
         self.config["BODY_TIMEOUT"] = body_timeout_s
         self.body_bytes_max: dict[str, int] = {}
         """Largest bodies of the paths that have a limit of their own."""
-        self.tally = tally or AnswerTally()
-        self.plain = PlainRoutes(
+        self.plain = plain or PlainRoutes(
             body_bytes_max=body_bytes_max,
             body_timeout_s=body_timeout_s,
-            tally=self.tally,
-            failed_keys=failed_keys,
-            notes=notes,
-            addresses=addresses,
+            tally=AnswerTally(),
+            failed_keys=None,
         )
         """Paths that never come to Quart."""
+        self.tally = self.plain.tally
         self._pages = pages
         # Only the documented spelling of a path is served: no redirect from other spellings.
         self.url_map.merge_slashes = False
@@ -231,7 +248,7 @@ class JsonApp(QuartTrio):
         body_bytes_max: int | None = None,
     ) -> None:
         """Have ``path`` answered past Quart; every other method (OPTIONS too) is 405."""
-        self.plain.add(path, {method: handler}, body_bytes_max)
+        self.plain.route(path, handler, method=method, body_bytes_max=body_bytes_max)
 
     def bytes_max_of(self, request: Request) -> int | None:
         """The largest body of a request whose path has a limit of its own; None: it has not."""
@@ -245,6 +262,12 @@ class JsonApp(QuartTrio):
         rules = {rule.rule for rule in self.url_map.iter_rules()}
         served = any(pages.serves(path) for pages in self._pages)
         return served or path in rules or self.plain.find(path.encode()) is not None
+
+    async def attend(self) -> None:
+        """Run what the pages have running beside requests, until they end."""
+        async with trio.open_nursery() as nursery:
+            for pages in self._pages:
+                nursery.start_soon(pages.attend)
 
     async def handle_request(self, request: Request) -> QuartResponse | WerkzeugResponse:
         for pages in self._pages:

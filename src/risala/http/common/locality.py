@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from ipaddress import IPv6Address, ip_address
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from quart.wrappers import Request
+if TYPE_CHECKING:
+    from quart.wrappers import Request
 
 _PROXIES: Final = frozenset(
     {

@@ -13,13 +13,16 @@ from functools import lru_cache
 from typing import Any, Final, NoReturn
 
 import trio
-from werkzeug.http import parse_options_header
 
 from risala.http.common.plain import JSON, IncomingBody, PlainRequest
 from risala.http.common.problems import BodyIssue, Problem, bad_body, plain
 
 DEPTH_MAX: Final = 32
 """Levels of objects and arrays within one another; no body that we take needs more than four."""
+
+
+_USUAL: Final = frozenset({b"application/json", b"application/json; charset=utf-8"})
+"""Content types as libraries write them."""
 
 
 class DuplicateMember(Exception):
@@ -96,6 +99,11 @@ async def _gather(body: IncomingBody, bytes_max: int) -> bytes:
 def _is_json(content_type: bytes) -> bool:
     """Whether a content type is JSON in UTF-8. A charset may be left out (RFC 8259 §8.1), but not
     be another one."""
+    if content_type in _USUAL:
+        return True
+    # Imported here: nearly everybody sends what is usual, and werkzeug is megabytes.
+    from werkzeug.http import parse_options_header
+
     kind, parameters = parse_options_header(content_type.decode("latin-1"))
     charset = parameters.get("charset", "utf-8")
     return kind.lower() == JSON and charset.lower() in ("utf-8", "utf8")

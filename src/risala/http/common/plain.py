@@ -205,6 +205,17 @@ class PlainRoutes:
         if made.is_open:
             self.open_paths.add(path)
 
+    def route(
+        self,
+        path: str,
+        handler: Handler,
+        *,
+        method: str = "POST",
+        body_bytes_max: int | None = None,
+    ) -> None:
+        """Answer one method of ``path``; every other one (OPTIONS too) is 405."""
+        self.add(path, {method: handler}, body_bytes_max)
+
     @property
     def bytes_max(self) -> int:
         """The largest body of a path without a limit of its own."""

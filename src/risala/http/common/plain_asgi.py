@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import trio
-from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 from risala.http.common.plain import PlainPath, PlainRoutes
 from risala.http.common.request_ids import new_request_id
+
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, HTTPScope
 
 
 async def answer_by_asgi(

@@ -12,13 +12,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
-from werkzeug.routing import RoutingException
 
 from risala.engine.model import errors
+
+if TYPE_CHECKING:
+    from werkzeug.exceptions import HTTPException
+    from werkzeug.routing import RoutingException
 
 log = structlog.get_logger("risala.http")
 
@@ -152,15 +154,17 @@ def problem_of(error: BaseException) -> Problem:
         return error
     if isinstance(error, errors.EngineError):
         return _refused(error)
-    if isinstance(error, HTTPException | RoutingException):
-        return _http(error)
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         # A nursery wraps the exception of its only child. In a group of two or more one may be a
         # bug, which the others must not hide: that is 500.
         return problem_of(error.exceptions[0])
     if errors.machine_lacks(error) is not None:
         return plain(503, {"Retry-After": str(_LACKING_RETRY_S)})
-    return plain(500)
+    # Imported here: what an idle service has, and what answers the API, does without werkzeug.
+    from werkzeug.exceptions import HTTPException
+    from werkzeug.routing import RoutingException
+
+    return _http(error) if isinstance(error, HTTPException | RoutingException) else plain(500)
 
 
 def report(error: BaseException, request_id: str) -> Problem:
@@ -225,6 +229,8 @@ def _retry_after(error: errors.Unavailable) -> dict[str, str]:
 
 
 def _http(error: HTTPException | RoutingException) -> Problem:
+    from werkzeug.exceptions import HTTPException, MethodNotAllowed
+
     if isinstance(error, MethodNotAllowed):
         return not_allowed(error.valid_methods or ())
     status = (error.code if isinstance(error, HTTPException) else None) or 404

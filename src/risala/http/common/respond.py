@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
-
-from quart_trio.wrappers import TrioResponse
+from typing import TYPE_CHECKING, Any, Final
 
 from risala.http.common.plain import JSON
 from risala.http.common.problems import Problem
+
+if TYPE_CHECKING:
+    from quart_trio.wrappers import TrioResponse
 
 # Made once, because json.dumps with any argument makes an encoder at each call.
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -21,11 +22,13 @@ def json_bytes(value: Mapping[str, Any]) -> bytes:
 
 def json_response(body: bytes, status: int = 200) -> TrioResponse:
     """A response whose body is JSON already."""
+    from quart_trio.wrappers import TrioResponse
+
     return TrioResponse(body, status, content_type=JSON)
 
 
 def problem_response(problem: Problem, request_id: str) -> TrioResponse:
-    response = TrioResponse(problem.body(request_id), problem.status, content_type=JSON)
+    response = json_response(problem.body(request_id), problem.status)
     for name, value in problem.headers.items():
         response.headers[name] = value
     return response

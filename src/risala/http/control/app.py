@@ -8,26 +8,28 @@ an error in the API's shape; :mod:`risala.http.control.tail` adds streams of eve
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import trio
 from pydantic import Field
 
 from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, CallerKind, operator_by
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import UploadOperator
 from risala.http.common.parse import read_body
-from risala.http.common.plain import Client, PlainAnswer, PlainRequest
+from risala.http.common.plain import Client, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
+from risala.http.common.tally import AnswerTally
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
-from risala.http.control.tail import add_tail
-from risala.http.control.uploads import add_uploads
+from risala.http.server.late import LateApp
 from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
 from risala.sms.currencies import USUAL, decimals
+
+if TYPE_CHECKING:
+    from risala.http.common.base import JsonApp
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
@@ -40,9 +42,17 @@ class PerformBody(RequestBody):
 
 
 def create_control(operator: UploadOperator) -> JsonApp:
-    """The app behind the control socket."""
-    app = JsonApp(
-        "risala.http.control.app", body_bytes_max=_BODY_BYTES_MAX, body_timeout_s=_BODY_TIMEOUT_S
+    """As :func:`late_control`, with the app made already, and without streams."""
+    return late_control(operator, None).now()
+
+
+def late_control(operator: UploadOperator, streams: Streams | None) -> LateApp:
+    """The app behind the control socket; without ``streams`` it has none."""
+    plain = PlainRoutes(
+        body_bytes_max=_BODY_BYTES_MAX,
+        body_timeout_s=_BODY_TIMEOUT_S,
+        tally=AnswerTally(),
+        failed_keys=None,
     )
 
     async def perform(request: PlainRequest) -> PlainAnswer:
@@ -53,10 +63,27 @@ def create_control(operator: UploadOperator) -> JsonApp:
     async def alive(_: PlainRequest) -> PlainAnswer:
         return PlainAnswer(json_bytes({"status": "ok", **_decimals()}))
 
-    app.route_plain("/perform", perform)
-    app.route_plain("/healthz", alive, method="GET")
-    add_uploads(app, operator)
-    return app
+    plain.route("/perform", perform)
+    plain.route("/healthz", alive, method="GET")
+
+    def make(plain: PlainRoutes) -> JsonApp:
+        # Imported here: see LateApp. Files and streams are seldom asked for.
+        from risala.http.common.base import JsonApp
+        from risala.http.control.tail import add_tail
+        from risala.http.control.uploads import add_uploads
+
+        app = JsonApp(
+            "risala.http.control.app",
+            body_bytes_max=_BODY_BYTES_MAX,
+            body_timeout_s=_BODY_TIMEOUT_S,
+            plain=plain,
+        )
+        add_uploads(app, operator)
+        if streams is not None:
+            add_tail(app, streams)
+        return app
+
+    return LateApp(plain, make)
 
 
 def _decimals() -> dict[str, int]:
@@ -86,8 +113,6 @@ async def serve_control(
     Raises:
         ListenError: the socket cannot be made.
     """
-    app = create_control(operator)
-    if streams is not None:
-        add_tail(app, streams)
+    app = late_control(operator, streams)
     with listen_control(data_dir) as sock:
         await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)

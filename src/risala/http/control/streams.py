@@ -34,10 +34,9 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import trio
-from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
@@ -45,6 +44,9 @@ from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, Tol
 from risala.engine.model.records.messages import MessageChange
 from risala.engine.model.records.record import to_json
 from risala.engine.model.sentences import sentence
+
+if TYPE_CHECKING:
+    from quart_trio.wrappers import TrioResponse
 
 STREAMS_MAX: Final = 100
 """Streams of all organizations together; the control socket takes a few connections more."""
@@ -103,6 +105,9 @@ class Streams:
             Overloaded: all organizations together have the maximum.
             Draining: the service stops.
         """
+        # Imported here: a service whose pages nobody opened does without Quart.
+        from quart_trio.wrappers import TrioResponse
+
         if (refusal := self._refusal(organization_id)) is not None:
             raise refusal
         if position is not None and len(position) > POSITION_CHARACTERS_MAX:

@@ -17,11 +17,10 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.rules.hooks.answers import HookReceipt
 from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import Fields, Handler, PlainPath, PlainRequest
-from risala.http.faces.mount import FacesGateway, TypedAnswer
+from risala.http.faces.mount import FacedApp, FacesGateway, TypedAnswer
 from risala.plugins.face import FaceAnswer
 
 PATH: Final = "/hooks/{id}"
@@ -48,7 +47,7 @@ class HookPaths:
     """Answers the addresses of hooks."""
 
     def __init__(
-        self, app: JsonApp, receiver: ReceivesHooks, keys: ApiKeyAuth, clock: Clock
+        self, app: FacedApp, receiver: ReceivesHooks, keys: ApiKeyAuth, clock: Clock
     ) -> None:
         self._app = app
         self._receiver = receiver
@@ -116,7 +115,7 @@ def _noted(receipt: HookReceipt) -> bytes:
 
 
 def add_hooks(
-    app: JsonApp, gateway: HooksGateway, settings: Settings, clock: Clock | None = None
+    app: FacedApp, gateway: HooksGateway, settings: Settings, clock: Clock | None = None
 ) -> None:
     """Answer hooks in addition to the API's paths."""
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))

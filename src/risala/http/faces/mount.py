@@ -18,7 +18,6 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import (
@@ -26,6 +25,7 @@ from risala.http.common.plain import (
     PlainAnswer,
     PlainPath,
     PlainRequest,
+    PlainRoutes,
     problem_answer,
 )
 from risala.http.common.problems import Problem, not_allowed, plain
@@ -65,6 +65,16 @@ Refuse = Callable[[Iterable[str], PlainRequest], Awaitable[PlainAnswer]]
 """Answers a request that no face is handed; takes the methods that its path has."""
 
 
+class FacedApp(Protocol):
+    """The app beside whose paths a face's own are mounted."""
+
+    @property
+    def plain(self) -> PlainRoutes: ...
+
+    def answers_at(self, path: str, /) -> bool:
+        """Whether a path already has a handler."""
+
+
 class FacesGateway(ServiceGateway, Protocol):
     """The engine's gateway, with its door for faces."""
 
@@ -96,7 +106,7 @@ class Faces:
 
     def __init__(
         self,
-        app: JsonApp,
+        app: FacedApp,
         gateway: ServiceGateway,
         door: CompatGateway,
         plan: NumberingPlan,
@@ -288,7 +298,7 @@ def _frames(error: BaseException) -> Iterator[str]:
 
 
 def add_faces(
-    app: JsonApp,
+    app: FacedApp,
     gateway: FacesGateway,
     settings: Settings,
     faces: Mapping[str, GatewayFace],

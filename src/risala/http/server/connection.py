@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import structlog
 import trio
-from hypercorn.typing import ASGIFramework, LifespanState
-from hypercorn.utils import parse_socket_addr
 
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
 from risala.http.server.exchange import HttpExchange
 from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.parser import Request, RequestParser
-from risala.http.server.peer import client_of
+from risala.http.server.peer import address_of, client_of
+
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIFramework, LifespanState
 
 log = structlog.get_logger("risala.http")
 
@@ -147,7 +148,7 @@ class GuardedConnection:
     async def _serve(self) -> None:
         sock = self._stream.socket
         self.client = client_of(sock)
-        self.server = parse_socket_addr(sock.family, sock.getsockname())
+        self.server = address_of(sock.family, sock.getsockname())
         self._face.mark_idle(self)
         if not await self._begin():
             return

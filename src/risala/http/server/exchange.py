@@ -10,19 +10,11 @@ An ASGI app sees only two calls, ``receive`` and ``send``.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol, cast
 from urllib.parse import unquote
 
 import structlog
 import trio
-from hypercorn.typing import (
-    ASGIFramework,
-    ASGIReceiveEvent,
-    ASGISendEvent,
-    ConnectionState,
-    HTTPScope,
-    LifespanState,
-)
 
 from risala.http.common.plain import PlainPath, PlainRoutes
 from risala.http.common.problems import Problem, plain
@@ -31,6 +23,16 @@ from risala.http.common.seams import IN_PLACE
 from risala.http.server.answer import CLOSE, CONTINUE, Headers, head, whole
 from risala.http.server.listener_state import Patience
 from risala.http.server.parser import Request
+
+if TYPE_CHECKING:
+    from hypercorn.typing import (
+        ASGIFramework,
+        ASGIReceiveEvent,
+        ASGISendEvent,
+        ConnectionState,
+        HTTPScope,
+        LifespanState,
+    )
 
 log = structlog.get_logger("risala.http")
 
@@ -233,6 +235,6 @@ class HttpExchange:
             "headers": request.headers,
             "client": connection.client,
             "server": connection.server,
-            "state": ConnectionState({**connection.state, IN_PLACE: True}),
+            "state": cast("ConnectionState", {**connection.state, IN_PLACE: True}),
             "extensions": {},
         }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import socket
 import struct
-from typing import Final
+from typing import Any, Final
 
 import trio
-from hypercorn.utils import parse_socket_addr
 
 USER: Final = "user"
 """The "host" of a client on a Unix socket; its "port" is the number of the user who connected."""
@@ -21,12 +20,17 @@ def client_of(sock: trio.socket.SocketType) -> tuple[str, int] | None:
     For a Unix socket it names the user who connected, as the kernel noted at that moment.
     """
     if sock.family != socket.AF_UNIX:
-        return parse_socket_addr(sock.family, sock.getpeername())
+        return address_of(sock.family, sock.getpeername())
     if not hasattr(socket, "SO_PEERCRED"):  # other systems than Linux
         return None
     packed = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     _, uid, _ = _CREDENTIALS.unpack(packed)
     return USER, uid
+
+
+def address_of(family: int, name: Any) -> tuple[str, int] | None:  # noqa: ANN401 -- as sockets tell it
+    """The address and port in a socket's name; None for one without."""
+    return (name[0], name[1]) if family in (socket.AF_INET, socket.AF_INET6) else None
 
 
 def uid_of(client: object) -> int | None:

@@ -1,25 +1,37 @@
-"""An app served on a socket that we bound: its face, its configuration and its worker."""
+"""An app served on a socket that we bound: its face and its worker."""
 
 from __future__ import annotations
 
-import logging
 import socket
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
-from hypercorn.config import Config
 
 from risala.config.model import HttpSection
-from risala.http.common.base import JsonApp
+from risala.http.common.plain import PlainRoutes
 from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.sockets import base_url, connections_room
 from risala.http.server.tls import ServerTls
 from risala.http.server.worker import serve_socket
 
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
+
 _CONTROL_CONNECTIONS_MAX: Final = 128
 """Connections to the control socket: commands of one operator. :func:`connections_room` leaves room
 for them."""
+
+
+class ServedApp(Protocol):
+    """An ASGI app, and the paths that are answered before it."""
+
+    @property
+    def plain(self) -> PlainRoutes: ...
+
+    async def __call__(
+        self, scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable, /
+    ) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,7 @@ class BoundAddress:
 
 
 async def serve_app(
-    app: JsonApp,
+    app: ServedApp,
     http: HttpSection,
     *,
     sock: socket.socket,
@@ -60,14 +72,12 @@ async def serve_app(
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
     face = ListenerState(Patience(idle_s=http.keep_alive_s), room, app.plain)
 
-    await serve_socket(app, _config(http), face, sock, shutdown, tls=tls, task_status=task_status)
-
-
-def _config(http: HttpSection) -> Config:
-    log = logging.getLogger("risala.http.server.server")
-    log.setLevel(logging.WARNING)
-    config = Config()
-    config.accesslog = None
-    config.errorlog = log
-    config.graceful_timeout = http.graceful_stop_s
-    return config
+    await serve_socket(
+        app,
+        face,
+        sock,
+        shutdown,
+        graceful_stop_s=http.graceful_stop_s,
+        tls=tls,
+        task_status=task_status,
+    )

@@ -5,16 +5,18 @@ from __future__ import annotations
 import select
 import socket
 import ssl
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
-from hypercorn.typing import ASGIFramework, LifespanState
 
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
 from risala.http.server.connection import READ_BYTES, GuardedConnection
 from risala.http.server.listener_state import ListenerState
+
+if TYPE_CHECKING:
+    from hypercorn.typing import ASGIFramework, LifespanState
 
 log = structlog.get_logger("risala.http")
 

@@ -130,6 +130,10 @@ class WebApp(JsonApp):
         """Whether a path belongs to a page, or would if the page existed."""
         return path[1:].partition("/")[0] in self._first
 
+    async def attend(self) -> None:
+        """End the streams when the service stops."""
+        await self.live.run()
+
     def bytes_max_of(self, request: Request) -> int | None:
         """Only a form with a file may be large."""
         if request.method != "POST" or not is_multipart(request):

@@ -18,10 +18,9 @@ from risala.http.api.fields import Compared
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 
@@ -39,12 +38,14 @@ class EstimateBody(RequestBody):
     ] = None
 
 
-def add_actions(app: JsonApp, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
+def add_actions(
+    paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: ApiKeyAuth
+) -> None:
     """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
     actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, door)
-    app.route_plain("/api/sms/cancel", actions.cancel)
-    app.route_plain("/api/sms/estimate", actions.estimate)
-    app.route_plain("/api/verify/cancel", actions.cancel_verification)
+    paths.route("/api/sms/cancel", actions.cancel)
+    paths.route("/api/sms/estimate", actions.estimate)
+    paths.route("/api/verify/cancel", actions.cancel_verification)
 
 
 @dataclass(frozen=True, slots=True)

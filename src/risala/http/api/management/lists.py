@@ -27,23 +27,22 @@ from risala.http.api.management.list_bodies import (
 )
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body
 
 
-def add_lists(app: JsonApp, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
+def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
     """Serve what lists, and what tells of the balance."""
     lists = _Lists(gateway, context, door)
-    app.route_plain("/api/sms/list", lists.messages)
-    app.route_plain("/api/verify/list", lists.verifications)
-    app.route_plain("/api/inbound/list", lists.inbound)
-    app.route_plain("/api/ledger/list", lists.ledger)
-    app.route_plain("/api/balance/get", lists.balance)
-    app.route_plain("/api/senders/list", lists.senders)
+    paths.route("/api/sms/list", lists.messages)
+    paths.route("/api/verify/list", lists.verifications)
+    paths.route("/api/inbound/list", lists.inbound)
+    paths.route("/api/ledger/list", lists.ledger)
+    paths.route("/api/balance/get", lists.balance)
+    paths.route("/api/senders/list", lists.senders)
 
 
 class _Lists:

@@ -27,10 +27,9 @@ from risala.http.api.management.webhook_bodies import (
     UpdateEndpointBody,
 )
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import has_escapes, read_body, read_object
-from risala.http.common.plain import PlainAnswer, PlainRequest
+from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issues
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body, validate
@@ -43,7 +42,7 @@ CHUNKS_MAX: Final = 25
 Json = dict[str, Any]
 
 
-def add_webhooks(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, door: ApiKeyAuth) -> None:
     """Serve ``/api/webhooks/…``."""
     hooks = _Webhooks(gateway, door)
     for name, handler in (
@@ -56,7 +55,7 @@ def add_webhooks(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
         ("deliveries", hooks.deliveries),
         ("replay", hooks.replay),
     ):
-        app.route_plain(f"/api/webhooks/{name}", handler)
+        paths.route(f"/api/webhooks/{name}", handler)
 
 
 class _Webhooks:
