@@ -178,7 +178,7 @@ $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-supply/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: dist bundle deb container
+.PHONY: dist bundle deb container release
 dist: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## build the wheel and the sdist, in dist/, and check what they say of themselves
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 	$(VENV)-supply/bin/python -m twine check --strict dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`[.-]*
@@ -200,6 +200,9 @@ bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python i
 
 container: dist sbom ## build an image with podman or docker, from dist/; ARGS="--base IMAGE": from another Debian
 	@PYTHONPATH=. $(BIN)/python -m deploy.container.build $(ARGS)
+
+release: $(VENV)/.stamp-dev ## make the release VERSION=…: commit, packages, checksums, tag; ARGS="--without container"
+	@PYTHONPATH=. $(BIN)/python -m deploy.release $(VERSION) $(ARGS)
 
 lock: ## write the hashed locks again from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock

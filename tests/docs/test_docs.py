@@ -214,7 +214,13 @@ def test_every_fragment_has_a_kind_that_towncrier_knows():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["towncrier"]
     kinds = "|".join(kind["directory"] for kind in settings["type"])
     names = [path.name for path in (ROOT / "changes").iterdir() if path.name != ".gitignore"]
-    assert [n for n in names if not re.fullmatch(rf"\+[a-z0-9-]+\.({kinds})\.md", n)] == []
+    form = rf"\+[a-z0-9-]+\.({kinds})\.md|\d+\.\d+\.\d+\.md"
+    assert [n for n in names if not re.fullmatch(form, n)] == []
+
+
+def test_notes_of_a_version_leave_its_heading_to_the_release():
+    for notes in (ROOT / "changes").glob("[0-9]*.md"):
+        assert not re.search("^##? ", notes.read_text("utf-8"), re.M), notes
 
 
 @pytest.mark.slow

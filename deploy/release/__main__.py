@@ -1,0 +1,123 @@
+"""Make a release: ``make release VERSION=1.0.0`` (CONTRIBUTING.md says how).
+
+It makes a commit with the version, the changelog and the promises, builds what people install, and
+then tags the commit. Nothing is pushed. After a failure the same command goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from deploy.release import changelog
+from deploy.release.artefacts import ALL, NOTES, SUMS, Artefact, Unbuilt, sums
+from deploy.release.prepare import check, is_prepared, prepare, tag_of
+from deploy.release.workshop import Workshop
+from rich.console import Console
+
+TOP: Final = Path(__file__).parents[2]
+
+
+class Release:
+    """One version, from the check to the tag."""
+
+    def __init__(
+        self, shop: Workshop, version: str, given: argparse.Namespace, console: Console
+    ) -> None:
+        self._shop, self._version, self._console = shop, version, console
+        self._without: list[str] = given.without
+        self._arguments = {"container": given.container, "deb": given.deb}
+        self._left_out: list[str] = []
+
+    def make(self) -> None:
+        """All of it.
+
+        Raises:
+            SystemExit: something failed; the same again goes on from there.
+        """
+        shop, version = self._shop, self._version
+        self._step("The source is as it should be", lambda: check(shop, version))
+        if is_prepared(shop, version):
+            self._say("The release's commit is there already")
+        else:
+            self._step("Version, changelog, pages, promises", lambda: prepare(shop, version))
+        files: list[Path] = []
+        for artefact in ALL:
+            files += self._built(artefact)
+        self._step("Checksums and notes", lambda: self._told(files))
+        self._step(f"The tag {tag_of(version)}", self._tagged)
+        self._next(files)
+
+    def _built(self, artefact: Artefact) -> list[Path]:
+        target, version = artefact.target, self._version
+        missing = artefact.missing()
+        if target in self._without or missing:
+            self._left_out.append(f"{target} ({f'needs {missing}' if missing else 'as asked'})")
+            return []
+        commit = self._shop.git("rev-parse", "HEAD")
+        record = self._shop.log.with_name(f"{target}-{commit}")
+        if not self._is_built(artefact, record):
+            arguments = self._arguments.get(target, "")
+            words = [f"ARGS={arguments}"] if arguments else []
+            command = (*self._shop.make, target, *words)
+            self._step(f"make {target}", lambda: self._shop.run(*command))
+            record.write_text(sums(artefact.files(self._shop.dist, version)), "utf-8")
+        return artefact.files(self._shop.dist, version)
+
+    def _is_built(self, artefact: Artefact, record: Path) -> bool:
+        """Whether a run before this one built it from this commit, and it is as it was left."""
+        try:
+            return record.read_text("utf-8") == sums(artefact.files(self._shop.dist, self._version))
+        except (FileNotFoundError, Unbuilt):
+            return False
+
+    def _told(self, files: list[Path]) -> None:
+        (self._shop.dist / SUMS).write_text(sums(files), "utf-8")
+        notes = changelog.notes_of(self._shop.top, self._version)
+        (self._shop.dist / NOTES).write_text(notes, "utf-8")
+
+    def _tagged(self) -> None:
+        tag = tag_of(self._version)
+        if not self._shop.git("tag", "--list", tag):
+            notes = str(self._shop.dist / NOTES)
+            self._shop.git("tag", "--annotate", "--cleanup=whitespace", "--file", notes, tag)
+
+    def _step(self, name: str, does: Callable[[], object]) -> None:
+        began = time.monotonic()
+        with self._console.status(f"{name} …"):
+            does()
+        self._say(name, time.monotonic() - began)
+
+    def _say(self, name: str, took_s: float | None = None) -> None:
+        took = "" if took_s is None else f"  [dim]{took_s:.0f} s[/]"
+        self._console.print(f"[green]✓[/] {name}{took}")
+
+    def _next(self, files: Sequence[Path]) -> None:
+        out = self._console.print
+        out()
+        for path in files:
+            out(f"{path.stat().st_size / 1_000_000:7.1f} MB  {path.name}", highlight=False)
+        for each in self._left_out:
+            out(f"   left out  {each}", highlight=False)
+        branch = self._shop.git("rev-parse", "--abbrev-ref", "HEAD")
+        out(f"\n{tag_of(self._version)} is ready, and nothing has left this machine. Next:")
+        out(f"  git push origin {branch} {tag_of(self._version)}", highlight=False)
+        out(f"  Upload the files of dist/SHA256SUMS, and {SUMS}, with dist/{NOTES} as the text.")
+
+
+def main(words: Sequence[str] | None = None, shop: Workshop | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="make release", description=__doc__)
+    parser.add_argument("version", help="such as 1.0.0")
+    targets = [each.target for each in ALL]
+    parser.add_argument("--without", action="append", default=[], choices=targets)
+    parser.add_argument("--container", default="", metavar="ARGS", help="for make container")
+    parser.add_argument("--deb", default="", metavar="ARGS", help="for make deb")
+    given = parser.parse_args(words)
+    Release(shop or Workshop(TOP), given.version, given, Console(soft_wrap=True)).make()
+
+
+if __name__ == "__main__":
+    main()

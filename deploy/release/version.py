@@ -1,0 +1,67 @@
+"""Where the version stands, and how it becomes another."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+FORM: Final = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file that names the version: ``pattern`` has it between two groups."""
+
+    path: str
+    pattern: str
+
+
+_WHEEL: Final = r"(risala_client-)[\d.]+(-py3-none-any\.whl)"
+PLACES: Final = (
+    Place("src/risala/__init__.py", r'(__version__ = ").+(")'),
+    Place("src/risala/client/version.py", r'(VERSION: Final = ").+(")'),
+    Place("clients/python/pyproject.toml", r'(?m)(^version = ").+?(")'),
+    Place("clients/javascript/package.json", r'("version": ").+(")'),
+    Place("clients/javascript/risala.js", r'(export const VERSION = ").+(")'),
+    # Pages that are written by hand; `make generated` sees to the others.
+    Place("clients/python/README.md", _WHEEL),
+    Place("clients/python/reference-head.md", _WHEEL),
+    Place("docs/quick-start/python.md", _WHEEL),
+    Place("docs/reference/http-api.md", _WHEEL),
+)
+"""The clients have the version of the service that serves them."""
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """A version to compare by.
+
+    Raises:
+        SystemExit: it is none.
+    """
+    if not FORM.fullmatch(version):
+        raise SystemExit(f"A version is three numbers, such as 1.0.0; {version!r} is none.")
+    return tuple(map(int, version.split(".")))
+
+
+def current(top: Path) -> str:
+    """The version of the source."""
+    (place, *_) = PLACES
+    found = re.search(place.pattern, (top / place.path).read_text("utf-8"))
+    assert found is not None
+    return found[0].removeprefix(found[1]).removesuffix(found[2])
+
+
+def set_version(top: Path, version: str) -> None:
+    """Name another version wherever it stands.
+
+    Raises:
+        SystemExit: a file does not name it any more.
+    """
+    for place in PLACES:
+        path = top / place.path
+        text, count = re.subn(place.pattern, rf"\g<1>{version}\g<2>", path.read_text("utf-8"))
+        if not count:
+            raise SystemExit(f"{place.path} names no version: mend deploy/release/version.py.")
+        path.write_text(text, "utf-8")

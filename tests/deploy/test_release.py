@@ -1,0 +1,193 @@
+"""`make release` in a small work tree: git and towncrier are true, what builds is quick.
+
+What takes long (`make generated`, packages, the table of promises) is stood in for by programs that
+write small files and say that they were called.
+"""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from deploy.release import changelog, version
+from deploy.release.__main__ import main
+from deploy.release.artefacts import Artefact
+from deploy.release.workshop import Workshop
+
+ROOT = Path(__file__).parents[2]
+MAKE = """\
+#!/bin/sh
+echo "$@" >> build/made
+test ! -e "build/broken-$1" || { echo "the disk is full"; exit 1; }
+v=$(sed -n 's/__version__ = "\\(.*\\)"/\\1/p' src/risala/__init__.py)
+mkdir -p dist
+case $1 in
+  generated) echo "$v" > docs/generated.md ;;
+  dist) echo wheel > dist/risala-$v-py3-none-any.whl; echo sdist > dist/risala-$v.tar.gz ;;
+  sbom) echo "$v" > dist/risala.cdx.json ;;
+  bundle) echo "$v" > dist/risala.pyz ;;
+esac
+"""
+QUICK = ("--without", "deb", "--without", "container")
+BUILT = ["dist", "sbom", "bundle"]
+
+
+class QuickWorkshop(Workshop):
+    """One whose Python stores promises in no time; towncrier is the true one."""
+
+    def run(self, *command: str) -> str:
+        if "proofs.promises" in command:
+            Path(command[-1]).write_text("{}\n")
+        if "proofs.promises" in command or "pytest" in command:
+            return ""
+        return super().run(*command)
+
+    def made(self) -> list[str]:
+        """What was built so far."""
+        told = self.top / "build/made"
+        return told.read_text().splitlines() if told.exists() else []
+
+
+@pytest.fixture
+def shop(tmp_path) -> QuickWorkshop:
+    """A work tree of 0.1.0 with two fragments and notes for 1.0.0, all of it committed."""
+    top = tmp_path / "source"
+    for name in (*(place.path for place in version.PLACES), "pyproject.toml", ".gitignore"):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, top / name)
+    version.set_version(top, "0.1.0")
+    (top / "CHANGELOG.md").write_text(f"# Changelog\n\n{changelog.START}")
+    (top / "changes").mkdir()
+    (top / "changes/.gitignore").write_text("!.gitignore\n")
+    (top / "changes/1.0.0.md").write_text("The first one.\n\n### For people\n\n- Letters\n")
+    (top / "changes/+letters.feature.md").write_text("It writes letters.\n")
+    (top / "changes/+slow.fix.md").write_text("It is quick.\n")
+    make = tmp_path / "make"
+    make.write_text(MAKE)
+    make.chmod(0o755)
+    shop = QuickWorkshop(top, (str(make),))
+    (top / "build").mkdir()
+    for words in (
+        ("init", "--quiet", "--initial-branch", "main"),
+        ("config", "user.name", "Aminata"),
+        ("config", "user.email", "aminata@example.org"),
+        ("add", "--all"),
+        ("commit", "--quiet", "--message", "All of it"),
+    ):
+        shop.git(*words)
+    return shop
+
+
+def release(shop: Workshop, *words: str) -> None:
+    main([*words, *QUICK], shop)
+
+
+def files(shop: Workshop) -> set[str]:
+    found = set(shop.git("ls-files", "changes", "tests", "docs/generated.md").split())
+    return found - {"changes/.gitignore"}
+
+
+def test_notes_that_somebody_wrote_become_the_changelog(shop, capsys):
+    release(shop, "1.0.0")
+    assert version.current(shop.top) == "1.0.0"
+    assert files(shop) == {"docs/generated.md", "tests/promises/1.0.json"}
+    told = changelog.notes_of(shop.top, "1.0.0")
+    assert re.match(r"## 1\.0\.0 \(\d{4}-\d\d-\d\d\)\n\nThe first one\.\n\n### For people\n", told)
+    assert shop.git("log", "-2", "--format=%s").splitlines() == ["Risala 1.0.0", "All of it"]
+    assert shop.git("cat-file", "-t", "v1.0.0") == "tag"
+    assert shop.git("tag", "--list", "v1.0.0", "--format=%(contents)").strip() == told.strip()
+    assert shop.git("status", "--porcelain") == ""
+    assert shop.made() == ["generated", *BUILT]
+    assert (shop.dist / "NOTES.md").read_text() == told
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=shop.dist, check=True)
+    said = capsys.readouterr().out
+    assert "git push origin main v1.0.0" in said
+    assert "left out  container (as asked)" in said
+
+
+@pytest.mark.slow
+def test_else_the_fragments_do(shop):
+    release(shop, "0.2.0")
+    told = changelog.notes_of(shop.top, "0.2.0")
+    assert told.index("### New\n") < told.index("It writes letters.") < told.index("It is quick.")
+    # Before 1.0 nothing is promised.
+    assert files(shop) == {"docs/generated.md", "changes/1.0.0.md"}
+    with pytest.raises(SystemExit, match=r"there is nothing to say of 0\.2\.1\."):
+        release(shop, "0.2.1")
+    (shop.top / "changes/+more.feature.md").write_text("It does more.\n")
+    shop.git("add", "--all")
+    shop.git("commit", "--quiet", "--message", "More")
+    release(shop, "0.2.1")
+    assert "letters" not in changelog.notes_of(shop.top, "0.2.1")
+    assert changelog.notes_of(shop.top, "0.2.0") == told
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason"),
+    [
+        ("1.0", "three numbers, such as 1.0.0; '1.0' is none"),
+        ("v1.0.0", "three numbers"),
+        ("1.0.0rc1", "three numbers"),
+        ("0.0.9", "0.0.9 is older than 0.1.0, which the source has"),
+        ("0.3.0", "v0.3.0 is released: it is another commit. Take the next version"),
+        ("0.2.9", "0.2.9 is older than 0.3.0, which is released"),
+    ],
+)
+def test_a_wrong_version_is_refused(shop, wanted, reason):
+    shop.git("tag", "v0.3.0")
+    shop.git("commit", "--quiet", "--allow-empty", "--message", "More")
+    with pytest.raises(SystemExit, match=re.escape(reason)):
+        release(shop, wanted)
+    assert shop.git("tag", "--list") == "v0.3.0"
+    assert shop.made() == []
+
+
+def test_what_is_not_committed_is_not_released(shop):
+    (shop.top / "changes/+new.feature.md").write_text("It is new.\n")
+    with pytest.raises(SystemExit, match=r"not committed:\n\?\? changes/\+new\.feature\.md"):
+        release(shop, "1.0.0")
+
+
+def test_a_failure_before_the_commit_leaves_the_source_as_it_was(shop):
+    (shop.top / "build/broken-generated").touch()
+    with pytest.raises(SystemExit, match="generated failed:\nthe disk is full\n"):
+        release(shop, "1.0.0")
+    assert shop.git("status", "--porcelain") == ""
+    assert version.current(shop.top) == "0.1.0"
+    assert len(changelog.fragments(shop.top)) == 2
+    (shop.top / "build/broken-generated").unlink()
+    release(shop, "1.0.0")
+    assert shop.git("describe", "--exact-match") == "v1.0.0"
+
+
+def test_after_a_failed_build_the_same_command_goes_on(shop):
+    (shop.top / "build/broken-bundle").touch()
+    with pytest.raises(SystemExit, match=r"bundle failed:\nthe disk is full\nAll of it: "):
+        release(shop, "1.0.0")
+    commit = shop.git("rev-parse", "HEAD")
+    assert shop.git("tag", "--list") == ""  # a tag names what could be built
+    (shop.top / "build/broken-bundle").unlink()
+    (shop.dist / "risala.cdx.json").write_text("somebody else's\n")
+    release(shop, "1.0.0")
+    assert shop.made() == ["generated", *BUILT, "sbom", "bundle"]
+    assert shop.git("rev-parse", "v1.0.0^{commit}", "HEAD").split() == [commit, commit]
+    release(shop, "1.0.0")  # once more changes nothing
+    assert len(shop.made()) == 6
+
+
+def test_what_cannot_be_built_here_is_said(tmp_path):
+    deb = Artefact("deb", ("risala_{version}-*.deb",), ("no-such-program", "nor-this-one"))
+    assert deb.missing() == "no-such-program or nor-this-one"
+    assert Artefact("sh", (), (Path(sys.executable).name,)).missing() == ""
+    with pytest.raises(SystemExit, match=r"make deb left no risala_1\.2\.3-\*\.deb\."):
+        deb.files(tmp_path, "1.2.3")
+
+
+def test_every_place_of_the_source_names_the_same_version():
+    now = version.current(ROOT)
+    for place in version.PLACES:
+        text = (ROOT / place.path).read_text("utf-8")
+        assert re.search(place.pattern, text), place.path
+        assert re.sub(place.pattern, rf"\g<1>{now}\g<2>", text) == text, place.path
