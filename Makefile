@@ -109,8 +109,8 @@ browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a rea
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
 
 .PHONY: pictures
-pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial again, while its test goes through it
-	RISALA_PICTURES=docs/tutorials/pictures $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
+pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial again, in each language, while its test goes through it
+	RISALA_PICTURES=docs $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
 
 lint: $(VENV)/.stamp-dev ## check style, types and import rules
 	$(BIN)/ruff check .

@@ -1,6 +1,8 @@
 """The tutorials that need a browser, from start to end, as their pages say it.
 
-``RISALA_PICTURES=DIR`` puts the dashboard's pictures there: ``make pictures``.
+``RISALA_PICTURES=docs`` puts the dashboard's pictures below it: ``make pictures``. Then its French
+and Arabic tutorials are gone through too. Else tests/docs/test_translations.py compares their words
+with the catalogues, which is enough for every run.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from clean import clean_environment
-from doc_blocks import ROOT, prose
+from doc_blocks import LANGUAGE_LINE, ROOT, prose
 from journey import Hand, words_of
 from looking import Watch
 from patience import HANG_S, until
 from processes import Process
 from rehearsal import Play, playing
+from risala.engine.model.people import Language
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 
+PICTURES = os.environ.get("RISALA_PICTURES")
+LANGUAGES_PLAYED = ("en", "fr", "ar") if PICTURES else ("en",)
+CARD = {"en": "Card (sandbox)", "fr": "Carte (essai)", "ar": "بطاقة (تجربة)"}
+"""A name that a payment method has of its own, in no catalogue."""
 QUALITY = 60
 """Of pictures, in percent: text is still sharp, and a page takes some 20 KB."""
 
@@ -51,29 +58,33 @@ def code_in(terminal: Process, part: str, count: int = 1) -> str:
     return until(found, f"a code in {part}")
 
 
+def folder_of(language: Language) -> Path:
+    return Path("tutorials" if language == "en" else f"{language}/tutorials")
+
+
 class ByTheBook(Hand):
     """Touches only what the tutorial tells in bold, and knows what it has not touched yet."""
 
-    def __init__(self, page: Page, tutorial: str) -> None:
-        super().__init__(page, words_of("en"))
-        page_itself = re.sub(r"^\*\*English\*\* ·.*$", "", tutorial, flags=re.M)
-        bold = re.findall(r"\*\*(.+?)\*\*", page_itself, re.S)
+    def __init__(self, page: Page, tutorial: str, language: Language) -> None:
+        super().__init__(page, words_of(language))
+        bold = re.findall(r"\*\*(.+?)\*\*", LANGUAGE_LINE.sub("", tutorial), re.S)
         self.told = {" ".join(each.split()) for each in bold}
         self.untold: set[str] = set()
         self.left = set(self.told)
 
     def said(self, sentence: str) -> str:
-        (self.left.discard if sentence in self.told else self.untold.add)(sentence)
-        return super().said(sentence)
+        said = super().said(sentence)
+        (self.left.discard if said in self.told else self.untold.add)(said)
+        return said
 
 
 class Camera:
     """Takes the pictures that the page shows, where pictures are wanted."""
 
-    def __init__(self, page: Page, tutorial: str) -> None:
+    def __init__(self, page: Page, tutorial: str, language: Language) -> None:
         self._page = page
         self.wanted = re.findall(r"\(pictures/(\w+)\.webp\)", tutorial)
-        self._folder = os.environ.get("RISALA_PICTURES")
+        self._folder = PICTURES and Path(PICTURES) / folder_of(language) / "pictures"
         self._devtools = page.context.new_cdp_session(page)
 
     def take(self, name: str) -> None:
@@ -82,16 +93,17 @@ class Camera:
             self._page.mouse.move(0, 0)
             asked = {"format": "webp", "quality": QUALITY}
             taken = self._devtools.send("Page.captureScreenshot", asked)["data"]
-            (Path(self._folder) / f"{name}.webp").write_bytes(base64.b64decode(taken))
+            self._folder.mkdir(exist_ok=True)
+            (self._folder / f"{name}.webp").write_bytes(base64.b64decode(taken))
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Callable[[str], Page]]:
+def visit(browser: Browser) -> Iterator[Callable[[str, Language], Page]]:
     contexts, watches = [], []
 
-    def begin(url: str) -> Page:
+    def begin(url: str, language: Language) -> Page:
         options = {"viewport": {"width": 1100, "height": 720}, "reduced_motion": "reduce"}
-        context = browser.new_context(locale="en", **options)
+        context = browser.new_context(locale=language, **options)
         contexts.append(context)
         watches.append(Watch(context, url))
         page = context.new_page()
@@ -104,14 +116,15 @@ def visit(browser: Browser) -> Iterator[Callable[[str], Page]]:
     assert [fault for watch in watches for fault in watch.faults] == []
 
 
-def test_the_dashboard(play, clean, visit):
-    tutorial = prose(ROOT / "docs/tutorials/dashboard.md")
+@pytest.mark.parametrize("language", LANGUAGES_PLAYED)
+def test_the_dashboard(play, clean, visit, language):
+    tutorial = prose(ROOT / "docs" / folder_of(language) / "dashboard.md")
     book = play("docs/tutorials/dashboard.md", prefix=clean)
     demo = book.serve('make serve ARGS="--data /tmp/risala-demo"')
     demo.wait_line(lambda line: line.startswith("Stop with"))
     base = book.words["http://127.0.0.1:8080"]
-    page = visit(base)
-    hand, camera = ByTheBook(page, tutorial), Camera(page, tutorial)
+    page = visit(base, language)
+    hand, camera = ByTheBook(page, tutorial, language), Camera(page, tutorial, language)
 
     page.goto(f"{base}/sign-up")
     hand.fill("E-mail address", "aicha@baraka.example")
@@ -129,7 +142,7 @@ def test_the_dashboard(play, clean, visit):
     camera.take("start")
 
     hand.open("billing")
-    hand.choose("Card (sandbox)")
+    hand.choose(CARD[language])
     hand.fill("Amount", "200")
     hand.press("Go on")
     hand.follow("Go to the checkout")
@@ -170,14 +183,15 @@ def test_the_dashboard(play, clean, visit):
     hand.see(page.get_by_role("heading").first)
     camera.take("overview")
 
-    assert (hand.left, hand.untold - {"Menu"}) == (set(), set())
+    assert (hand.left, hand.untold - {words_of(language)("Menu")}) == (set(), set())
     assert camera.wanted == []
     demo.interrupt()
 
 
-def test_the_pictures_are_there_and_light():
-    shown = re.findall(r"\((pictures/\w+\.webp)\)", prose(ROOT / "docs/tutorials/dashboard.md"))
-    folder = ROOT / "docs/tutorials"
+@pytest.mark.parametrize("language", ["en", "fr", "ar"])
+def test_the_pictures_are_there_and_light(language):
+    folder = ROOT / "docs" / folder_of(language)
+    shown = re.findall(r"\((pictures/\w+\.webp)\)", prose(folder / "dashboard.md"))
     assert sorted(shown) == sorted(
         str(each.relative_to(folder)) for each in folder.glob("pictures/*")
     )
