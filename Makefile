@@ -112,6 +112,11 @@ browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a rea
 pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial again, in each language, while its test goes through it
 	RISALA_PICTURES=docs $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
 
+.PHONY: clicks
+clicks: $(VENV)/.stamp-dev ## count what a person presses, types and reads for eleven tasks of the pages
+	@$(HAS_CHROMIUM)
+	PYTHONPATH=. $(BIN)/python -m proofs.clicks $(ARGS)
+
 lint: $(VENV)/.stamp-dev ## check style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
