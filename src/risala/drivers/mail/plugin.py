@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
-from risala.drivers.mail.smtp import SmtpMailer
 from risala.plugins.hookspecs import hookimpl
-from risala.plugins.mail import MailerFactory
+from risala.plugins.mail import Mailer, MailerFactory
+
+
+def build_smtp(settings: MailSection) -> Mailer:
+    """Build a mailer by SMTP. It is imported here, so that a service without a mail server does not
+    spend time and memory on it."""
+    from risala.drivers.mail.smtp import SmtpMailer
+
+    return SmtpMailer(settings)
+
 
 SMTP = MailerFactory(
     name="smtp",
-    build=SmtpMailer,
+    build=build_smtp,
     summary="SMTP with STARTTLS or TLS, to one server",
 )
 OUTBOX = MailerFactory(

@@ -10,14 +10,13 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from contextlib import aclosing
 from fractions import Fraction
+from functools import partial
 from ipaddress import ip_address
 from math import ceil
 from typing import Annotated, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
-import httpcore2
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
 from risala.config.kinds import Currency, Money
@@ -39,14 +38,8 @@ from risala.plugins.payment import (
 from risala.sms.currencies import USUAL, decimals_of
 
 NAME: Final = "stripe"
-VERSION: Final = "2024-06-20"
-"""The version of the API: answers stay as they are read here, for any default of the account."""
 SIGNED_FOR_MS: Final = 300_000
 """The maximum age of a callback, as Stripe recommends: limits the replay of a captured one."""
-ANSWER_BYTES_MAX: Final = 256 * 1024
-"""A session has some kilobytes."""
-STEP_S: Final = 8.0
-"""Seconds for each of connecting, writing and reading: together less than the limit of a step."""
 POLL_S: Final = 60.0
 """When callbacks do not come: the first look after a minute, then ever later."""
 _SESSIONS: Final = "/v1/checkout/sessions"
@@ -125,7 +118,11 @@ class StripeSettings(BaseModel):
 
 class StripeCheckout:
     def __init__(self, settings: StripeSettings) -> None:
+        # Imported here, so that a service without Stripe has no client to ask it with.
+        from risala.drivers.payments.stripe_calls import call
+
         self._settings = settings
+        self._call = partial(call, settings.api, settings.secret_key)
         self._rate = Fraction(settings.rate)
         self._is_test = "_test_" in settings.secret_key.get_secret_value()
         self.offer = PaymentOffer(
@@ -225,52 +222,6 @@ class StripeCheckout:
             raise ValueError("another amount was paid than requested")
         return PaymentSettled(NAME, str(session["id"]), amount, currency)
 
-    async def _call(
-        self, method: str, path: str, body: bytes = b"", more: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
-        """An answer of the API.
-
-        Raises:
-            PaymentMethodError: no answer, or a refusal.
-        """
-        headers = {
-            "Host": urlsplit(self._settings.api).netloc,
-            "Authorization": f"Bearer {self._settings.secret_key.get_secret_value()}",
-            "Stripe-Version": VERSION,
-            "Accept": "application/json",
-            "Content-Type": "application/x-www-form-urlencoded",
-            "Content-Length": str(len(body)),
-            **(more or {}),
-        }
-        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), STEP_S)
-        try:
-            # A pool for each call: one that is cancelled leaves nothing behind.
-            async with (
-                httpcore2.AsyncConnectionPool() as pool,
-                pool.stream(
-                    method,
-                    f"{self._settings.api}{path}",
-                    headers=list(headers.items()),
-                    content=body,
-                    extensions={"timeout": timeouts},
-                ) as response,
-            ):
-                octets = await _bounded(response)
-        except (
-            httpcore2.TimeoutException,
-            httpcore2.NetworkError,
-            httpcore2.ProtocolError,
-        ) as error:
-            raise PaymentMethodError(f"Stripe cannot be reached ({type(error).__name__})") from None
-        try:
-            answer = json.loads(octets)
-        except ValueError:
-            answer = None
-        if response.status != 200 or not isinstance(answer, dict):
-            code = _code(answer)
-            raise PaymentMethodError(f"Stripe answered {response.status}{code}")
-        return answer
-
     # -- the provider calls
 
     def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
@@ -317,23 +268,6 @@ class StripeCheckout:
             raise ForgedCallbackError("a callback from Stripe has a wrong signature")
         if abs(callback.received_at_ms - int(at) * 1000) > SIGNED_FOR_MS:
             raise ForgedCallbackError("a callback from Stripe was signed too long ago")
-
-
-async def _bounded(response: httpcore2.Response) -> bytes:
-    octets = bytearray()
-    async with aclosing(response.aiter_stream()) as chunks:
-        async for chunk in chunks:
-            octets += chunk
-            if len(octets) > ANSWER_BYTES_MAX:
-                raise PaymentMethodError("Stripe's answer is too long for a session")
-    return bytes(octets)
-
-
-def _code(answer: object) -> str:
-    """Stripe's own word for the error, if it is a simple word."""
-    error = answer.get("error") if isinstance(answer, dict) else None
-    code = (error.get("code") or error.get("type")) if isinstance(error, dict) else None
-    return f" ({code})" if isinstance(code, str) and code.isidentifier() else ""
 
 
 STRIPE: Final = PaymentMethodFactory(
