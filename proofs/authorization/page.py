@@ -24,7 +24,7 @@ from proofs.authorization.expected import (
 )
 from risala.cli.main import cli
 from risala.engine.model.callers import Role
-from risala.engine.operations import OPERATIONS
+from risala.engine.operations.table import OPERATIONS
 from risala.engine.rules.roles import USERS
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS

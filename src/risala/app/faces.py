@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.app.listening import ServiceAddresses
-from risala.app.smpp import serve_smpp
 from risala.config.model import Settings
 from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
@@ -69,6 +68,9 @@ async def open_faces(
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, shutdown=stop))
     if listening.smpp:
+        # Imported here, so that a service without customers' SMPP does not have it in memory.
+        from risala.app.smpp import serve_smpp
+
         smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)
         await faces.start(smpp)
     if metrics is not None:

@@ -29,8 +29,8 @@ from risala.engine.model.records.mailing_rows import SettledRow
 from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
-from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import parse
+from risala.engine.operations.table import OPERATIONS
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
 from risala.engine.rules.alerts.alert import AlertKind

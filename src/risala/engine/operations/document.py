@@ -9,9 +9,9 @@ from typing import Any, Final
 from pydantic.fields import FieldInfo
 
 from risala.engine.model.callers import Role
-from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import ArgumentKind
 from risala.engine.operations.operation import Operation
+from risala.engine.operations.table import OPERATIONS
 from risala.engine.operations.verify import Configure
 from risala.engine.rules.roles import USERS
 from risala.engine.rules.verify_settings import VerifySettings

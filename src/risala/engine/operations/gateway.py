@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeVar
+
+import trio
 
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.broadcast import Subscription
@@ -31,7 +34,6 @@ from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.operations import answer, perform
 from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.mailings.uploads import receive_upload
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
@@ -43,11 +45,18 @@ from risala.engine.verify.sessions import Judge, Open, view_of
 from risala.plugins.page import ConsolePages
 
 R = TypeVar("R")
+TABLE: Final = "risala.engine.operations.table"
+"""The module that imports every operation."""
 
 
 class Gateway:
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, *, later: bool = False) -> None:
+        """
+        Args:
+            later: load the table of operations with the first of them, in a thread.
+        """
         self.services = services
+        self._later = later
         self.faces = CompatAccess(services)
         """For callers of faces other than the API."""
 
@@ -270,13 +279,26 @@ class Gateway:
             Forbidden: it is not for the caller's role.
             Refusal: the arguments are wrong, or it cannot be done; one sentence says why.
         """
+        await self._load()
+        from risala.engine.operations.table import perform
+
         return await perform(self.services, caller, name, arguments)
 
     async def ask(
         self, ask: Ask[R], arguments: dict[str, Any], caller: Caller = PROCESS
     ) -> Versioned[R]:
         """:meth:`perform` with a typed answer. Raises the same."""
+        await self._load()
+        from risala.engine.operations.table import answer
+
         return await answer(self.services, caller, ask, arguments)
+
+    async def _load(self) -> None:
+        """Load the table of operations: megabytes that a service does without until somebody does
+        more than send."""
+        if self._later:
+            await trio.to_thread.run_sync(import_module, TABLE)
+            self._later = False
 
     async def receive_upload(
         self,

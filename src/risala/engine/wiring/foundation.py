@@ -56,6 +56,9 @@ class Seams:
     inline_journal: bool = False
     watch_loop: bool = False
     """Watch from a thread whether the loop is blocked; not under a mock clock."""
+    loads_later: bool = False
+    """Load in a thread, when first wanted, what a service that only sends does without; not under a
+    mock clock, which would run on meanwhile."""
     disk: SimulatedDisk | None = None
     """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
     read_table: Read = read
@@ -68,7 +71,7 @@ class Seams:
 
 def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
     clock = SystemClock()
-    return Seams(clock, IdSource(clock), watch_loop=True, fence=fence)
+    return Seams(clock, IdSource(clock), watch_loop=True, loads_later=True, fence=fence)
 
 
 @dataclass(frozen=True, slots=True)

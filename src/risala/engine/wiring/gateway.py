@@ -139,7 +139,8 @@ async def open_intake(
             mailings=mailings,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
-        )
+        ),
+        later=core.seams.loads_later,
     )
 
 

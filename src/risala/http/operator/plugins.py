@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import EngineError, NotFound
 from risala.engine.model.records.upkeep.plugins import ACT
 from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
-from risala.engine.operations import OPERATIONS
+from risala.engine.operations.table import OPERATIONS
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
 from risala.http.web.page_request import PageRequest

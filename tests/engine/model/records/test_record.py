@@ -25,7 +25,7 @@ from risala.engine.model.records.record import (
     to_json,
     undecided,
 )
-from risala.engine.operations import OPERATIONS
+from risala.engine.operations.table import OPERATIONS
 
 AT_MS = 1_767_225_600_123
 

@@ -1,0 +1,187 @@
+"""Everything that a person may do, by name: one table for the API, the pages and the commands."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeVar
+
+import trio
+
+from risala.engine.journal.store.watched import telling
+from risala.engine.model.audit import family_of
+from risala.engine.model.callers import Caller
+from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
+from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.operations import (
+    accounts,
+    countries,
+    credentials,
+    inbound,
+    keys,
+    lists,
+    messages,
+    money,
+    overview,
+    senders,
+    sessions,
+    verify,
+)
+from risala.engine.operations.account_data import (
+    choices,
+    deletion,
+    erasing,
+    exporting,
+    restored,
+    retention,
+)
+from risala.engine.operations.arguments import Arguments, Json, parse
+from risala.engine.operations.carriers import changes, routes, status
+from risala.engine.operations.console import messages as found_messages
+from risala.engine.operations.console import (
+    organizations,
+    plugins,
+    server_key,
+    system,
+    trail,
+    waiting,
+)
+from risala.engine.operations.console import overview as service_overview
+from risala.engine.operations.console import payments as claimed_payments
+from risala.engine.operations.console import senders as sender_requests
+from risala.engine.operations.faces import hooks, mails
+from risala.engine.operations.mailings import lists as recipient_lists
+from risala.engine.operations.mailings import mailings
+from risala.engine.operations.mailings import rows as mailing_rows
+from risala.engine.operations.mailings import texts as saved_texts
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.paying import payers, payments
+from risala.engine.operations.paying import texts as payment_texts
+from risala.engine.operations.people import account as own_account
+from risala.engine.operations.people import members, users
+from risala.engine.operations.watch import alerts, esmes, requests, service
+from risala.engine.operations.webhooks import deliveries, endpoints
+from risala.engine.services import Services
+
+__all__ = ["OPERATIONS", "answer", "perform", "perform_typed"]
+
+A = TypeVar("A", bound=Arguments)
+R = TypeVar("R")
+
+OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
+    operation.name: operation
+    for room in (
+        accounts,
+        keys,
+        credentials,
+        hooks,
+        organizations,
+        countries,
+        money,
+        payments,
+        claimed_payments,
+        payers,
+        payment_texts,
+        senders,
+        sender_requests,
+        messages,
+        mails,
+        mailings,
+        mailing_rows,
+        lists,
+        found_messages,
+        recipient_lists,
+        saved_texts,
+        requests,
+        overview,
+        waiting,
+        service_overview,
+        system,
+        plugins,
+        server_key,
+        sessions,
+        verify,
+        service,
+        trail,
+        alerts,
+        esmes,
+        status,
+        changes,
+        routes,
+        endpoints,
+        deliveries,
+        inbound,
+        retention,
+        choices,
+        erasing,
+        deletion,
+        exporting,
+        restored,
+        own_account,
+        members,
+        users,
+    )
+    for operation in room.OPERATIONS
+}
+
+
+async def perform(services: Services, caller: Caller, name: str, arguments: Json) -> Json:
+    """Do one operation, JSON in and out. See :meth:`Gateway.perform`."""
+    operation = OPERATIONS.get(name)
+    if operation is None:
+        raise NotFound(f"There is no operation {name!r}.")
+    value, version = await _answer(services, caller, operation, arguments)
+    told = operation.wire(value)
+    return told if operation.edits is None else {**told, "version": version}
+
+
+async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Json) -> Versioned[R]:
+    """Do one operation, with JSON arguments and a typed answer. See :meth:`Gateway.ask`."""
+    return await _answer(services, caller, OPERATIONS[ask.name], arguments)
+
+
+async def _answer(
+    services: Services, caller: Caller, operation: Operation[A, R], arguments: Json
+) -> Versioned[R]:
+    given = parse(operation.arguments, arguments, services.settings.plan)
+    # A read takes the version before the values. Otherwise the version could include a change that
+    # the values lack, and an edit with that version would undo the change unseen.
+    seen = None if operation.writes(given) else _version(services, operation, given)
+    value = await perform_typed(services, caller, operation, given)
+    return Versioned(value, _version(services, operation, given) if seen is None else seen)
+
+
+def _version(services: Services, operation: Operation[Any, Any], given: Arguments) -> int | None:
+    """The version of the thing that the arguments name; None: the operation edits nothing."""
+    if operation.edits is None:
+        return None
+    subject: str = getattr(given, operation.edits)
+    return services.repositories.audit.version_of(subject, family_of(operation.name))
+
+
+async def perform_typed(
+    services: Services, caller: Caller, operation: Operation[A, R], given: A
+) -> R:
+    """Do one operation.
+
+    Raises:
+        NotFound: the named thing does not exist, or this caller may not see it.
+        Forbidden: the operation is not for the caller's role.
+        Refusal: it cannot be done; ``str()`` says why in one sentence.
+        Unavailable: it cannot be done now.
+    """
+    condition = services.recorder.journal.condition
+    call = Call(services, caller, operation.name, given)
+    # Shielded: where the caller hangs up after the commit, the caches must still be brought up to
+    # date with the journal.
+    with trio.CancelScope(shield=True):
+        try:
+            with telling(condition.meet):
+                operation.refuse(services, caller, given)
+                if operation.shows_all(given):
+                    await call.note(call.audit(always=True))
+                return await operation.handler(call)
+        except StorageFailed as error:
+            if isinstance(error, OutcomeUnknown) or condition.ailment is None:
+                raise
+            # The operator is told in full what is wrong with the storage, and what to do.
+            raise StorageFailed(condition.ailment.sentence) from error
+    raise AssertionError("a shield lets nothing be cancelled")
