@@ -17,7 +17,7 @@ _MESSAGING: Final = "risala.cli.commands.messaging."
 _UPKEEP: Final = "risala.cli.commands.upkeep."
 _PLACES: Final = {
     "serve": _UPKEEP + "service:serve",
-    "init": _UPKEEP + "service:init",
+    "init": _UPKEEP + "init:init",
     "org": _ACCOUNTS + "org:org",
     "key": _ACCOUNTS + "key:key",
     "credential": _ACCOUNTS + "credential:credential",

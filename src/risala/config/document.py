@@ -15,8 +15,8 @@ _HEAD: Final = """\
 
 <!-- Written by `python -m risala.config.document`; change `src/risala/config/` instead. -->
 
-`risala init` writes a `risala.toml` with everything below commented out. A value is taken from the
-first of these that has it:
+`risala init --template` writes a `risala.toml` with everything below commented out. A value is
+taken from the first of these that has it:
 
 1. a flag of the command line,
 2. an environment variable: `http.port` is `RISALA_HTTP__PORT`; an empty one counts as not set,
@@ -31,8 +31,9 @@ With an unknown key, a value out of range or two carriers of one name, the servi
 It names every fault at once, with its key and its file or variable.
 
 **Secrets** stay out of the file: in a driver's table, `password_env = "NAME"` takes `password` from
-the environment variable `NAME`, and so does every key that ends in `_env`. Wherever settings are
-shown, passwords, PINs, secrets and tokens are `***`.
+the environment variable `NAME`, and so does every key that ends in `_env`. A variable that is
+not set may stand in the file `secrets` beside the settings, as a line `NAME=value`. Wherever
+settings are shown, passwords, PINs, secrets and tokens are `***`.
 """
 
 _COLUMNS: Final = (

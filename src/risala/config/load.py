@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from risala.config import schema
 from risala.config.environment import read_environment
 from risala.config.faults import NEAR, ConfigError, Fault, Origins, Path, from_pydantic, unknown
+from risala.config.files.secrets_file import take_secrets
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
 from risala.sms.currencies import counting_in, decimals_of, has_too_many
@@ -32,9 +33,12 @@ def load_settings(
 
     ``path`` is the TOML file; None: no file. ``overrides`` are the command line's flags by key
     (``{"http.port": 9000}``); None counts as not given. ``environ`` is :data:`os.environ` unless
-    given. Raises :class:`ConfigError` with every fault.
+    given; passwords that the file names may then stand in the file ``secrets`` beside it. Raises
+    :class:`ConfigError` with every fault.
     """
     tree = _read_file(path) if path else {}
+    if path and environ is None:
+        take_secrets(path, tree)
     named, faults = read_environment(os.environ if environ is None else environ)
     named += [
         (tuple(key.split(".")), value, COMMAND_LINE)

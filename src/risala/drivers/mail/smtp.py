@@ -30,6 +30,20 @@ class SmtpMailer:
         self._settings = settings
         self._limiter = trio.CapacityLimiter(AT_ONCE)
 
+    async def check(self, password: str) -> None:
+        """Connect, encrypt and log in, and hang up: nothing is sent.
+
+        Raises:
+            OSError, smtplib.SMTPException: the server cannot be used so.
+        """
+        await trio.to_thread.run_sync(
+            self._check, password, limiter=self._limiter, abandon_on_cancel=True
+        )
+
+    def _check(self, password: str) -> None:
+        with self._connect(password) as server:
+            server.noop()
+
     async def send(self, mail: Mail) -> None:
         try:
             # Abandoned at a stop: the mail may then be sent twice, which is better than never.
@@ -37,7 +51,7 @@ class SmtpMailer:
                 self._send, mail, limiter=self._limiter, abandon_on_cancel=True
             )
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            reason = _reason(error).replace(mail.to, "the recipient")  # never logged
+            reason = smtp_reason(error).replace(mail.to, "the recipient")  # never logged
             raise MailNotSentError(f"The mail was not sent: {reason}") from error
 
     def _send(self, mail: Mail) -> None:
@@ -50,10 +64,11 @@ class SmtpMailer:
         message["Auto-Submitted"] = "auto-generated"  # RFC 3834: prevents automatic replies
         # base64, because not every server takes eight bits a character (8BITMIME).
         message.set_content(mail.text, cte="base64")
-        with self._connect() as server:
+        password = os.environ.get(self._settings.password_env or "", "")
+        with self._connect(password) as server:
             server.send_message(message, to_addrs=[mail.to])
 
-    def _connect(self) -> smtplib.SMTP:
+    def _connect(self, password: str) -> smtplib.SMTP:
         have = self._settings
         host = have.host or ""
         if have.security == "tls":
@@ -67,14 +82,14 @@ class SmtpMailer:
             if have.security == "starttls":
                 server.starttls(context=ssl.create_default_context())
             if have.user is not None:
-                server.login(have.user, os.environ.get(have.password_env or "", ""))
+                server.login(have.user, password)
         except BaseException:
             server.close()
             raise
         return server
 
 
-def _reason(error: Exception) -> str:
+def smtp_reason(error: Exception) -> str:
     """The text of an error from the server or the system, on one line."""
     said = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):  # its text is a dictionary by address

@@ -19,6 +19,19 @@ _OCTETS_MAX: Final = 1_000_000
 """Room for thousands of notes; a file that is longer is not one that we wrote."""
 
 
+_NOTES: Final = ("risala", "modem-pins.json")
+"""A file in the user's state directory for the SIMs whose PIN was typed and not confirmed."""
+
+
+def notes_path() -> Path:
+    """The path of the notes: by the XDG Base Directory Specification, or in /var/lib for a user
+    without a home."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    home = os.environ.get("HOME", "")
+    base = Path(state) if state else Path(home, ".local", "state") if home else Path("/var/lib")
+    return base.joinpath(*_NOTES)
+
+
 class NoteFile:
     """:class:`~risala.drivers.modem.notes.ModemNotes` as a JSON object, read and written whole."""
 

@@ -28,7 +28,8 @@ RECORDS: Final = HTTP.parent / "engine" / "model" / "records"
 """Records: the labels and hints of their fields are sentences of forms."""
 SHARED: Final = "web"
 CONSOLE: Final = "operator"
-FACES: Final = ("web", "dashboard", CONSOLE)
+FIRST_RUN: Final = "first_run"
+FACES: Final = ("web", "dashboard", CONSOLE, FIRST_RUN)
 TRANSLATED: Final = (Language.FRENCH, Language.ARABIC)
 """The sources are in English."""
 KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
@@ -58,8 +59,8 @@ def domain_of(path: Path) -> str:
     if path.is_relative_to(RECORDS):
         return SHARED
     face, *inner = path.relative_to(HTTP).parts
-    if face == SHARED:
-        return SHARED
+    if face in (SHARED, FIRST_RUN):
+        return face
     inner = [part for part in inner if part != "templates"]
     page = inner[0].rsplit(".", 1)[0]
     return f"{CONSOLE}_{page}" if face == CONSOLE else page

@@ -31,6 +31,11 @@ _NUMBERS_KEPT: Final = 8192
 """Numbers of each country whose answer is kept: to find it takes the library some 25 µs."""
 
 
+def country_codes() -> tuple[str, ...]:
+    """The countries that the library knows, by their ISO 3166-1 codes."""
+    return tuple(sorted(phonenumbers.SUPPORTED_REGIONS))
+
+
 class LibraryCountry:
     """A country by its ISO 3166-1 code.
 

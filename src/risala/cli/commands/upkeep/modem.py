@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from risala.drivers.modem.settings import ModemSettings
 
 _DRIVER: Final = "modem"
-_NOTES: Final = ("risala", "modem-pins.json")
-"""A file in the user's state directory for the SIMs whose PIN was typed and not confirmed."""
 
 
 @click.group()
@@ -143,12 +140,12 @@ def _examine(
     from risala.cli.reach import session
     from risala.drivers.modem.doctor.bench import Bench
     from risala.drivers.modem.doctor.doctor import examine
-    from risala.drivers.modem.notefile import NoteFile
+    from risala.drivers.modem.notefile import NoteFile, notes_path
     from risala.drivers.modem.port.host import Host
     from risala.drivers.modem.ready.pin import PinMemory
 
     settings = _settings(options, port, baud, pin_env)
-    memory = PinMemory(NoteFile(_notes_path()))
+    memory = PinMemory(NoteFile(notes_path()))
     bench = Bench(settings, memory=memory, types_anyway=type_pin, host=Host())
 
     async def main() -> Findings:
@@ -156,15 +153,6 @@ def _examine(
             return await examine(bench, timeout_s, on_check)
 
     return session.run_async(main)
-
-
-def _notes_path() -> Path:
-    """The path of the notes: by the XDG Base Directory Specification, or in /var/lib for a user
-    without a home."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    home = os.environ.get("HOME", "")
-    base = Path(state) if state else Path(home, ".local", "state") if home else Path("/var/lib")
-    return base.joinpath(*_NOTES)
 
 
 def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> ModemSettings:

@@ -1,0 +1,190 @@
+"""What follows the questions: settings, service, operator, an SMS to their phone, and a link."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import trio
+
+from risala.cli.first_run import service
+from risala.cli.first_run.settings import SettingsFile
+from risala.cli.reach.performer import GatewaySession
+from risala.cli.reach.refused import CommandRefused
+from risala.engine.model.records import messages
+from risala.engine.model.records.carriers import rereading
+from risala.engine.model.records.paying.ledger import TOP_UP
+from risala.engine.model.records.people import members, organizations, users
+from risala.http.first_run import ending
+from risala.http.first_run.ending import FirstRunEnd, Report, Stage, StageKind
+from risala.http.first_run.questions import TRIAL
+from risala.http.first_run.reading import Answers
+from risala.sms.currencies import counting_in
+
+_ONES_OWN: Final = 20
+"""Parts that the balance of a new organization is enough for."""
+_RECEIPT_S: Final = 90.0
+"""Seconds for the message to arrive: a modem registers within one minute."""
+_LOOK_S: Final = 0.3
+_TEXT: Final = "Risala works: this SMS came by {carrier}."
+_CONFLICT: Final = 409
+_OVER: Final = frozenset({"delivered", "failed", "undelivered", "canceled"})
+
+
+@dataclass(slots=True)
+class Finish:
+    """The end of one first run.
+
+    Args:
+        file: the settings, to be written.
+        data: the data directory.
+        report: takes each stage as it comes.
+    """
+
+    file: SettingsFile
+    data: Path
+    report: Report
+    child: service.ChildService | None = None
+    """The service, where it was started here."""
+
+    async def run(self, answers: Answers, held: AsyncExitStack) -> FirstRunEnd:
+        """Do all of it. A service that this starts runs until ``held`` is closed.
+
+        Raises:
+            CommandRefused: it went wrong, and where.
+        """
+        is_running = await service.is_running(self.data)
+        changes, secrets = self.file.write(answers)
+        is_changed = bool(changes or secrets or not self.file.text)
+        sentence = ending.WRITTEN if is_changed else ending.UNCHANGED
+        self._tell(StageKind.DONE, sentence, path=self.file.path)
+        self.child = await self._service(held, is_running=is_running, is_changed=is_changed)
+        with counting_in(answers.get("currency", "")):
+            async with service.reached(self.data) as gateway:
+                session = GatewaySession(gateway, running=True)
+                if is_running and is_changed and not service.is_of_systemd(self.file.path):
+                    await self._reread(session)
+                return await self._people(session, answers)
+
+    async def _service(
+        self, held: AsyncExitStack, *, is_running: bool, is_changed: bool
+    ) -> service.ChildService | None:
+        """Start the service where none runs; None: it is not our child."""
+        if service.is_of_systemd(self.file.path) and (is_changed or not is_running):
+            self._tell(StageKind.NOW, ending.STARTING)
+            await service.by_systemd()
+            return None
+        if is_running:
+            return None
+        self._tell(StageKind.NOW, ending.STARTING)
+        child = service.ChildService(self.file.path, self.data)
+        await held.enter_async_context(child.running())
+        self._tell(StageKind.DONE, ending.RUNNING, url=child.url)
+        return child
+
+    async def _reread(self, session: GatewaySession) -> None:
+        seen = (await session.ask(rereading.PREVIEW)).value
+        if seen.faults:
+            raise CommandRefused(" ".join(each.text for each in seen.faults))
+        await session.ask(rereading.APPLY, hash=seen.hash)
+        self._tell(StageKind.DONE, ending.REREAD)
+        if seen.need_restart:
+            keys = ", ".join(seen.need_restart)
+            self._tell(StageKind.ODD, ending.RESTART, keys=keys)
+
+    async def _people(self, session: GatewaySession, answers: Answers) -> FirstRunEnd:
+        operator, name = answers.get("operator", ""), answers.get("organization", "")
+        try:
+            await session.ask(users.CREATE, email=operator, operator=True)
+        except CommandRefused as refused:
+            if refused.status != _CONFLICT:
+                raise
+            await session.ask(users.SET, email=operator, operator=True)
+        self._tell(StageKind.DONE, ending.OPERATOR, email=operator)
+        organization_id = await _organization(session, name, answers.get("price", ""))
+        with suppress(CommandRefused):  # they are a member already
+            await session.ask(
+                members.ADD, organization_id=organization_id, email=operator, role="owner"
+            )
+        message_id, status = None, None
+        if answers.get("phone"):
+            self._tell(StageKind.DONE, ending.ORGANIZATION, name=name)
+            message_id, status = await self._message(session, answers, organization_id)
+        else:
+            self._tell(StageKind.ODD, ending.NO_PHONE)
+        link = (await session.ask(users.SIGN_IN, email=operator, operator=True)).value
+        path = urlsplit(link.url).path
+        local = link.url if self.child is None else f"{self.child.url}{path}"
+        is_well = status not in ("failed", "undelivered")
+        return FirstRunEnd(link.url, local, organization_id, message_id, status, is_well)
+
+    async def _message(
+        self, session: GatewaySession, answers: Answers, organization_id: str
+    ) -> tuple[str, str]:
+        """Send the message, and follow it until it ends; its id and status."""
+        carrier = answers.get("carrier_name") or TRIAL
+        text = _TEXT.format(carrier=carrier)
+        accepted = await session.ask(
+            messages.SEND, organization_id=organization_id, to=answers.get("phone", ""), body=text
+        )
+        self._tell(StageKind.NOW, ending.SENDING, number=answers.get("phone", ""), carrier=carrier)
+        found = await self._follow(session, accepted.value.message_id)
+        self._judge(found, answers, accepted.value.sender)
+        return found.id, found.status
+
+    async def _follow(self, session: GatewaySession, message_id: str) -> messages.MessageView:
+        until, last = trio.current_time() + _RECEIPT_S, ""
+        while True:
+            story = (await session.ask(messages.SHOW, message_id=message_id)).value
+            found = story.message
+            if found.status in _OVER or trio.current_time() > until:
+                return found
+            if found.status != last:
+                last = found.status
+                sentence = ending.SENT if last == "sent" else ending.WAITING
+                self._tell(StageKind.NOW, sentence)
+            await trio.sleep(_LOOK_S)
+
+    def _judge(self, found: messages.MessageView, answers: Answers, sender: str) -> None:
+        match found.status:
+            case "delivered" if answers.get("carrier", "") == TRIAL:
+                self._tell(StageKind.ODD, ending.DELIVERED_TRIAL)
+            case "delivered":
+                self._tell(StageKind.DONE, ending.DELIVERED)
+            case "sent":
+                self._tell(StageKind.ODD, ending.NO_RECEIPT)
+            case "failed" | "undelivered" if found.error_code == "SENDER_REFUSED":
+                self._tell(StageKind.BAD, ending.SENDER_REFUSED, sender=sender)
+            case "failed" | "undelivered" | "canceled":
+                self.report(
+                    Stage(
+                        StageKind.BAD,
+                        ending.NOT_ARRIVED,
+                        {},
+                        found.carrier_code or "",
+                        found.error_code,
+                    )
+                )
+            case _:
+                self._tell(StageKind.ODD, ending.STILL_WAITING)
+
+    def _tell(self, kind: StageKind, sentence: str, **holes: object) -> None:
+        self.report(Stage(kind, sentence, holes))
+
+
+async def _organization(session: GatewaySession, name: str, price: str) -> str:
+    """The organization of that name; a new one gets a balance for some messages."""
+    found = (await session.ask(organizations.FIND, name=name)).value
+    if found.organization_id is not None:
+        return found.organization_id
+    if found.count:
+        raise CommandRefused(f"{found.count} organizations are named {name}. Choose another name.")
+    made = (await session.ask(organizations.CREATE, name=name)).value
+    amount = Decimal(price) * _ONES_OWN
+    if amount:
+        await session.ask(TOP_UP, organization_id=made.id, amount=f"{amount:f}", note="First run")
+    return made.id

@@ -1,0 +1,98 @@
+"""The first run on a page: its address, and what follows when its reader is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import partial
+from typing import Final, Protocol
+
+import click
+import trio
+
+from risala.cli.first_run.finishing import Finish
+from risala.cli.reach.logs import log_to_stderr
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+from risala.config.model import HttpSection
+from risala.http.first_run.app import FirstRunApp
+from risala.http.first_run.ending import FirstRunEnd, Report, Stage
+from risala.http.first_run.page_request import ROOT
+from risala.http.first_run.progress import FinishFailed, FirstRunProgress
+from risala.http.first_run.trials import Trials
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import ListenError, base_url, listen_tcp
+
+LOOPBACK: Final = "127.0.0.1"
+"""The only address that the page listens on."""
+LIFE_S: Final = 3600.0
+"""Seconds for all questions; then the page is closed."""
+_LAST_S: Final = 30.0
+"""Seconds for the reader to see how it ended."""
+
+
+class PageRun(Protocol):
+    """The command that the page is of."""
+
+    @property
+    def trials(self) -> Trials: ...
+
+    def report(self, stage: Stage) -> None: ...
+
+    def finish(self, report: Report) -> Finish: ...
+
+    async def conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None: ...
+
+
+async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> None:
+    """Serve the page until its reader is done; then go on as the terminal does.
+
+    Raises:
+        CommandRefused: the port cannot be used, nobody finished in time, or the message failed.
+    """
+    log_to_stderr()
+    try:
+        sock = listen_tcp(LOOPBACK, port)
+    except ListenError as error:
+        raise CommandRefused(str(error)) from None
+    over = trio.Event()
+    async with AsyncExitStack() as held:
+        finish = run.finish(run.report)
+        progress = FirstRunProgress(standing, run.trials, partial(_finish, finish, held))
+        http = HttpSection()
+        async with trio.open_nursery() as nursery:
+            app = FirstRunApp(progress, http, over)
+            await nursery.start(partial(serve_app, app, http, sock=sock, shutdown=over))
+            output.warned("Open this address in a browser on this machine. It works once:")
+            click.echo(f"{base_url(sock)}{ROOT}/{progress.token}")
+            ended = await _until_over(progress, over)
+            over.set()
+        if ended is None:
+            raise CommandRefused("Nobody finished the questions within an hour. Start again.")
+        await run.conclude(ended, finish, stays=True)
+
+
+async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunEnd | None:
+    with trio.move_on_after(LIFE_S):
+        ended = await progress.run()
+        with trio.move_on_after(_LAST_S):
+            await over.wait()
+        return ended
+    return None
+
+
+async def _finish(
+    finish: Finish, held: AsyncExitStack, answers: Mapping[str, str], report: Report
+) -> FirstRunEnd:
+    def both(stage: Stage) -> None:
+        report(stage)
+        shown(stage)
+
+    shown, finish.report = finish.report, both
+    try:
+        return await finish.run(answers, held)
+    except CommandRefused as refused:
+        click.echo(click.style(refused.message, fg="red"), err=True)
+        raise FinishFailed(refused.message) from None
+    finally:
+        finish.report = shown

@@ -1,0 +1,190 @@
+"""The ways through the first run: a conversation, a file of answers, a page."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from risala.cli.first_run import service
+from risala.cli.first_run.answers_file import checked, read_answers
+from risala.cli.first_run.conversation import Conversation
+from risala.cli.first_run.finishing import Finish
+from risala.cli.first_run.settings import SettingsFile
+from risala.cli.first_run.trials import MachineTrials
+from risala.cli.reach import session
+from risala.cli.reach.options import Options
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.signals import until_signal
+from risala.cli.show import output
+from risala.engine.model.records.people import organizations, users
+from risala.engine.wiring.foundation import DATABASE
+from risala.http.first_run.ending import FirstRunEnd, Stage, StageKind
+from risala.http.first_run.reading import Answers
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+_MARKS: Final = {StageKind.NOW: "…", StageKind.DONE: "✓", StageKind.ODD: "!", StageKind.BAD: "✗"}
+_COLOURS: Final = {StageKind.DONE: "green", StageKind.ODD: "yellow", StageKind.BAD: "red"}
+_ENDED: Final = "Nothing was written."
+
+
+@dataclass(slots=True)
+class FirstRun:
+    """One run of ``risala init``.
+
+    Args:
+        path: the settings' file.
+        data: the data directory; None: the settings say it.
+        tries: also try out the answers.
+    """
+
+    path: Path
+    data: Path | None
+    tries: bool
+    as_json: bool
+    file: SettingsFile = field(init=False)
+    is_running: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        if not self.path.parent.is_dir():
+            raise CommandRefused(f"There is no folder {self.path.parent}. Make it first.")
+        self.file = SettingsFile.at(self.path)
+        if self.data is None:
+            self.data = self._data()
+        self.is_running = session.run_async(lambda: service.is_running(self._directory))
+
+    @property
+    def _directory(self) -> Path:
+        assert self.data is not None
+        return self.data
+
+    def _data(self) -> Path:
+        if self.path == service.SYSTEM_FILE and "storage" not in self.file.tree:
+            return service.SYSTEM_DATA
+        if not self.file.text:
+            return Path("risala-data")
+        return self._options.settings().storage.data_dir
+
+    @property
+    def _options(self) -> Options:
+        return Options(self.data, self.path, self.as_json)
+
+    @property
+    def trials(self) -> MachineTrials:
+        return MachineTrials(is_running=self.is_running)
+
+    # -- the ways
+
+    def by_conversation(self) -> None:
+        """Ask in the terminal."""
+        try:
+            talk = Conversation(self.trials, self.present_answers(), tries=self.tries)
+            talk.ask()
+            if not talk.confirmed(str(self.path)):
+                raise CommandRefused(_ENDED)
+        except click.Abort:
+            raise CommandRefused(f"\n{_ENDED}") from None
+        answers = talk.answers
+        self._run(lambda: self._finish(answers, stays=True))
+
+    def by_file(self, answers: Path | None) -> None:
+        """Take the answers of a file."""
+        given, standing = read_answers(answers), self.present_answers()
+
+        async def main() -> None:
+            found = await checked(given, standing, self.trials, tries=self.tries)
+            await self._finish(found, stays=False)
+
+        self._run(main)
+
+    def by_page(self, port: int) -> None:
+        """Ask on a page."""
+        from risala.cli.first_run.page import serve_page
+
+        standing = self.present_answers()
+        self._run(lambda: serve_page(self, standing, port))
+
+    def _run(self, main: Callable[[], Awaitable[None]]) -> None:
+        async def within() -> None:
+            async with until_signal():
+                await main()
+
+        session.run_async(within)
+
+    # -- what is known
+
+    def present_answers(self) -> dict[str, str]:
+        """The answers that the settings and the data have already."""
+        found = self.file.present_answers()
+        if self.file.text and (self._directory / DATABASE).exists():
+            with suppress(CommandRefused):
+                found |= session.run(self._options.settings(), _people, quiet=True)
+        return found
+
+    def finish(self, report: Callable[[Stage], None]) -> Finish:
+        """What follows the questions."""
+        return Finish(self.file, self._directory, report)
+
+    async def _finish(self, answers: Answers, *, stays: bool) -> None:
+        """The end in a terminal.
+
+        Args:
+            stays: a service that was started for it goes on until Ctrl-C.
+        """
+        async with AsyncExitStack() as held:
+            finish = self.finish(self.report)
+            ended = await finish.run(answers, held)
+            await self.conclude(ended, finish, stays=stays)
+
+    async def conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None:
+        """Print the link, and stay with a service that runs here.
+
+        Raises:
+            CommandRefused: the message did not arrive.
+        """
+        self._tell(ended)
+        if stays and finish.child is not None:
+            output.warned("Risala runs here until you press Ctrl-C.")
+            await finish.child.wait()
+        if not ended.is_well:
+            raise CommandRefused("The SMS did not arrive. Answer again with: risala init")
+
+    def report(self, stage: Stage) -> None:
+        """Print a stage of the end."""
+        if self.as_json:  # stdout has nothing but the answer
+            return
+        text = f"{_MARKS[stage.kind]} {output.clean(stage.english)}"
+        click.echo(click.style(text, fg=_COLOURS.get(stage.kind)))
+
+    def _tell(self, ended: FirstRunEnd) -> None:
+        told = {
+            "path": str(self.path),
+            "organizationId": ended.organization_id,
+            "messageId": ended.message_id,
+            "status": ended.status,
+            "url": ended.url,
+        }
+        if output.show(self.as_json, told):
+            return
+        output.warned("Open this link within ten minutes. It signs you in, once:")
+        click.echo(ended.url)
+        if ended.local_url != ended.url:
+            output.warned("On this machine itself it is:")
+            click.echo(ended.local_url)
+
+
+async def _people(asked: GatewaySession) -> dict[str, str]:
+    found: dict[str, str] = {}
+    operators = (await asked.ask(users.LIST, operator=True)).value.users
+    if operators:
+        found["operator"] = operators[0].email
+    first = (await asked.ask(organizations.LIST, limit=1)).value.organizations
+    if first:
+        found["organization"] = first[0].name
+    return found

@@ -1,0 +1,212 @@
+"""Reading one answer of the first run: the value that it means, or what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from risala.http.web.languages import N_
+from risala.sms.address import sender_fault, spelled
+from risala.sms.currencies import decimals_of, has_too_many
+from risala.sms.numbering.plan import NumberingPlan, plan_of
+
+Answers = Mapping[str, str]
+"""The answers until now, by the questions' names."""
+Reader = Callable[[str, Answers], str]
+YES: Final = "yes"
+NO: Final = "no"
+PORT_MAX: Final = 65_535
+_CARRIER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_EMAIL: Final = re.compile(r"[^@\s<>\"]{1,64}@[^@\s<>\"]+\.[^@\s.<>\"]+")
+_HOST: Final = re.compile(r"[A-Za-z0-9_.:-]{1,253}")
+_SYSTEM_ID: Final = re.compile(r"[ -~]{1,15}")
+_PIN: Final = re.compile(r"[0-9]{4,8}")
+_AMOUNT: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
+_NAME_MAX: Final = 80
+"""Characters of an organization's name."""
+_AT_HOME: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+class Wrong(ValueError):
+    """An answer that cannot be used.
+
+    Args:
+        sentence: what is wrong and what to do, as the catalogues have it.
+        said: what a carrier, a modem or a server said; it is told behind the sentence.
+        holes: the values of the sentence's placeholders.
+    """
+
+    def __init__(self, sentence: str = "", said: str = "", **holes: object) -> None:
+        self.sentence = sentence
+        self.said = said
+        self.holes = holes
+        super().__init__(" ".join(filter(None, (sentence.format(**holes), said))))
+
+
+def one_line(text: str, _: Answers) -> str:
+    """Any text of one line; a password."""
+    if not text.isprintable():
+        raise Wrong(N_("It has a line end or another character that cannot be typed."))
+    return text
+
+
+def country(text: str, _: Answers) -> str:
+    code = text.upper()
+    try:
+        plan_of((code,))
+    except ValueError:
+        raise Wrong(
+            N_("{code} is no country that Risala knows. Write its two letters, such as MR or SN."),
+            code=text,
+        ) from None
+    return code
+
+
+def currency(text: str, _: Answers) -> str:
+    code = text.upper()
+    if re.fullmatch("[A-Z]{3}", code) is None:
+        raise Wrong(N_("A currency has three letters, such as MRU or XOF."))
+    return code
+
+
+def price(text: str, answers: Answers) -> str:
+    money, plain = answers.get("currency", ""), text.replace(",", ".").strip()
+    if _AMOUNT.fullmatch(plain) is None:
+        raise Wrong(N_("Write an amount in digits, such as {amount}."), amount=price_in(money))
+    if has_too_many(plain.partition(".")[2], decimals_of(money)):
+        raise Wrong(
+            N_("{currency} has {places} decimals. Write an amount such as {amount}."),
+            currency=money,
+            places=decimals_of(money),
+            amount=price_in(money),
+        )
+    return plain
+
+
+def price_in(money: str) -> str:
+    """An amount in a currency that may be the price of a part."""
+    return {0: "25", 2: "0.50" if money == "MRU" else "0.05"}.get(decimals_of(money), "0.050")
+
+
+def one_of(*keys: str) -> Reader:
+    def read(text: str, _: Answers) -> str:
+        found = text.lower()
+        if found not in keys:
+            raise Wrong(N_("Choose one of these: {choices}."), choices=", ".join(keys))
+        return found
+
+    return read
+
+
+def yes_or_no(text: str, _: Answers) -> str:
+    if text.lower() in ("y", YES, "true", "on"):
+        return YES
+    if text.lower() in ("n", NO, "false", "off", ""):
+        return NO
+    raise Wrong(N_("Answer yes or no."))
+
+
+def carrier_name(text: str, _: Answers) -> str:
+    if _CARRIER_NAME.fullmatch(text) is None or text == "test":
+        raise Wrong(
+            N_("A name has small letters, digits, - and _, at most 40, such as mattel or sim-1.")
+        )
+    return text
+
+
+def host(text: str, _: Answers) -> str:
+    if _HOST.fullmatch(text) is None:
+        raise Wrong(
+            N_("Write only the name or the address of the machine, such as smsc.example.net.")
+        )
+    return text
+
+
+def port(least: int = 1) -> Reader:
+    def read(text: str, _: Answers) -> str:
+        if not (text.isascii() and text.isdecimal() and least <= int(text) <= PORT_MAX):
+            raise Wrong(N_("A port is a number from {least} to 65535."), least=least)
+        return str(int(text))
+
+    return read
+
+
+def rate(text: str, _: Answers) -> str:
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        found = 0.0
+    if not 0 < found <= 100_000:
+        raise Wrong(N_("Write how many parts a second your contract allows, such as 10."))
+    return f"{found:g}"
+
+
+def system_id(text: str, _: Answers) -> str:
+    if _SYSTEM_ID.fullmatch(text) is None:
+        raise Wrong(N_("A system_id has 1 to 15 letters, digits and signs, without accents."))
+    return text
+
+
+def sender(text: str, _: Answers) -> str:
+    found = spelled(text.upper())
+    if sender_fault(found) is not None:
+        raise Wrong(
+            N_("A sender name has 1 to 11 letters, digits and spaces, and at least one letter.")
+        )
+    return found
+
+
+def modem_port(text: str, _: Answers) -> str:
+    url = urlsplit(text)
+    if text.startswith("/") or (url.scheme == "socket" and url.hostname):
+        return text
+    raise Wrong(N_("A port is a path such as /dev/ttyUSB0, or socket://host:port."))
+
+
+def pin(text: str, _: Answers) -> str:
+    if _PIN.fullmatch(text) is None:
+        raise Wrong(N_("A PIN has 4 to 8 digits."))
+    return text
+
+
+def public_url(text: str, _: Answers) -> str:
+    parts = urlsplit(text)
+    try:
+        at_home = parts.netloc.rpartition(":")[0] in _AT_HOME or parts.netloc in _AT_HOME
+        good = bool(parts.hostname) and parts.username is None and (parts.port or 1) > 0
+    except ValueError:
+        good = at_home = False
+    if not good or not (parts.scheme == "https" or (parts.scheme == "http" and at_home)):
+        raise Wrong(N_("Write the whole address, such as https://sms.example.mr."))
+    if parts.path.strip("/") or parts.query or parts.fragment:
+        raise Wrong(N_("Leave out what stands behind the name: Risala needs the whole of it."))
+    return f"{parts.scheme}://{parts.netloc.lower()}"
+
+
+def email(text: str, _: Answers) -> str:
+    if _EMAIL.fullmatch(text) is None:
+        raise Wrong(N_("This is not an e-mail address. It looks like name@example.mr"))
+    return text
+
+
+def organization(text: str, _: Answers) -> str:
+    if not text.isprintable() or len(text) > _NAME_MAX or re.search("[<>@]|://", text):
+        raise Wrong(N_("A name has at most 80 characters, and no link or e-mail address."))
+    return " ".join(text.split())
+
+
+def phone(text: str, answers: Answers) -> str:
+    try:
+        return plan_in(answers).read(text)
+    except ValueError:
+        raise Wrong(
+            N_("This is no mobile number of your country. Write it like {example}."),
+            example=plan_in(answers).local_example,
+        ) from None
+
+
+def plan_in(answers: Answers) -> NumberingPlan:
+    """The numbers of the country that was answered."""
+    return plan_of((answers.get("country", "MR"),))

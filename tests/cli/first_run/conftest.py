@@ -1,0 +1,37 @@
+"""A machine for the first run: a carrier's simulator, and answers that may be wrong."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from risala.http.first_run.asking import FirstRunStep
+from risala.http.first_run.reading import Answers, Wrong
+
+
+class ScriptedTrials:
+    """Trials whose outcomes are given beforehand."""
+
+    def __init__(self) -> None:
+        self.wrong: dict[str, list[Wrong]] = {}
+        """For each step, what its next tries find; then they find nothing."""
+        self.tried: list[str] = []
+        self.found: Sequence[tuple[str, str]] = ()
+
+    async def modems(self) -> Sequence[tuple[str, str]]:
+        return self.found
+
+    async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
+        self.tried.append(step.name)
+        if self.wrong.get(step.name):
+            raise self.wrong[step.name].pop(0)
+
+
+@pytest.fixture
+def trials():
+    return ScriptedTrials()
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch, tmp_path):
+    monkeypatch.delenv("RISALA_DATA", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

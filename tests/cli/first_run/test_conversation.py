@@ -1,0 +1,164 @@
+"""The questions in a terminal: wrong answers, the way back, what stands."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from risala.cli.first_run.conversation import Conversation
+from risala.http.first_run.reading import Wrong
+
+
+def talk(trials, *typed: str, standing=None):
+    """What was answered, and what was to be read."""
+
+    @click.command()
+    def command():
+        conversation = Conversation(trials, standing or {})
+        conversation.ask()
+        command.answers = conversation.answers
+
+    done = CliRunner().invoke(command, input="".join(f"{each}\n" for each in typed))
+    assert done.exception is None, done.output
+    return command.answers, done.output
+
+
+MONEY = ("", "", "")
+"""Country, currency and price as they are offered."""
+LAST = ("", "", "", "me@example.mr", "", "36 12 34 56")
+"""From the public address to the phone, for whoever has no mail."""
+SMPP = ("", "mattel", "smsc.example.net", "", "", "risala", "s3cret", "", "")
+
+
+def test_enter_takes_what_is_offered(trials):
+    answers, told = talk(trials, *MONEY, *SMPP, *LAST)
+    assert answers == {
+        "country": "MR",
+        "currency": "MRU",
+        "price": "0.50",
+        "carrier": "smpp",
+        "carrier_name": "mattel",
+        "smpp_host": "smsc.example.net",
+        "smpp_port": "2775",
+        "smpp_tls": "no",
+        "smpp_system_id": "risala",
+        "smpp_password": "s3cret",
+        "smpp_rate": "10",
+        "sender": "RISALA",
+        "public_url": "",
+        "port": "8080",
+        "mail_host": "",
+        "operator": "me@example.mr",
+        "organization": "My organization",
+        "phone": "+22236123456",
+    }
+    assert trials.tried == ["smpp", "address", "mail"]
+    assert "s3cret" not in told
+
+
+def test_another_country_has_another_currency_and_price(trials):
+    answers, _ = talk(
+        trials,
+        "sn",
+        "",
+        "",
+        "3",
+        "",
+        "",
+        "",
+        "me@example.sn",
+        "",
+        "77 123 45 67",
+        standing={"country": "MR", "currency": "MRU", "price": "0.50"},
+    )
+    assert (answers["currency"], answers["price"]) == ("XOF", "25")
+    assert answers["phone"] == "+221771234567"
+
+
+def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
+    wrong = ("XX", "MR", "euros", "", "0.555", "1,5")
+    answers, told = talk(trials, *wrong, "9", "trial", "", "", "", "me", "me@a.mr", "", "12", "")
+    assert answers["price"] == "1.5"
+    for sentence in (
+        "XX is no country that Risala knows.",
+        "A currency has three letters",
+        "MRU has 2 decimals. Write an amount such as 0.50.",
+        "Choose one of these: smpp, modem, trial.",
+        "This is not an e-mail address.",
+        "This is no mobile number of your country. Write it like 36 12 34 56.",
+    ):
+        assert sentence in told
+
+
+def test_back_returns_across_steps(trials):
+    answers, told = talk(
+        trials,
+        "",
+        "EUR",
+        "back",
+        "back",
+        "SN",
+        "",
+        "back",
+        "back",
+        "",
+        "XAF",
+        "",
+        "3",
+        *LAST[:3],
+        "back",
+        "-",
+        "me@a.sn",
+        "",
+        "",
+    )
+    assert (answers["country"], answers["currency"]) == ("SN", "XAF")
+    assert told.count("Where do most of your messages go?") == 3
+
+
+def test_what_does_not_work_is_told_and_may_be_changed_or_kept(trials):
+    said = "The carrier says that the password is wrong."
+    trials.wrong["smpp"] = [Wrong(said=said), Wrong(said=said)]
+    again = ("",) * 5 + ("other", "", "")
+    answers, told = talk(trials, *MONEY, *SMPP, "n", *again, "y", *LAST)
+    assert told.count(said) == 2
+    assert answers["smpp_password"] == "other"
+
+
+def test_a_modem_that_was_found_is_offered(trials):
+    trials.found = [("/dev/serial/by-id/a", "huawei E1752")]
+    answers, told = talk(trials, *MONEY, "", "", "1", "", *LAST)
+    assert (answers["carrier"], answers["modem_port"]) == ("modem", "/dev/serial/by-id/a")
+    assert "1  huawei E1752 (/dev/serial/by-id/a)" in told
+    assert "modem_pin" not in {key for key, value in answers.items() if value}
+
+
+def test_what_stands_is_offered_and_can_be_emptied(trials):
+    standing = {
+        "country": "MR",
+        "currency": "MRU",
+        "price": "0.40",
+        "carrier": "trial",
+        "public_url": "https://a.mr",
+        "port": "9000",
+        "mail_host": "m.mr",
+        "mail_port": "25",
+        "mail_security": "none",
+        "mail_user": "u",
+        "mail_password": "p",
+        "mail_sender": "a@b.mr",
+        "operator": "me@a.mr",
+        "organization": "Mine",
+        "sender": "ACME",
+    }
+    answers, _ = talk(trials, *[""] * 4, "-", *[""] * 10, standing=standing)
+    assert answers == {**standing, "public_url": "", "phone": ""}
+
+
+@pytest.mark.parametrize("at", [0, 3])
+def test_an_end_of_the_input_is_an_end(trials, at):
+    @click.command()
+    def command():
+        Conversation(trials, {}).ask()
+
+    done = CliRunner().invoke(command, input="\n" * at)
+    assert done.exit_code == 1

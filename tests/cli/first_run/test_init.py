@@ -1,0 +1,199 @@
+"""``risala init`` as its user runs it: in a terminal, and from a script."""
+
+import json
+import os
+import pty
+import signal
+import socket
+import stat
+import sys
+import tomllib
+
+import pytest
+import trio
+from click.testing import CliRunner
+
+from patience import HANG_S
+from processes import environment
+from risala.cli.first_run.trials import MachineTrials
+from risala.cli.main import cli
+from risala.http.first_run.questions import STEPS
+from risala.http.first_run.reading import Wrong
+from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
+
+STEP = {each.name: each for each in STEPS}
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def init(*arguments: str):
+    return CliRunner().invoke(cli, ["init", *arguments], prog_name="risala")
+
+
+# -- answers of a file ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_that_is_wrong_is_named_at_once(at):
+    (at / "a.toml").write_text(
+        f'carrier = "smpp"\nprice = "x"\nsmpp_host = "127.0.0.1"\nsmpp_port = {free_port()}\n'
+        f'smpp_system_id = "r"\nmail_host = "127.0.0.1"\nmail_port = {free_port()}\n'
+        'mail_sender = "a@b.mr"\noperator = "x"\nphone = "1"\nport = 99999\n'
+    )
+    done = init("--yes", "--file", "a.toml")
+    assert done.exit_code == 1
+    assert [line.partition(":")[0] for line in done.stderr.splitlines()] == [
+        *("price", "smpp", "port", "mail", "operator", "phone")
+    ]
+    assert "nothing listens there" in done.stderr
+    assert not (at / "risala.toml").exists()
+
+
+def test_a_key_that_no_question_has_is_refused(at):
+    (at / "a.toml").write_text('carier = "smpp"\n')
+    done = init("--yes", "--file", "a.toml")
+    assert (done.exit_code, done.stderr) == (1, "carier is no question. Did you mean carrier?\n")
+
+
+def test_a_password_may_come_from_the_environment(at, monkeypatch):
+    monkeypatch.delenv("NONE_SUCH", raising=False)
+    (at / "a.toml").write_text('smpp_password_env = "NONE_SUCH"\n')
+    done = init("--yes", "--file", "a.toml")
+    assert "set the environment variable NONE_SUCH" in done.stderr
+
+
+def test_without_a_terminal_it_writes_what_it_always_wrote(at):
+    done = init()
+    assert done.stdout == "Wrote risala.toml. It explains every setting and its default.\n"
+    assert init().exit_code == 1
+    assert init("--force").exit_code == 0
+
+
+@pytest.mark.parametrize("wrong", [("--file", "a"), ("--yes", "--web")])
+def test_options_that_do_not_go_together(at, wrong):
+    assert init(*wrong).exit_code == 2
+
+
+# -- trying things out ---------------------------------------------------------------------------
+
+
+async def test_a_bind_is_tried_and_nothing_is_sent():
+    simulator = SmscSimulator(SimulatorConfig(accounts={"esme": "secret"}))
+    account = {"smpp_host": "127.0.0.1", "smpp_tls": "no", "smpp_system_id": "esme"}
+    trials = MachineTrials()
+    async with trio.open_nursery() as nursery:
+        account["smpp_port"] = str(await nursery.start(simulator.run))
+        with trio.fail_after(HANG_S):
+            await trials.attempt(STEP["smpp"], {**account, "smpp_password": "secret"}, {})
+            with pytest.raises(Wrong, match="password is wrong"):
+                await trials.attempt(STEP["smpp"], {**account, "smpp_password": "other"}, {})
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_port_that_is_taken_is_told_and_not_where_the_service_itself_has_it():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        answers = {"port": str(taken.getsockname()[1]), "public_url": ""}
+        with pytest.raises(Wrong, match="in use by another program"):
+            await MachineTrials().attempt(STEP["address"], answers, {})
+        await MachineTrials(is_running=True).attempt(STEP["address"], answers, answers)
+
+
+async def test_a_modem_that_is_not_there_is_told(tmp_path):
+    answers = {"modem_port": str(tmp_path / "none"), "modem_pin": ""}
+    with pytest.raises(Wrong, match="does not exist"):
+        await MachineTrials().attempt(STEP["modem"], answers, {})
+
+
+# -- the whole way, in a terminal ----------------------------------------------------------------
+
+
+class Terminal:
+    """A terminal in which ``risala init`` runs."""
+
+    def __init__(self, folder, *arguments: str) -> None:
+        self.told = ""
+        command = [sys.executable, "-m", "risala", "init", *arguments]
+        self.pid, self._screen = pty.fork()
+        if not self.pid:
+            os.chdir(folder)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            os.execve(sys.executable, command, environment())
+
+    def wait(self, text: str) -> str:
+        """What came until then."""
+        while text not in self.told:
+            try:
+                self.told += os.read(self._screen, 65536).decode()
+            except OSError:
+                raise AssertionError(f"{text} does not come: {self.told}") from None
+        before, _, self.told = self.told.partition(text)
+        return before + text
+
+    def answer(self, question: str, text: str = "") -> str:
+        before = self.wait(question)
+        self.wait(": ")
+        os.write(self._screen, f"{text}\n".encode())
+        return before
+
+    def end(self) -> int:
+        os.write(self._screen, b"\x03")
+        try:
+            while os.read(self._screen, 65536):
+                pass
+        except OSError:  # EIO: the other end is closed
+            pass
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+@pytest.mark.slow
+def test_from_nothing_to_an_sms_on_ones_own_phone(tmp_path):
+    assert trio.run(_play, tmp_path) == 0
+    settings = tomllib.loads((tmp_path / "risala.toml").read_text())
+    assert settings["carriers"][0]["smpp"]["password_env"] == "MATTEL_PASSWORD"
+    assert (tmp_path / "secrets").read_text() == "MATTEL_PASSWORD='s3cret'\n"
+    for name in ("risala.toml", "secrets"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    done = CliRunner().invoke(
+        cli, ["user", "list", "--json", "--data", str(tmp_path / "risala-data")]
+    )
+    [operator] = json.loads(done.stdout)["users"]
+    assert (operator["email"], operator["operator"]) == ("me@example.mr", True)
+
+
+async def _play(folder) -> int:
+    """The exit status of the command, beside a carrier."""
+    simulator = SmscSimulator(SimulatorConfig(accounts={"esme": "s3cret"}, receipt_after_s=0.01))
+    async with trio.open_nursery() as nursery:
+        smsc = await nursery.start(simulator.run)
+        with trio.fail_after(HANG_S):
+            status = await trio.to_thread.run_sync(_set_up, folder, smsc)
+        nursery.cancel_scope.cancel()
+    return status
+
+
+def _set_up(folder, smsc: int) -> int:
+    terminal = Terminal(folder)
+    for question, text in (
+        *(("Country [MR]", ""), ("Currency [MRU]", ""), ("Price of a part [0.50]", "")),
+        *(("Carrier [smpp]", "1"), ("Its name here", "mattel"), ("Host", "127.0.0.1")),
+        *(("Port [2775]", str(smsc)), ("TLS [no]", ""), ("system_id", "esme")),
+        *(("Password", "s3cret"), ("Parts a second", ""), ("Sender", "")),
+        *(("Public address", ""), ("Port on this machine", "0"), ("Mail server", "")),
+        *(("Your e-mail", "me@example.mr"), ("Name of your", ""), ("Your own", "36 12 34 56")),
+        ("go on?", ""),
+    ):
+        terminal.answer(question, text)
+    told = terminal.wait("Ctrl-C.")
+    assert "✓ Your phone has the SMS." in told
+    assert "/operator/sign-in/link/" in told
+    assert "s3cret" not in told
+    return terminal.end()

@@ -1,0 +1,152 @@
+"""What the answers change in the settings, and that everything else stays."""
+
+import os
+import stat
+import tomllib
+
+import pytest
+
+from risala.cli.first_run.settings import SettingsFile
+from risala.cli.reach.refused import CommandRefused
+from risala.config.load import load_settings
+
+ANSWERS = {
+    "country": "MR",
+    "currency": "MRU",
+    "price": "0.50",
+    "carrier": "smpp",
+    "carrier_name": "mattel",
+    "smpp_host": "smsc.example.net",
+    "smpp_port": "2775",
+    "smpp_tls": "no",
+    "smpp_system_id": "risala",
+    "smpp_password": "s3'cret",
+    "smpp_rate": "10",
+    "sender": "RISALA",
+    "public_url": "https://sms.example.mr",
+    "port": "8080",
+    "mail_host": "smtp.example.mr",
+    "mail_port": "587",
+    "mail_security": "starttls",
+    "mail_user": "u",
+    "mail_password": "m4il",
+    "mail_sender": "sms@example.mr",
+    "operator": "me@example.mr",
+    "organization": "Mine",
+    "phone": "",
+}
+
+
+@pytest.fixture(autouse=True)
+def no_passwords(monkeypatch):
+    for name in ("MATTEL_PASSWORD", "MAIL_PASSWORD", "OTHER_PASSWORD", "SIM_1_PIN"):
+        monkeypatch.setenv(name, "")
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "risala.toml"
+
+
+def write(path, answers=ANSWERS):
+    SettingsFile.at(path).write(answers)
+    return SettingsFile.at(path)
+
+
+def without_people(answers):
+    people = ("operator", "organization", "phone")
+    return {name: each for name, each in answers.items() if name not in people and each}
+
+
+def test_a_new_file_explains_everything_and_holds_no_password(path):
+    written = write(path)
+    assert written.present_answers() == without_people(ANSWERS)
+    assert "# The settings of Risala." in written.text
+    assert "s3'cret" not in written.text
+    assert "m4il" not in written.text
+    for each in (path, path.parent / "secrets"):
+        assert stat.S_IMODE(each.stat().st_mode) == 0o600
+    settings = load_settings(path)
+    assert settings.carriers[0].settings["password_env"] == "MATTEL_PASSWORD"
+    assert os.environ["MATTEL_PASSWORD"] == "s3'cret"
+
+
+def test_the_same_answers_change_nothing(path):
+    before = write(path)
+    at = path.stat().st_mtime_ns
+    after = write(path, {**before.present_answers(), "operator": "x@y.z"})
+    assert after.text == before.text
+    assert path.stat().st_mtime_ns == at
+
+
+def test_only_what_is_answered_otherwise_changes(path):
+    before = write(path)
+    mine = before.text.replace(
+        '[[carriers]]\nname = "mattel"', '# my note\n[[carriers]]\nname = "mattel"\npriority = 3'
+    )
+    path.write_text(mine + '\n[[carriers]]\nname = "mine"\ndriver = "loopback"\n')
+    after = write(path, {**before.present_answers(), "smpp_port": "2776", "public_url": ""})
+    carriers = tomllib.loads(after.text)["carriers"]
+    assert (carriers[0]["smpp"]["port"], carriers[0]["priority"]) == (2776, 3)
+    assert carriers[1] == {"name": "mine", "driver": "loopback"}
+    assert "# my note" in after.text
+    assert '#public_url = "https://sms.example.mr"' in after.text
+
+
+def test_another_way_switches_the_first_one_off_and_on_again(path):
+    smpp = write(path).present_answers()
+    modem = {
+        **smpp,
+        "carrier": "modem",
+        "carrier_name": "sim-1",
+        "modem_port": "/dev/a",
+        "modem_pin": "4711",
+    }
+    both = write(path, modem)
+    carriers = tomllib.loads(both.text)["carriers"]
+    assert [each.get("enabled", True) for each in carriers] == [False, True]
+    assert carriers[1] == {
+        "name": "sim-1",
+        "driver": "modem",
+        "rate_per_s": 0.2,
+        "modem": {"port": "/dev/a", "pin_env": "SIM_1_PIN"},
+    }
+    again = write(path, smpp)
+    carriers = tomllib.loads(again.text)["carriers"]
+    assert [each.get("enabled", True) for each in carriers] == [True, False]
+    assert len(carriers) == 2
+
+
+def test_another_home_keeps_the_countries_that_were_named(path):
+    path.write_text('[numbers]\ncountries = ["MR", "SN", "ML"]\n')
+    assert tomllib.loads(write(path, {**ANSWERS, "country": "SN"}).text)["numbers"] == {
+        "countries": ["SN", "MR", "ML"]
+    }
+
+
+def test_a_password_that_stands_in_the_file_is_changed_there(path):
+    path.write_text(
+        '[[carriers]]\nname = "a"\ndriver = "smpp"\n[carriers.smpp]\nhost = "h"\nsystem_id = "s"\n'
+        'password = "old"\n'
+    )
+    assert SettingsFile.at(path).present_answers()["smpp_password"] == "old"
+    assert 'password = "new"' in write(path, {**ANSWERS, "smpp_password": "new"}).text
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("x =", "is not TOML"), ("[http]\nunknown = 1\n", "unknown"), ("http.port = 1\n", "by hand")],
+)
+def test_a_file_that_cannot_be_changed_is_left_as_it_is(path, text, sentence):
+    path.write_text(text)
+    with pytest.raises(CommandRefused, match=sentence):
+        write(path)
+    assert path.read_text() == text
+    assert sorted(each.name for each in path.parent.iterdir()) == ["risala.toml"]
+
+
+def test_rights_that_somebody_gave_are_not_widened(path):
+    path.write_text("")
+    path.chmod(0o640)
+    write(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640

@@ -1,0 +1,231 @@
+"""The first-run page: one link, one reader, on this machine alone, until it is finished."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+import httpx2
+import pytest
+import trio
+
+from patience import HANG_S
+from risala.config.model import HttpSection
+from risala.http.first_run.app import SESSION_COOKIE, FirstRunApp
+from risala.http.first_run.ending import DELIVERED, FirstRunEnd, Stage, StageKind
+from risala.http.first_run.progress import FinishFailed, FirstRunProgress
+from risala.http.first_run.reading import Wrong
+from risala.http.server.server import serve_app
+from risala.http.server.sockets import base_url, listen_tcp
+
+PASSWORD = "s3cret-of-the-carrier"
+
+
+class Machine:
+    """Trials and an end whose outcomes are given beforehand."""
+
+    def __init__(self) -> None:
+        self.wrong: list[Wrong] = []
+        self.failures: list[str] = []
+        self.finished: list[dict[str, str]] = []
+
+    async def modems(self):
+        return [("/dev/serial/by-id/a", "huawei <E1752>")]
+
+    async def attempt(self, step, answers, standing) -> None:
+        if step.name == "smpp" and self.wrong:
+            raise self.wrong.pop(0)
+
+    async def finish(self, answers, report) -> FirstRunEnd:
+        if self.failures:
+            raise FinishFailed(self.failures.pop(0))
+        self.finished.append(dict(answers))
+        report(Stage(StageKind.DONE, DELIVERED))
+        return FirstRunEnd(
+            "https://a.mr/x", "http://127.0.0.1:1/x", "org_1", "sms_1", "delivered", True
+        )
+
+
+class Reader:
+    """A browser with the page."""
+
+    def __init__(self, client, progress, machine, over) -> None:
+        self.client, self.progress, self.machine, self.over = client, progress, machine, over
+        self.link = f"/first-run/{progress.token}"
+        self.page = ""
+
+    async def get(self, path, **headers):
+        reply = await self.client.get(path, headers=headers)
+        self.page = reply.text
+        return reply
+
+    async def post(self, path, **fields):
+        mark = re.search(r'name="form_token" value="([^"]+)"', self.page)[1]
+        reply = await self.client.post(path, data={"form_token": mark, **fields})
+        self.page = reply.text
+        return reply
+
+    async def answer(self, step, **fields):
+        await self.get(f"/first-run/step/{step}")
+        return await self.post(f"/first-run/step/{step}", **fields)
+
+    async def answer_all(self) -> None:
+        await self.get(self.link)
+        await self.get("/first-run/")
+        await self.answer("country", country="MR")
+        await self.answer("money", currency="MRU", price="0.50")
+        await self.answer("carrier", carrier="trial")
+        await self.answer("address", public_url="", port="8080")
+        await self.answer("mail", mail_host="")
+        await self.answer("operator", operator="me@a.mr", organization="Mine")
+        reply = await self.answer("phone", phone="36 12 34 56")
+        assert reply.headers["location"] == "/first-run/end"
+
+
+@asynccontextmanager
+async def opened(language: str = "en", **standing: str) -> AsyncIterator[Reader]:
+    machine, over = Machine(), trio.Event()
+    progress = FirstRunProgress(standing, machine, machine.finish)
+    sock = listen_tcp("127.0.0.1", 0)
+    http = HttpSection()
+    async with trio.open_nursery() as nursery:
+        app = FirstRunApp(progress, http, over)
+        with trio.fail_after(HANG_S):
+            await nursery.start(
+                lambda task_status: serve_app(
+                    app, http, sock=sock, shutdown=over, task_status=task_status
+                )
+            )
+            nursery.start_soon(progress.run)
+            async with httpx2.AsyncClient(
+                base_url=base_url(sock), headers={"accept-language": language}, trust_env=False
+            ) as client:
+                yield Reader(client, progress, machine, over)
+        over.set()
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_link_opens_it_once():
+    async with opened() as reader:
+        assert (await reader.get("/first-run/step/country")).status_code == 404
+        assert (await reader.get("/first-run/other")).status_code == 404
+        first = await reader.get(reader.link)
+        assert (first.status_code, first.headers["location"]) == (303, "/first-run/")
+        cookie = first.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite" in cookie
+        reader.client.cookies.clear()
+        again = await reader.get(reader.link)
+        assert again.status_code == 404
+        assert "set-cookie" not in again.headers
+        reader.client.cookies.set(SESSION_COOKIE, "guessed")
+        assert (await reader.get("/first-run/step/country")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{"host": "evil.example"}, {"x-forwarded-for": "203.0.113.7"}, {"via": "1.1 proxy"}],
+)
+async def test_only_this_machine_is_answered(headers):
+    async with opened() as reader:
+        assert (await reader.get(reader.link, **headers)).status_code == 404
+        assert reader.progress.token, "and the link is not used up by it"
+
+
+async def test_no_inline_script_and_a_strict_policy():
+    async with opened() as reader:
+        await reader.answer_all()
+        reply = await reader.get("/first-run/step/country")
+        policy = reply.headers["content-security-policy"]
+        assert policy.startswith("default-src 'self'")
+        assert "unsafe" not in policy
+        assert reply.headers["cache-control"] == "no-store"
+        assert not re.search(r"<script(?![^>]* src=)|\son[a-z]+=|style=", reply.text)
+
+
+async def test_a_form_of_others_is_refused():
+    async with opened() as reader:
+        await reader.get(reader.link)
+        await reader.get("/first-run/step/country")
+        path, given = "/first-run/step/country", {"country": "SN"}
+        assert (await reader.client.post(path, data=given)).status_code == 403
+        mark = re.search(r'name="form_token" value="([^"]+)"', reader.page)[1]
+        foreign = {"origin": "https://evil.example", "sec-fetch-site": "cross-site"}
+        reply = await reader.client.post(path, data={**given, "form_token": mark}, headers=foreign)
+        assert reply.status_code == 403
+        assert "country" not in reader.progress.answers
+
+
+async def test_a_wrong_answer_is_shown_in_the_readers_language():
+    async with opened("ar") as reader:
+        await reader.get(reader.link)
+        await reader.answer("country", country="MR")
+        reply = await reader.answer("money", currency="MRU", price="1.234")
+        assert reply.status_code == 422
+        assert 'dir="rtl"' in reply.text
+        assert 'aria-invalid="true"' in reply.text
+        assert 'value="1.234"' in reply.text
+        await reader.post("/first-run/language", language="fr", next="/first-run/step/money")
+        assert "Étape" in (await reader.get("/first-run/step/money")).text
+
+
+async def test_what_the_carrier_says_may_be_kept_all_the_same():
+    async with opened() as reader:
+        await reader.get(reader.link)
+        await reader.answer("country", country="MR")
+        await reader.answer("money", currency="MRU", price="0.50")
+        await reader.answer("carrier", carrier="smpp")
+        reader.machine.wrong = [Wrong(said="Bad <system_id>.")] * 2
+        account = {
+            "carrier_name": "mattel",
+            "smpp_host": "h.mr",
+            "smpp_port": "2775",
+            "smpp_system_id": "r",
+            "smpp_password": PASSWORD,
+            "smpp_rate": "10",
+            "sender": "A",
+        }
+        reply = await reader.answer("smpp", **account)
+        assert reply.status_code == 422
+        assert "Bad &lt;system_id&gt;." in reply.text
+        assert PASSWORD not in reply.text
+        kept = await reader.answer("smpp", **account, anyway="yes")
+        assert kept.headers["location"] == "/first-run/step/address"
+        assert reader.progress.answers["smpp_password"] == PASSWORD
+        empty = await reader.answer("smpp", **{**account, "smpp_password": ""}, anyway="yes")
+        assert empty.status_code == 303
+        assert reader.progress.answers["smpp_password"] == PASSWORD, "an empty one leaves it"
+
+
+async def test_nothing_is_answered_after_the_end():
+    async with opened() as reader:
+        await reader.answer_all()
+        page = await reader.get("/first-run/end")
+        assert "Nothing is written yet." in page.text
+        await reader.post("/first-run/end")
+        while not reader.over.is_set():
+            page = await reader.get("/first-run/end")
+        assert "Your phone has the SMS." in page.text
+        assert 'href="http://127.0.0.1:1/x"' in page.text
+        assert reader.machine.finished[0]["phone"] == "+22236123456"
+        with suppress(httpx2.TransportError):  # the listener is closed, or about to be
+            assert (await reader.get("/first-run/end")).status_code == 404
+
+
+async def test_an_end_that_failed_is_told_and_can_be_tried_again():
+    async with opened() as reader:
+        reader.machine.failures = ["The disk is full."]
+        await reader.answer_all()
+        await reader.get("/first-run/end")
+        await reader.post("/first-run/end")
+        await trio.testing.wait_all_tasks_blocked()
+        assert "The disk is full." in (await reader.get("/first-run/end")).text
+        await reader.post("/first-run/end")
+        await trio.testing.wait_all_tasks_blocked()
+        assert reader.machine.finished
+
+
+async def test_what_stands_is_offered():
+    async with opened(country="SN", currency="XOF", price="30", smpp_password=PASSWORD) as reader:
+        await reader.get(reader.link)
+        assert '<option value="SN" selected>' in (await reader.get("/first-run/step/country")).text
+        assert 'value="30"' in (await reader.get("/first-run/step/money")).text
