@@ -188,7 +188,7 @@ GUARDS: Final = (
     ),
     Guard(
         "One key is one message, by an index too.",
-        "engine/journal/store/schema/slim.py",
+        "engine/journal/store/schema/messages.py",
         "CREATE UNIQUE INDEX message_client_key",
         "CREATE INDEX message_client_key",
         (
@@ -199,7 +199,7 @@ GUARDS: Final = (
     ),
     Guard(
         "One refund a message, by an index too.",
-        "engine/journal/store/schema/slim.py",
+        "engine/journal/store/schema/money.py",
         "CREATE UNIQUE INDEX entry_refunded_once",
         "CREATE INDEX entry_refunded_once",
         ("engine/journal/accounts", "engine/journal/messages/test_message_states.py"),
@@ -213,7 +213,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A text of a bank is stored once, by an index too.",
-        "engine/journal/store/schema/bank.py",
+        "engine/journal/store/schema/payments.py",
         "CREATE UNIQUE INDEX bank_texts_once",
         "CREATE INDEX bank_texts_once",
         ("engine/payments/test_bank_texts.py",),

@@ -381,9 +381,9 @@ class Books:
     def _messages(self) -> dict[str, list[Row]]:
         told: dict[str, list[str]] = {}
         uncertain = set()
-        query = "SELECT message_id, kind, text FROM timeline ORDER BY message_id, n"
-        for message_id, kind, text in self._sql(query):
-            told.setdefault(message_id, []).append(f"{Kind(kind).name} {text or ''}".strip())
+        query = "SELECT message_id, kind FROM timeline ORDER BY message_id, n"
+        for message_id, kind in self._sql(query):
+            told.setdefault(message_id, []).append(Kind(kind).name)
             if kind == Kind.UNCERTAIN.value:
                 uncertain.add(message_id)
         rows: dict[str, list[Row]] = {}

@@ -109,12 +109,11 @@ def copies(path) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2))
-def test_killed_again_and_again_nothing_is_lost(service, seed):
+def test_killed_again_and_again_nothing_is_lost(service):
     """``kill -9`` at moments that a seed chooses, by how much there is left to be moved then."""
-    draw = random.Random(seed)
+    draw = random.Random(0)
     path = service.data / "risala.db"
-    write_stones(path, 12_000)
+    write_stones(path, 5000)
     before = contents(path)
     kills = 0
     while before_kill := left(path):
@@ -128,8 +127,8 @@ def test_killed_again_and_again_nothing_is_lost(service, seed):
         service.kill()
         kills += 1
     service.assert_books_agree()
-    assert kills >= 8
+    assert kills >= 4
     assert contents(path) == before
-    assert polished(path) == all_polished(12_000)
+    assert polished(path) == all_polished(5000)
     assert len([*service.data.glob("risala-before-*.db")]) == 1
     assert [*service.data.glob("*.partial")] == []

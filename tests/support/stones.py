@@ -24,8 +24,8 @@ from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep.upgrade import moves
 
 FIXTURES = Path(__file__).parents[1] / "engine/journal/fixtures"
-NEWEST = max(FIXTURES.glob("*.db.gz"))
-EARLIER, MIGRATION, LATER = "m900_polish", "m901_polished", "m902_glue"
+RELEASED = FIXTURES / "v1.0.db.gz"
+EARLIER, MIGRATION, LATER = "v9.0_polish", "v9.1_polished", "v9.2_glue"
 STEP_S = 0.1
 """What a step takes in a program: many instants at which it can be killed."""
 
@@ -99,8 +99,8 @@ def migrations() -> Iterator[None]:
 
 
 def write_stones(path: Path, stones: int) -> None:
-    """Make a database of the version before, with what a day brings and so many stones."""
-    path.write_bytes(gzip.decompress(NEWEST.read_bytes()))
+    """Make a database of the first release, with what a day brings and so many stones."""
+    path.write_bytes(gzip.decompress(RELEASED.read_bytes()))
     before = EARLIER if EARLIER in schema.known() else None
     open_writer(path, lambda db: schema.migrate(db, before=before)).close()
     with closing(sqlite3.connect(path)) as conn, conn:

@@ -67,7 +67,7 @@ from risala.engine.upkeep.retention import all_rules
 from risala.sms.receipt import Receipt, ReceiptState
 
 GROWING = (
-    *("message", "segment", "line", "entry", "event", "remapped", "kept_answers", "organizations"),
+    *("message", "segment", "line", "entry", "event", "organizations"),
     *("verifications", "inbound", "webhook_delivery", "webhook_attempts", "v", "m", "opt_outs"),
     *("m", "s", "e", "o", "l", "mailings", "mailing_rows", "recipient_lists", "list_people"),
     *("r", "p"),

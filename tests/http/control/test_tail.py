@@ -79,7 +79,7 @@ LIFE = LifeEvent(
     "org_1",
     "+22236123456",
     "sent",
-    Line(Kind.WRITTEN, values={"text": "é\u2028\n"}),
+    Line(Kind.HELD_BACK, values={"note": "é\u2028\n"}),
     raw="OK",
 )
 EVENT = OutboxEvent(7, "evt_1", "org_1", '{"id":"evt_1","text":"مرحبا"}')

@@ -9,24 +9,13 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.model.ids import key_of
 
 _IS: Final = "SELECT 1 FROM message WHERE key = ? AND id = ?"
-_REMAPPED: Final = "SELECT key FROM remapped WHERE id = ?"
 
 
 def find_key(conn: sqlite3.Connection, message_id: str) -> int | None:
-    """The key of a message; None: the id is unknown.
-
-    The id's own first bits; or, if another message had those before keys were unique, the
-    replacement key.
-    """
+    """The key of a message, which is the id's first bits; None: the id is unknown."""
     key = key_of(message_id)
-    if key is not None and conn.execute(_IS, (key, message_id)).fetchone() is not None:
-        return key
-    return remapped_key(conn, message_id)
-
-
-def remapped_key(conn: sqlite3.Connection, message_id: str) -> int | None:
-    """The replacement key of a message whose first bits another had; None: it has none."""
-    key: int | None = value_of(conn, _REMAPPED, (message_id,))
+    if key is None or conn.execute(_IS, (key, message_id)).fetchone() is None:
+        return None
     return key
 
 

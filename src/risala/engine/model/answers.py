@@ -1,7 +1,7 @@
 """The answer of ``POST /api/sms``: made when a message is accepted, and again from its row.
 
-A repeated key gives the same bytes, for ever. So a change of what this writes needs a new version,
-which new rows carry; older rows keep theirs.
+A repeated key gives the same bytes, for ever. So a change of what this writes needs a version that
+new rows carry, in a column of its own; older rows keep this one.
 """
 
 from __future__ import annotations
@@ -10,10 +10,6 @@ import json
 from json.encoder import encode_basestring as _quoted
 from typing import Final
 
-NOT_MADE_ANEW: Final = 0
-"""For older messages: their answers are stored as they were given."""
-VERSION: Final = 1
-"""The version of present answers; null in a row means this one."""
 _OURS: Final = "idk_"
 
 

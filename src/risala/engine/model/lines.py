@@ -20,8 +20,8 @@ Values = Mapping[str, str | int]
 class Kind(IntEnum):
     """The meaning of a line. The numbers are in the database: none ever gets a new meaning."""
 
-    WRITTEN = 0
-    """An earlier version wrote the sentence itself; the line has nothing else."""
+    UNKNOWN = 0
+    """A newer version wrote a kind that this one does not know; the line has nothing else."""
     ACCEPTED = 1
     """The message was accepted. Values: those of :class:`Wait`, if it waits for more than its turn;
     ``policies``, those that rewrote it; ``face`` and ``credential``, the id, if it came by another
@@ -44,7 +44,7 @@ class Kind(IntEnum):
     UNCERTAIN = 8
     """It is unknown whether the carrier took it; the cause is the reason. Values: ``note``;
     ``until``, when it is decided without word from the carrier (UTC epoch milliseconds), and
-    ``then``, how: ``resend`` or ``fail``. Lines of earlier versions have neither."""
+    ``then``, how: ``resend`` or ``fail``."""
     HELD_BACK = 9
     """It was throttled or not sent, and keeps its place; the cause says why. Values: ``note``."""
     REFUSED_FOR_NOW = 10
@@ -184,14 +184,12 @@ def _details(cause: Cause | None, *values: tuple[str, str | int]) -> str:
     return _json({**members, **dict(values)})
 
 
-def line_of(kind: int, details: str | None, text: str) -> Line:
-    """The line from its stored values. ``text`` is the sentence that an earlier version wrote."""
+def line_of(kind: int, details: str | None) -> Line:
+    """The line from its stored values."""
     try:
         known = Kind(kind)
-    except ValueError:  # a newer version's kind: the file was opened nevertheless
-        known = Kind.WRITTEN
-    if known is Kind.WRITTEN:
-        return Line(known, values={"text": text})
+    except ValueError:  # of a newer version, which needed no migration for it
+        return Line(Kind.UNKNOWN)
     if details is None:
         return Line(known)
     members = json.loads(details)

@@ -47,10 +47,6 @@ def _moment(at_ms: int, seen_from_ms: int, *, seconds: bool = False) -> str:
     return f"{day}{at[11 : 19 if seconds else 16]} UTC"
 
 
-def _written(told: DatedLine) -> str:
-    return str(_values(told).get("text", ""))
-
-
 def _accepted(told: DatedLine) -> str:
     values = _values(told)
     policies = values.get("policies")
@@ -248,7 +244,7 @@ def _resent(told: DatedLine) -> str:
 
 
 _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
-    Kind.WRITTEN: _written,
+    Kind.UNKNOWN: lambda _: "A newer version of Risala wrote this line.",
     Kind.ACCEPTED: _accepted,
     Kind.ATTEMPT: _attempt,
     Kind.SENT: _sent,

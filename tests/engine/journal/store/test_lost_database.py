@@ -145,11 +145,6 @@ class TestTheNextStart:
         assert raised.group_contains(StorageUnusable, match="there was one: put it back, or")
         assert not path.exists()
 
-    async def test_knows_the_mark_of_an_older_version(self, path):
-        beside(path, ".made").write_text("")
-        with pytest.raises(StorageUnusable, match=rf"remove .*{path.name}\.made"):
-            await Journal(path, migrate, inline=True).run()
-
     async def test_takes_an_emptied_one_for_lost(self, open_house, path):
         async with open_house():
             pass

@@ -11,7 +11,7 @@ from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.answers import NOT_MADE_ANEW, answer, message_of_own_key, own_key
+from risala.engine.model.answers import answer, message_of_own_key, own_key
 from risala.engine.model.numbers import MODES
 
 
@@ -32,12 +32,7 @@ _OF: Final = (
 )
 _BY_CLIENT_KEY: Final = f"{_OF} AND client_key = ?"
 # A code's SMS has no key from us: its id was never given to anybody.
-_BY_OWN_KEY: Final = (
-    f"{_OF} AND key = ? AND client_key IS NULL AND kind = 0 AND answer IS NOT {NOT_MADE_ANEW}"
-)
-_KEPT: Final = (
-    "SELECT response FROM kept_answers WHERE organization_id = ? AND mode = ? AND key = ?"
-)
+_BY_OWN_KEY: Final = f"{_OF} AND key = ? AND client_key IS NULL AND kind = 0"
 
 
 def accepted_at(
@@ -64,9 +59,8 @@ def known_answer(
         found = find_key(conn, message_id)
         if found is not None:
             row = conn.execute(_BY_OWN_KEY, (organization_id, number, found)).fetchone()
-    if row is not None:
-        told = _ROWS.of(row)
-        given = told.client_key or own_key(told.id)
-        return answer(told.id, given, organization_id, told.sender, told.notice)
-    kept: bytes | None = value_of(conn, _KEPT, (organization_id, mode, key))
-    return kept
+    if row is None:
+        return None
+    told = _ROWS.of(row)
+    given = told.client_key or own_key(told.id)
+    return answer(told.id, given, organization_id, told.sender, told.notice)

@@ -95,7 +95,7 @@ def _last_word(
     if row is None:
         return {}, None
     kind, details, word = row
-    line = line_of(kind, details, "")
+    line = line_of(kind, details)
     if line.cause is None:
         return {}, None
     values = line.values or {}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.keys import find_key, remapped_key
+from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.state import CREATED, load
 from risala.engine.journal.store import names
@@ -104,9 +104,7 @@ def own_view(
     takes does not reveal which of the two (``make timing``)."""
     own, key = (MODES.number(mode.value), organization_id), key_of(message_id)
     if key is None or conn.execute(_OWN_IS, (key, message_id, *own)).fetchone() is None:
-        key = remapped_key(conn, message_id)
-        if key is None:
-            return None
+        return None
     return own_view_of_key(conn, key, organization_id, mode)
 
 

@@ -147,20 +147,20 @@ _KEPT: Final = Rows(
 )
 _OF_ROW: Final = f"SELECT {_KEPT.columns} FROM message WHERE key = ?"  # noqa: S608 -- a constant
 _LINES: Final = (
-    f"SELECT n, kind, details, text, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
+    f"SELECT n, kind, details, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
     " FROM line WHERE message = ? ORDER BY n"
 )
 
 
 _LAST: Final = (
-    f"SELECT kind, details, text, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
+    f"SELECT kind, details, at, status, {name_sql('carrier')}, attempt, segment, raw"  # noqa: S608 -- constants
     " FROM line WHERE message = ? ORDER BY n DESC LIMIT 1"
 )
 
 
 def first_line(created_at: int, accepted: str | None) -> TimelineEntry:
     """The line in a message's row."""
-    line = line_of(Kind.ACCEPTED, accepted, "")
+    line = line_of(Kind.ACCEPTED, accepted)
     return TimelineEntry(created_at, Status.PENDING.value, line)
 
 
@@ -190,7 +190,6 @@ def last_line(conn: sqlite3.Connection, key: int) -> TimelineEntry:
 def entry_of(
     kind: int,
     details: str | None,
-    text: str | None,
     at: int,
     status: int | None,
     carrier: str | None,
@@ -199,6 +198,6 @@ def entry_of(
     raw: str | None,
 ) -> TimelineEntry:
     """A stored line."""
-    line: Line = line_of(kind, details, text or "")
+    line: Line = line_of(kind, details)
     word = implied(line.kind).value if status is None else STATUSES.word(status)
     return TimelineEntry(at, word, line, carrier, attempt, segment, raw)

@@ -18,8 +18,6 @@ from risala.engine.model.errors import StorageUnusable
 
 MARK_PREFIX: Final = "made-"
 """The mark's name has another prefix than the database: removing ``risala.db*`` leaves it."""
-_OLD_SUFFIX: Final = ".made"
-"""The name of a mark from an older version."""
 _MARK_TEXT: Final = (
     "A database was made here. While this file lies beside it, Risala makes no new one in its\n"
     "place: a lost database must not look like an empty one. Remove this file to begin anew.\n"
@@ -34,12 +32,6 @@ def mark_of(path: Path) -> Path:
     return path.with_name(MARK_PREFIX + path.stem)
 
 
-def _marks(path: Path) -> list[Path]:
-    """The existing marks."""
-    both = (mark_of(path), path.with_name(path.name + _OLD_SUFFIX))
-    return [each for each in both if each.exists()]
-
-
 def missing(path: Path) -> str | None:
     """Why no new database may be made at ``path``: a sentence; None if it may, or exists.
 
@@ -49,11 +41,10 @@ def missing(path: Path) -> str | None:
         return None
     wal = path.with_name(f"{path.name}-wal")
     state = "is empty" if path.exists() else "is gone"
-    if marks := _marks(path):
+    if (mark := mark_of(path)).exists():
         return (
             f"The database {path} {state}, and there was one: put it back, or restore a backup "
-            f"(`risala restore FILE`). To begin with an empty one, remove "
-            f"{' and '.join(map(str, marks))}."
+            f"(`risala restore FILE`). To begin with an empty one, remove {mark}."
         )
     if _size(wal):
         return (

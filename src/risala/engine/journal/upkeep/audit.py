@@ -60,9 +60,6 @@ _CHECKS: Final[tuple[str, ...]] = (
        ELSE 'refund' END || ' for ' || coalesce(e.reference, e.message)
        || ', which is no message' FROM entry e LEFT JOIN message m ON m.key = e.message
        WHERE e.kind IN (0, 1) AND m.key IS NULL""",
-    """SELECT 'message ' || id || ': no idempotency key remembers it'
-       FROM message WHERE kind = 0 AND answer = 0
-       AND id NOT IN (SELECT message_id FROM kept_answers)""",
     f"""SELECT 'message ' || m.id || ': ' || {_STATUS}
        || ', but only 0 of its 1 segments were accepted' FROM message m
        WHERE m.segments = 1 AND m.mode = 0 AND m.status IN (2, 3, 4) AND m.pruned & 2 = 0
@@ -73,18 +70,13 @@ _CHECKS: Final[tuple[str, ...]] = (
        WHERE m.segments > 1 AND m.mode = 0 AND m.status IN (2, 3, 4) AND m.pruned & 2 = 0
        GROUP BY m.key HAVING coalesce(min(s.number), 1) > 0 AND count(s.number) <> m.segments""",  # noqa: S608 -- constants
     f"""SELECT 'message ' || id || ': it is kept by the key of another id' FROM message
-       WHERE substr(id, 5, 12) <> {_DIGITS} AND id NOT IN (SELECT id FROM remapped)""",  # noqa: S608 -- constants
-    """SELECT 'id ' || r.id || ': it leads to a message that is another, or none'
-       FROM remapped r LEFT JOIN message m ON m.key = r.key WHERE m.id IS NOT r.id""",
+       WHERE substr(id, 5, 12) <> {_DIGITS}""",  # noqa: S608 -- constants
     """SELECT 'message ' || id || ': its organization, its sender or its route is unknown'
        FROM message WHERE organization NOT IN (SELECT no FROM organizations)
          OR sender NOT IN (SELECT no FROM names) OR route NOT IN (SELECT no FROM names)""",
     """SELECT 'a segment or a line of the timeline belongs to no message: key ' || message FROM (
          SELECT message FROM segment UNION SELECT message FROM line)
        WHERE message NOT IN (SELECT key FROM message)""",
-)
-
-_OF_PAYMENTS: Final[tuple[str, ...]] = (
     """SELECT 'payment ' || p.id || ': confirmed over ' || p.paid || ' minor units, and its ledger'
        || ' entry ' || p.entry || CASE WHEN e.seq IS NULL THEN ' is missing'
          ELSE ' is one of ' || e.amount || ' to organization number ' || e.organization END
@@ -94,9 +86,6 @@ _OF_PAYMENTS: Final[tuple[str, ...]] = (
     """SELECT 'payments ' || group_concat(id, ', ') || ': credited by one reference of '
        || provider FROM payments WHERE state = 'confirmed'
        GROUP BY provider, reference_key HAVING count(*) > 1""",
-)
-"""For files with payments: an older version's have none."""
-_OF_BANKS: Final[tuple[str, ...]] = (
     """SELECT 'payment ' || p.id || ': its reference is not among those that are credited for ever'
        FROM payments p LEFT JOIN credited c ON c.key = p.reference_key AND c.provider = p.provider
        WHERE p.state = 'confirmed' AND c.entry IS NOT p.entry""",
@@ -107,8 +96,6 @@ _OF_BANKS: Final[tuple[str, ...]] = (
 )
 _PUT_ASIDE: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'old_*'"
 """Tables whose rows are being moved."""
-_HAS_BANKS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'bank_texts'"
-_HAS_PAYMENTS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'payments'"
 
 
 def audit(conn: sqlite3.Connection) -> AuditReport:
@@ -122,14 +109,10 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
         schema.refuse_early(Database(conn, execute_plugins=False))
         if _is_halfway(conn):
             raise StorageUnusable(_HALFWAY)
-        checks = _CHECKS
-        if value_of(conn, _HAS_PAYMENTS):
-            checks += _OF_PAYMENTS
-            checks += _OF_BANKS if value_of(conn, _HAS_BANKS) else ()
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in _COUNTED]  # noqa: S608 -- constants
         faults = [
             sentence
-            for check in checks
+            for check in _CHECKS
             for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
     except schema.EarlySchema as error:

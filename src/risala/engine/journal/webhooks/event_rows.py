@@ -1,7 +1,7 @@
 """Events as rows: permanent values of their subject's rows are not stored again.
 
 Values that may change later are *frozen* in the event's own row; its body is built from both at
-each use, always with the same bytes. Events of earlier versions have theirs stored.
+each use, always with the same bytes. Only an event whose subject has no row has its body stored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ class EventRow:
     subject: int | str
     at: int
     frozen: list[Any] | None
-    id: str | None
     body: str | None
     message_id: str | None
     recipient: int | str | None
@@ -64,7 +63,7 @@ class EventRow:
 
     @property
     def event_id(self) -> str:
-        return self.id or ids.event_id(self.key, self.subject_id)
+        return ids.event_id(self.key, self.subject_id)
 
     @property
     def subject_id(self) -> str:
@@ -99,7 +98,6 @@ _ROWS: Final = Rows(
         "subject": "e.subject",
         "at": "coalesce(e.at, e.key >> 15)",
         "frozen": "e.frozen",
-        "id": "e.id",
         "body": "e.body",
         "message_id": "m.id",
         "recipient": "m.recipient",
@@ -152,10 +150,7 @@ def by_id(conn: sqlite3.Connection, event_id: str) -> EventRow | None:
     """The event of an id; None: unknown, or no longer kept."""
     key = ids.key_of(event_id)
     found = None if key is None else by_key(conn, key)
-    if found is not None and found.event_id == event_id:
-        return found
-    row = conn.execute(f"{_SELECT} WHERE e.id = ? AND e.id IS NOT NULL", (event_id,)).fetchone()
-    return None if row is None else _ROWS.of(row)
+    return found if found is not None and found.event_id == event_id else None
 
 
 # -- freezing and building again: each family has both -------------------------------------------

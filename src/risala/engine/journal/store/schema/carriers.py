@@ -1,10 +1,19 @@
-"""The tables of carriers' data that is not in the settings."""
+"""The tables of carriers' data that is not in the settings, and of receipts without a message."""
 
 from __future__ import annotations
 
 from typing import Final
 
 CARRIERS: Final = """
+-- What drivers must not forget. Theirs alone: nothing here is read by the engine.
+CREATE TABLE carrier_notes (
+  carrier TEXT NOT NULL,
+  key TEXT NOT NULL,
+  text TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (carrier, key)
+) STRICT, WITHOUT ROWID;
+
 -- What an operator has put over the settings of a carrier. Null: the settings' own value.
 CREATE TABLE carrier_overrides (
   carrier TEXT PRIMARY KEY,
@@ -26,14 +35,53 @@ CREATE TABLE carrier_marks (
   gone_at INTEGER,
   PRIMARY KEY (carrier, driver, account, receipt_group)
 ) STRICT, WITHOUT ROWID;
-"""
 
-CARRIER_GATES: Final = """
 -- Carriers that an operator paused or drains, until they resume them.
 CREATE TABLE carrier_gates (
   carrier TEXT PRIMARY KEY,
   gate TEXT NOT NULL CHECK (gate IN ('paused', 'draining')),
   changed_at INTEGER NOT NULL,
   who TEXT NOT NULL
-) STRICT, WITHOUT ROWID
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE held_receipts (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  carrier TEXT NOT NULL,
+  carrier_id TEXT NOT NULL,
+  carrier_key TEXT NOT NULL,
+  state TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  error_code TEXT,
+  received_at INTEGER NOT NULL,
+  -- By these two a receipt names a submit whose answer, and with it the carrier's id, never came.
+  recipient TEXT,
+  reference INTEGER,
+  -- Why it is held: see Why in matching.py.
+  why TEXT NOT NULL DEFAULT 'unknown',
+  -- Whom it was sent as, by the receipt.
+  sender TEXT
+) STRICT;
+CREATE INDEX held_receipts_by_key ON held_receipts (carrier, carrier_key);
+CREATE INDEX held_receipts_by_age ON held_receipts (received_at);
+CREATE INDEX held_receipts_by_reference ON held_receipts (carrier, reference)
+  WHERE reference IS NOT NULL;
+
+-- Receipts that matched nothing for as long as they were held: the latest, for the operator.
+CREATE TABLE unmatched_receipts (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  carrier TEXT NOT NULL,
+  carrier_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  raw TEXT NOT NULL,
+  recipient TEXT,
+  why TEXT NOT NULL,
+  received_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX unmatched_receipts_by_carrier ON unmatched_receipts (carrier, seq);
+
+-- All of them ever, by carrier.
+CREATE TABLE unmatched_totals (
+  carrier TEXT PRIMARY KEY,
+  receipts INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 """

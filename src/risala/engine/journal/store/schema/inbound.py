@@ -5,9 +5,23 @@ from __future__ import annotations
 from typing import Final
 
 INBOUND: Final = """
-ALTER TABLE inbound ADD COLUMN organization_id TEXT;
+CREATE TABLE inbound (
+  id TEXT PRIMARY KEY,
+  carrier TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  recipient TEXT,
+  body TEXT NOT NULL,
+  carrier_ids TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  -- Null: nobody's.
+  organization_id TEXT
+) STRICT;
+CREATE UNIQUE INDEX inbound_once ON inbound (carrier, carrier_ids) WHERE carrier_ids <> '';
 CREATE INDEX inbound_by_organization ON inbound (organization_id, id)
   WHERE organization_id IS NOT NULL;
+CREATE INDEX inbound_by_writer ON inbound (organization_id, sender)
+  WHERE organization_id IS NOT NULL;
+CREATE INDEX inbound_by_sender ON inbound (sender, id);
 
 -- An empty recipient is any number, an empty keyword any first word.
 CREATE TABLE inbound_routes (
@@ -29,6 +43,8 @@ CREATE TABLE last_writers (
   recipient TEXT NOT NULL,
   carrier TEXT NOT NULL,
   organization_id TEXT NOT NULL,
+  -- When, so that an older one never takes the place of a newer.
+  at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (recipient, carrier)
 ) STRICT, WITHOUT ROWID;
 
@@ -37,25 +53,11 @@ CREATE TABLE opt_outs (
   recipient TEXT NOT NULL,
   carrier TEXT NOT NULL,
   at INTEGER NOT NULL,
+  -- By whom: null, by a message of the number itself, which said the keyword.
+  who TEXT,
+  keyword TEXT,
   PRIMARY KEY (organization_id, recipient)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
-"""
-
-WHO_AND_WHEN: Final = """
--- By whom: null, by a message of the number itself, which said the keyword.
-ALTER TABLE opt_outs ADD COLUMN who TEXT;
-ALTER TABLE opt_outs ADD COLUMN keyword TEXT;
 CREATE INDEX opt_outs_by_organization ON opt_outs (organization_id, at);
-CREATE INDEX inbound_by_sender ON inbound (sender, id);
-
--- Since when an operator has nothing against a name; null where they do, or nobody knows.
-ALTER TABLE senders ADD COLUMN cleared_at INTEGER;
-UPDATE senders SET cleared_at = (SELECT max(at) FROM audit_log
-  WHERE subject = senders.id AND action IN ('sender.clear', 'sender.waive')) WHERE cleared = 1
-"""
-
-LAST_WRITERS: Final = """
--- When, so that an older one never takes the place of a newer.
-ALTER TABLE last_writers ADD COLUMN at INTEGER NOT NULL DEFAULT 0;
 """

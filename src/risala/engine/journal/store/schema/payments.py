@@ -1,4 +1,4 @@
-"""The table of payments: what organizations pay to top up, step by step."""
+"""The tables of payments: what organizations pay to top up, references for ever, banks' texts."""
 
 from __future__ import annotations
 
@@ -41,6 +41,16 @@ CREATE TABLE payments (
   decided_at INTEGER,
   -- Null: it does not expire.
   expires_at INTEGER,
+  -- When the provider is asked next, null: never; how often it was, and how often at first (ms).
+  poll_at INTEGER,
+  polls INTEGER NOT NULL DEFAULT 0,
+  poll_every INTEGER,
+  -- The number from which the customer says they paid; the session of the last code sent to it,
+  -- how many codes were sent, and when the customer entered the right one.
+  payer_number TEXT,
+  payer_session TEXT,
+  payer_codes INTEGER NOT NULL DEFAULT 0,
+  payer_checked_at INTEGER,
   CHECK ((state = 'confirmed') = (entry IS NOT NULL)),
   CHECK ((state = 'confirmed') = (paid IS NOT NULL AND provider IS NOT NULL))
 ) STRICT;
@@ -51,4 +61,62 @@ CREATE INDEX payments_by_reference ON payments (reference_key) WHERE reference_k
 -- A provider's reference is credited once, for ever.
 CREATE UNIQUE INDEX payments_credited_once ON payments (provider, reference_key)
   WHERE state = 'confirmed';
+CREATE INDEX payments_polled ON payments (poll_at) WHERE poll_at IS NOT NULL;
+
+CREATE TABLE credited (
+  -- A reference as it is compared.
+  key TEXT NOT NULL,
+  -- Whose reference it is. Empty: it was entered by hand, and nobody said whose.
+  provider TEXT NOT NULL,
+  entry INTEGER NOT NULL REFERENCES entry (seq),
+  PRIMARY KEY (key, provider)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bank_texts (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  carrier TEXT NOT NULL,
+  sender TEXT NOT NULL,
+  service_centre TEXT,
+  body TEXT NOT NULL,
+  carrier_ids TEXT NOT NULL,
+  received_at INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (
+    state IN ('unread', 'unmatched', 'noted', 'waiting', 'credited', 'dismissed')),
+  -- Why it is not credited: a word.
+  why TEXT,
+  -- What was read in it.
+  method TEXT,
+  reference TEXT,
+  reference_key TEXT,
+  amount INTEGER CHECK (amount > 0),
+  payer TEXT,
+  balance INTEGER,
+  -- 1: the balance that it tells continues the one before it.
+  continues INTEGER NOT NULL DEFAULT 0,
+  payment_id TEXT REFERENCES payments (id),
+  -- Null: nobody yet, or by itself.
+  decided_by TEXT,
+  decided_at INTEGER
+) STRICT;
+CREATE UNIQUE INDEX bank_texts_once ON bank_texts (carrier, carrier_ids)
+  WHERE carrier_ids <> '';
+-- Few are unread, or wait, among all that came.
+CREATE INDEX bank_texts_open ON bank_texts (state, seq)
+  WHERE state IN ('unread', 'waiting', 'unmatched');
+CREATE INDEX bank_texts_by_reference ON bank_texts (reference_key)
+  WHERE reference_key IS NOT NULL;
+-- Automatic credits are counted against the caps.
+CREATE INDEX bank_texts_by_itself ON bank_texts (method, decided_at)
+  WHERE state = 'credited' AND decided_by IS NULL;
+CREATE INDEX bank_texts_by_payment ON bank_texts (payment_id) WHERE payment_id IS NOT NULL;
+
+CREATE TABLE bank_balances (
+  method TEXT PRIMARY KEY,
+  -- Of the account, in minor units, after the last text that continued the one before it.
+  balance INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  -- Who said it; null: a text.
+  said_by TEXT
+) STRICT, WITHOUT ROWID;
 """

@@ -1,19 +1,26 @@
-"""Indexes and tables for the operator's console: the trail by time, counts of all."""
+"""The tables of counts: messages by hour and by minute, failures by their causes."""
 
 from __future__ import annotations
 
 from typing import Final
 
-CONSOLE: Final = """
--- Times, not numbers of lines: a clock that was set back has lines out of their order.
-CREATE INDEX audit_log_by_time ON audit_log (at);
-CREATE INDEX audit_log_by_organization_time ON audit_log (organization_id, at);
-CREATE INDEX audit_log_by_action_time ON audit_log (action, at);
-DROP INDEX audit_log_by_action;
--- The trigger on deletes is not asked when a line is replaced.
-CREATE TRIGGER audit_log_no_replace BEFORE INSERT ON audit_log
-  WHEN EXISTS (SELECT 1 FROM audit_log WHERE seq = NEW.seq)
-  BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END;
+COUNTS: Final = """
+-- Messages by the hour of their acceptance: how many were accepted, and what became of them.
+CREATE TABLE hour_count (
+  organization INTEGER NOT NULL,
+  -- A message's status as a number; 0: accepted.
+  outcome INTEGER NOT NULL,
+  -- Since 1970-01-01.
+  hour INTEGER NOT NULL,
+  mode INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  network TEXT NOT NULL,
+  -- It took less than 2 ** bucket milliseconds from when it was due, and not less than half of
+  -- that; 0 for those that are merely accepted.
+  bucket INTEGER NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (organization, outcome, hour, mode, kind, network, bucket)
+) STRICT, WITHOUT ROWID;
 
 -- Live messages by the minute in which they were accepted, or came to their end.
 CREATE TABLE minute_count (

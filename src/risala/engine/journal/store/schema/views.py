@@ -1,7 +1,6 @@
-"""The views over the slim tables: their content in words, texts and ids, for people to read.
+"""The views over the tables of messages and money: words, texts and ids, for people to read.
 
-They have the names and the columns of the former tables. Frequent code reads the tables themselves,
-by their keys.
+Frequent code reads the tables themselves, by their keys.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ _EVENT_DIGITS: Final = " || ".join(
     f"substr('{_CROCKFORD}', (e.key >> {shift} & 31) + 1, 1)" for shift in range(58, 2, -5)
 )
 _EVENT_ID: Final = (
-    f"coalesce(e.id, 'evt_' || {_EVENT_DIGITS} || substr('{_CROCKFORD}', (e.key & 7) * 4 + 1, 1)"
-    " || substr(coalesce(m.id, e.subject), -19))"
+    f"'evt_' || {_EVENT_DIGITS} || substr('{_CROCKFORD}', (e.key & 7) * 4 + 1, 1)"
+    " || substr(coalesce(m.id, e.subject), -19)"
 )
 
 _MESSAGES: Final = f"""
@@ -91,23 +90,23 @@ _LAST: Final = "coalesce((SELECT max(n) FROM line WHERE message = m.key), 1)"
 
 _TIMELINE: Final = f"""
 CREATE VIEW timeline AS SELECT
-  id AS message_id, 1 AS n, {_CREATED} AS at, 'pending' AS status, '' AS text, NULL AS carrier,
+  id AS message_id, 1 AS n, {_CREATED} AS at, 'pending' AS status, NULL AS carrier,
   NULL AS attempt, NULL AS segment, NULL AS raw, 1 AS kind, accepted AS details
 FROM message m
 WHERE pruned & 2 = 0 AND NOT EXISTS (SELECT 1 FROM line WHERE message = m.key AND n = 1)
 UNION ALL SELECT
-  id, {_LAST} + 1, attempt_at, 'processing', '', {_name("carrier")}, attempts, 1, NULL, 2, NULL
+  id, {_LAST} + 1, attempt_at, 'processing', {_name("carrier")}, attempts, 1, NULL, 2, NULL
 FROM message m WHERE told >= 2
 UNION ALL SELECT
-  id, {_LAST} + 2, sent_at, 'sent', '', {_name("carrier")}, attempts, NULL, sent_raw, 3, NULL
+  id, {_LAST} + 2, sent_at, 'sent', {_name("carrier")}, attempts, NULL, sent_raw, 3, NULL
 FROM message m WHERE told >= 3
 UNION ALL SELECT
-  id, {_LAST} + 3, delivered_at, 'delivered', '', {_name("carrier")}, attempts, NULL, receipt_raw,
+  id, {_LAST} + 3, delivered_at, 'delivered', {_name("carrier")}, attempts, NULL, receipt_raw,
   4, NULL
 FROM message m WHERE told >= 4
 UNION ALL SELECT
   m.id, l.n, l.at, {_words(f"coalesce(l.status, {_LINE_STATUS})", *_STATUSES)},
-  coalesce(l.text, ''), {_name("l.carrier")}, l.attempt, l.segment, l.raw, l.kind, l.details
+  {_name("l.carrier")}, l.attempt, l.segment, l.raw, l.kind, l.details
 FROM line l JOIN message m ON m.key = l.message;
 """  # noqa: S608 -- constants
 
@@ -140,9 +139,7 @@ CREATE VIEW idempotency AS SELECT
   {_organization("organization")} AS organization_id, {_words("mode", *_MODES)} AS mode,
   coalesce(client_key, 'idk_' || substr(id, 5)) AS key, id AS message_id,
   {_CREATED} AS created_at
-FROM message m WHERE kind = 0
-  AND NOT EXISTS (SELECT 1 FROM kept_answers k WHERE k.message_id = m.id)
-UNION ALL SELECT organization_id, mode, key, message_id, created_at FROM kept_answers;
+FROM message WHERE kind = 0;
 """  # noqa: S608 -- constants
 
 _HOURS: Final = f"""

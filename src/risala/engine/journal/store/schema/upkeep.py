@@ -1,17 +1,14 @@
-"""The tables for owners' retention days, erasures and exports; what retention leaves behind."""
+"""The tables of the file's own facts, of owners' retention days, erasures and exports."""
 
 from __future__ import annotations
 
 from typing import Final
 
-RETENTION: Final = """
--- 1: the text is no longer kept, 2: nor timeline and segments, 3: both.
-ALTER TABLE messages ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
-"""
-
-KEPT: Final = """
--- Null: it is not deleted. What is deleted is suspended as well, so that nothing of it is sent.
-ALTER TABLE organizations ADD COLUMN deleted_at INTEGER;
+UPKEEP: Final = """
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 -- Days that an owner keeps things for; null: as the operator has set it.
 CREATE TABLE kept_days (
@@ -55,7 +52,4 @@ CREATE TABLE exports (
 ) STRICT;
 CREATE INDEX exports_by_organization ON exports (organization_id, created_at);
 CREATE INDEX exports_standing ON exports (created_at) WHERE state IN ('writing', 'ready');
-
-CREATE INDEX inbound_by_writer ON inbound (organization_id, sender)
-  WHERE organization_id IS NOT NULL;
 """

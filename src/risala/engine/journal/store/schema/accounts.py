@@ -1,0 +1,92 @@
+"""The tables of organizations, their API keys, senders and settings."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ACCOUNTS: Final = """
+CREATE TABLE organizations (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'suspended')),
+  balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0),
+  currency TEXT NOT NULL,
+  price_per_segment INTEGER CHECK (price_per_segment >= 0),
+  smart_encoding INTEGER NOT NULL DEFAULT 0,
+  sms_per_s REAL CHECK (sms_per_s > 0),
+  created_at INTEGER NOT NULL,
+  -- Null: the general one.
+  low_balance INTEGER CHECK (low_balance >= 0),
+  -- The most that may be charged a day, in minor units: the operator's number, and the owner's.
+  spend_cap INTEGER CHECK (spend_cap >= 0),
+  owner_spend_cap INTEGER CHECK (owner_spend_cap >= 0),
+  -- By whose midnight a day ends.
+  time_zone TEXT NOT NULL DEFAULT 'Africa/Nouakchott',
+  -- What rows of messages and money carry for its id.
+  no INTEGER,
+  -- Null: it is not deleted. What is deleted is suspended as well, so that nothing of it is sent.
+  deleted_at INTEGER,
+  -- 1: answers with the fields and states of the service's specification alone.
+  lean_answers INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE UNIQUE INDEX organizations_by_no ON organizations (no);
+
+CREATE TABLE api_keys (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  type TEXT NOT NULL CHECK (type IN ('secret', 'publishable')),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  name TEXT,
+  hash BLOB NOT NULL UNIQUE,
+  last4 TEXT NOT NULL,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER,
+  -- A JSON list; null: any origin.
+  allowed_origins TEXT,
+  -- JSON: addresses and networks that a key may be used from; null: any.
+  allowed_addresses TEXT,
+  -- Of a key that was rotated: the value before, which holds until then.
+  old_hash BLOB,
+  old_last4 TEXT,
+  old_until INTEGER,
+  -- 1: the answer of a send by this key has no messageId.
+  without_id INTEGER NOT NULL DEFAULT 0,
+  -- Whom to ask about a key; null: nobody is named.
+  contact TEXT
+) STRICT;
+CREATE INDEX api_keys_by_organization ON api_keys (organization_id, created_at);
+CREATE UNIQUE INDEX api_keys_by_old_hash ON api_keys (old_hash) WHERE old_hash IS NOT NULL;
+
+CREATE TABLE senders (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  name TEXT NOT NULL,
+  folded TEXT NOT NULL,
+  status TEXT NOT NULL CHECK (status IN ('pending', 'approved', 'denied')),
+  cleared INTEGER NOT NULL DEFAULT 0,
+  description TEXT NOT NULL DEFAULT '',
+  reason TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  -- Since when an operator has nothing against a name; null where they do.
+  cleared_at INTEGER,
+  UNIQUE (organization_id, folded)
+) STRICT;
+CREATE INDEX senders_by_name ON senders (folded);
+
+CREATE TABLE verify_settings (
+  organization_id TEXT PRIMARY KEY REFERENCES organizations (id),
+  settings TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Countries that an operator opened for an organization. Home is open to everybody, without a row.
+CREATE TABLE opened_countries (
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  -- ISO 3166-1, two letters.
+  country TEXT NOT NULL,
+  -- For messages, for codes by secret keys, or for codes by publishable keys.
+  what TEXT NOT NULL CHECK (what IN ('send', 'verify', 'publishable')),
+  PRIMARY KEY (organization_id, country, what)
+) STRICT, WITHOUT ROWID;
+"""

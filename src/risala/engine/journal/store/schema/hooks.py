@@ -1,0 +1,62 @@
+"""The tables of hooks: addresses that other software sends through."""
+
+from __future__ import annotations
+
+from typing import Final
+
+HOOKS: Final = """
+-- Addresses that other software sends through.
+CREATE TABLE hooks (
+  id TEXT PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  preset TEXT NOT NULL,
+  name TEXT,
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  -- How a caller proves itself.
+  proof TEXT NOT NULL,
+  -- What signs requests is kept as it is, any other secret by its hash.
+  secret BLOB NOT NULL,
+  last4 TEXT NOT NULL,
+  -- The one before, which also works until then.
+  old_secret BLOB,
+  old_until INTEGER,
+  -- JSON: whom its alerts go to; null: each request names its recipient.
+  numbers TEXT,
+  sender TEXT,
+  locale TEXT,
+  -- JSON: how a request is read and answered, where no preset says it.
+  mapping TEXT,
+  allowed_addresses TEXT,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  last_used_at INTEGER,
+  disabled_at INTEGER
+) STRICT;
+CREATE INDEX hooks_by_organization ON hooks (organization_id);
+
+-- Alerts of a hook within a window: after so many the others become one message at its end.
+CREATE TABLE hook_storms (
+  hook TEXT NOT NULL REFERENCES hooks (id),
+  ends_at INTEGER NOT NULL,
+  passed INTEGER NOT NULL,
+  held INTEGER NOT NULL,
+  -- Of the first one that is held.
+  text TEXT,
+  PRIMARY KEY (hook, ends_at)
+) STRICT, WITHOUT ROWID;
+
+-- Codes that other software made. They count in the hour of their number and organization as
+-- sessions do.
+CREATE TABLE hook_codes (
+  message INTEGER PRIMARY KEY,
+  organization_id TEXT NOT NULL REFERENCES organizations (id),
+  mode TEXT NOT NULL CHECK (mode IN ('live', 'test')),
+  recipient TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  -- The text with the code in it, encrypted; null: it has left or ended.
+  sealed BLOB
+) STRICT;
+CREATE INDEX hook_codes_by_number ON hook_codes (organization_id, mode, recipient, created_at);
+CREATE INDEX hook_codes_by_organization ON hook_codes (organization_id, mode, created_at);
+CREATE INDEX hook_codes_by_time ON hook_codes (created_at) WHERE sealed IS NULL;
+"""
