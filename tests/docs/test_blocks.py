@@ -45,6 +45,7 @@ HELD = {
     ("docs/how-to/rotate-logs.md", "logrotate"): "tests/docs/test_proxies.py",
     ("docs/reference/database.md", "sql"): "tests/docs/test_database.py",
     ("docs/quick-start/java.md", "java"): "tests/docs/programs/test_quick_starts.py",
+    ("docs/quick-start/go.md", "go"): "tests/docs/programs/test_quick_starts.py",
     ("docs/how-to/come-from-twilio.md", "java"): "tests/docs/programs/test_come_from_twilio.py",
     ("docs/how-to/connect/traccar.md", "xml"): "tests/flows/connect/test_pages.py",
 }

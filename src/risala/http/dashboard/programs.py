@@ -2,7 +2,7 @@
 checked.
 
 Each is a whole program that needs nothing beyond its language but, for Dart, ``package:http``. They
-stand in ``docs/quick-start`` too, whose tests run them.
+stand in ``docs/quick-start`` too, whose tests run those whose language is on the machine.
 """
 
 from __future__ import annotations
@@ -94,6 +94,45 @@ public class Send {{
   }}
 }}"""
 )
+_GO: Final = """\
+package main
+
+import (
+\t"bytes"
+\t"encoding/json"
+\t"fmt"
+\t"net/http"
+\t"os"
+)
+
+func check(err error) {{
+\tif err != nil {{
+\t\tfmt.Fprintln(os.Stderr, err)
+\t\tos.Exit(1)
+\t}}
+}}
+
+func risala(path string, body map[string]string) map[string]any {{
+\tcontent, err := json.Marshal(body)
+\tcheck(err)
+\trequest, err := http.NewRequest("POST", "{url}"+path, bytes.NewReader(content))
+\tcheck(err)
+\trequest.Header.Set("x-api-key", {key})
+\trequest.Header.Set("content-type", "application/json")
+\tanswer, err := http.DefaultClient.Do(request)
+\tcheck(err)
+\tdefer answer.Body.Close()
+\tfound := map[string]any{{}}
+\tcheck(json.NewDecoder(answer.Body).Decode(&found))
+\tif answer.StatusCode >= 400 {{
+\t\tcheck(fmt.Errorf("%v", found))
+\t}}
+\treturn found
+}}
+
+func main() {{
+\tfmt.Println(risala("/api/sms", map[string]string{{"to": {to}, "body": {body}}}))
+}}"""
 _DART_CALL: Final = """\
 import 'dart:convert';
 import 'dart:io';
@@ -108,13 +147,6 @@ Future<Map<String, dynamic>> risala(String path, Map<String, String> body) async
 }}
 
 """
-_DART: Final = (
-    _DART_CALL
-    + """\
-Future<void> main() async {{
-  print(await risala('/api/sms', {{'to': {to}, 'body': {body}}}));
-}}"""
-)
 _CURL_VERIFY: Final = """\
 ID=$(curl -s {url}/api/verify/send \\
   -H "x-api-key: {key}" -H "content-type: application/json" \\
@@ -191,7 +223,7 @@ _ESCAPE: Final = re.compile(r"\\(?:u([0-9a-f]{4})|.)")
 
 
 def _quoted(text: str) -> str:
-    """A text as JSON writes it, which Python, JavaScript and Java read alike."""
+    """A text as JSON writes it, which Python, JavaScript, Java and Go read alike."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -222,8 +254,11 @@ class ProgramLanguage:
     """A text as the language quotes it."""
     environment: str
     """The expression that reads the key from the environment variable ``RISALA_KEY``."""
-    sending: str
-    verifying: str
+    sending: str | None
+    """None: no program of it sends. What is in an app is in everybody's hands, so an app verifies
+    numbers, with a publishable key, and sends nothing."""
+    verifying: str | None
+    """None: the page has no room for it; ``docs/quick-start`` has it."""
 
     def written(self, program: str, url: str, key: str | None, **body: str) -> str:
         """A program with its holes filled.
@@ -249,6 +284,7 @@ LANGUAGES: Final = (
     ),
     ProgramLanguage("PHP", _php, 'getenv("RISALA_KEY")', _PHP, _PHP_VERIFY),
     ProgramLanguage("Java", _quoted, 'System.getenv("RISALA_KEY")', _JAVA, _JAVA_VERIFY),
-    ProgramLanguage("Dart", _dart, "Platform.environment['RISALA_KEY']!", _DART, _DART_VERIFY),
+    ProgramLanguage("Go", _quoted, 'os.Getenv("RISALA_KEY")', _GO, None),
+    ProgramLanguage("Dart", _dart, "Platform.environment['RISALA_KEY']!", None, _DART_VERIFY),
 )
 """Our customers' languages, in the order of the page's tabs."""

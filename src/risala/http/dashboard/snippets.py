@@ -51,6 +51,7 @@ def send_snippets(
             ),
         )
         for each in LANGUAGES
+        if each.sending is not None
     ]
 
 
@@ -59,6 +60,7 @@ def verifying(url: str, to: str) -> list[tuple[str, Markup]]:
     return [
         (each.name, marked(each.written(each.verifying, url, None, to=to, locale=_LOCALE)))
         for each in LANGUAGES
+        if each.verifying is not None
     ]
 
 
