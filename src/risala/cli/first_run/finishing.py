@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -51,8 +51,8 @@ class Finish:
     child: service.ChildService | None = None
     """The service, where it was started here."""
 
-    async def run(self, answers: Answers, held: AsyncExitStack) -> FirstRunEnd:
-        """Do all of it. A service that this starts runs until ``held`` is closed.
+    async def run(self, answers: Answers, nursery: trio.Nursery) -> FirstRunEnd:
+        """Do all of it. A service that this starts runs until ``nursery`` is cancelled.
 
         Raises:
             CommandRefused: it went wrong, and where.
@@ -62,7 +62,7 @@ class Finish:
         is_changed = bool(changes or secrets or not self.file.text)
         sentence = ending.WRITTEN if is_changed else ending.UNCHANGED
         self._tell(StageKind.DONE, sentence, path=self.file.path)
-        self.child = await self._service(held, is_running=is_running, is_changed=is_changed)
+        self.child = await self._service(nursery, is_running=is_running, is_changed=is_changed)
         with counting_in(answers.get("currency", "")):
             async with service.reached(self.data) as gateway:
                 session = GatewaySession(gateway, running=True)
@@ -71,7 +71,7 @@ class Finish:
                 return await self._people(session, answers)
 
     async def _service(
-        self, held: AsyncExitStack, *, is_running: bool, is_changed: bool
+        self, nursery: trio.Nursery, *, is_running: bool, is_changed: bool
     ) -> service.ChildService | None:
         """Start the service where none runs; None: it is not our child."""
         if service.is_of_systemd(self.file.path) and (is_changed or not is_running):
@@ -82,7 +82,7 @@ class Finish:
             return None
         self._tell(StageKind.NOW, ending.STARTING)
         child = service.ChildService(self.file.path, self.data)
-        await held.enter_async_context(child.running())
+        await nursery.start(child.run)
         self._tell(StageKind.DONE, ending.RUNNING, url=child.url)
         return child
 
@@ -133,6 +133,8 @@ class Finish:
         )
         self._tell(StageKind.NOW, ending.SENDING, number=answers.get("phone", ""), carrier=carrier)
         found = await self._follow(session, accepted.value.message_id)
+        if found.carrier not in (None, carrier):
+            self._tell(StageKind.ODD, ending.OTHER_CARRIER, carrier=found.carrier)
         self._judge(found, answers, accepted.value.sender)
         return found.id, found.status
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from functools import partial
 from typing import Final, Protocol
 
@@ -56,9 +55,9 @@ async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> No
     except ListenError as error:
         raise CommandRefused(str(error)) from None
     over = trio.Event()
-    async with AsyncExitStack() as held:
+    async with trio.open_nursery() as outer:
         finish = run.finish(run.report)
-        progress = FirstRunProgress(standing, run.trials, partial(_finish, finish, held))
+        progress = FirstRunProgress(standing, run.trials, partial(_finish, finish, outer))
         http = HttpSection()
         async with trio.open_nursery() as nursery:
             app = FirstRunApp(progress, http, over)
@@ -70,6 +69,7 @@ async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> No
         if ended is None:
             raise CommandRefused("Nobody finished the questions within an hour. Start again.")
         await run.conclude(ended, finish, stays=True)
+        outer.cancel_scope.cancel()
 
 
 async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunEnd | None:
@@ -82,7 +82,7 @@ async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunE
 
 
 async def _finish(
-    finish: Finish, held: AsyncExitStack, answers: Mapping[str, str], report: Report
+    finish: Finish, nursery: trio.Nursery, answers: Mapping[str, str], report: Report
 ) -> FirstRunEnd:
     def both(stage: Stage) -> None:
         report(stage)
@@ -90,7 +90,7 @@ async def _finish(
 
     shown, finish.report = finish.report, both
     try:
-        return await finish.run(answers, held)
+        return await finish.run(answers, nursery)
     except CommandRefused as refused:
         click.echo(click.style(refused.message, fg="red"), err=True)
         raise FinishFailed(refused.message) from None

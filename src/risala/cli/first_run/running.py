@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+import trio
 
 from risala.cli.first_run import service
 from risala.cli.first_run.answers_file import checked, read_answers
@@ -137,10 +138,11 @@ class FirstRun:
         Args:
             stays: a service that was started for it goes on until Ctrl-C.
         """
-        async with AsyncExitStack() as held:
+        async with trio.open_nursery() as nursery:
             finish = self.finish(self.report)
-            ended = await finish.run(answers, held)
+            ended = await finish.run(answers, nursery)
             await self.conclude(ended, finish, stays=stays)
+            nursery.cancel_scope.cancel()
 
     async def conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None:
         """Print the link, and stay with a service that runs here.

@@ -69,9 +69,10 @@ class ChildService:
         self._ended = trio.Event()
         self.url = ""
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[ChildService]:
-        """The child, once it answers; it is stopped at the end of the block.
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Run it until it ends, and stop it when this task is cancelled.
+
+        ``task_status`` is started once the service answers.
 
         Raises:
             CommandRefused: it ended before.
@@ -88,13 +89,15 @@ class ChildService:
             try:
                 with trio.move_on_after(_START_S):
                     await self._ready.wait()
-                if not self.url:
-                    raise CommandRefused(f"The service does not start. {' '.join(self._lines)}")
-                yield self
+                if self.url:
+                    task_status.started()
+                    await self._ended.wait()
             finally:
                 with trio.CancelScope(shield=True):
                     await _stop(process)
-                nursery.cancel_scope.cancel()
+            nursery.cancel_scope.cancel()
+        if not self.url:
+            raise CommandRefused(f"The service does not start. {' '.join(self._lines)}")
 
     async def wait(self) -> None:
         """Show what the service prints, until it ends."""

@@ -63,9 +63,9 @@ class SettingsFile:
     """A settings file, there or not yet, with the passwords beside it."""
 
     path: Path
-    text: str = ""
+    text: str = field(default="", repr=False)
     """Empty: there is no file."""
-    tree: Tree = field(default_factory=dict)
+    tree: Tree = field(default_factory=dict, repr=False)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod

@@ -24,6 +24,7 @@ WAITING: Final = N_("The SMS waits until the carrier is ready.")
 SENT: Final = N_("The carrier has the SMS. Its receipt comes in a moment.")
 DELIVERED: Final = N_("Your phone has the SMS.")
 DELIVERED_TRIAL: Final = N_("Delivered on trial: no phone rings until you name a real carrier.")
+OTHER_CARRIER: Final = N_("The routes chose another carrier for it: {carrier}.")
 NO_RECEIPT: Final = N_(
     "The carrier has the SMS, but no receipt came. Look at your phone: if it shows the SMS, all is"
     " well."

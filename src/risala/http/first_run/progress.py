@@ -30,10 +30,10 @@ class FirstRunProgress:
         finishing: does what follows the questions; raises :class:`FinishFailed`.
     """
 
-    standing: Mapping[str, str]
+    standing: Mapping[str, str] = field(repr=False)
     trials: Trials
     finishing: Finishing
-    answers: dict[str, str] = field(init=False)
+    answers: dict[str, str] = field(init=False, repr=False)
     token: str = field(init=False, repr=False, default_factory=lambda: secrets.token_urlsafe(32))
     """Of the link; empty once it was used."""
     session: str = field(init=False, repr=False, default="")
@@ -86,6 +86,13 @@ class FirstRunProgress:
             except Wrong as wrong:
                 return found, faults, wrong
         return found, faults, None
+
+    def keep_secrets(self, step: FirstRunStep, answers: Mapping[str, str]) -> None:
+        """Keep the passwords of a step whose try failed: no page shows them again, and nobody
+        should have to type them twice."""
+        for question in step.questions:
+            if question.secret and answers.get(question.name):
+                self.answers[question.name] = answers[question.name]
 
     async def run(self) -> FirstRunEnd:
         """Wait until the reader wants the end, and do it, again after each failure."""

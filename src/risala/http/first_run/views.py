@@ -17,7 +17,7 @@ from risala.http.first_run.page_request import ROOT, FirstRunPageRequest
 from risala.http.first_run.progress import FirstRunProgress
 from risala.http.first_run.questions import steps_of
 from risala.http.first_run.reading import NO, YES, yes_or_no
-from risala.http.web.languages import country_name
+from risala.http.web.languages import N_, country_name
 from risala.http.web.refusals import TOP
 from risala.sms.cause import Cause
 
@@ -61,6 +61,7 @@ async def submit(visit: FirstRunPageRequest, progress: FirstRunProgress) -> Trio
     told = {name: visit.explained(each) for name, each in faults.items()}
     if wrong is not None:
         told[TOP] = visit.explained(wrong)
+        progress.keep_secrets(step, answers)
     if told:
         return await _draw(visit, progress, step, {**answers, **_shown(step, given)}, told)
     progress.answers = answers
@@ -135,6 +136,12 @@ async def _draw(
 ) -> TrioResponse:
     steps = steps_of(progress.answers)
     number = steps.index(step)
+    questions, known = [], dict(answers)
+    for each in step.questions:
+        value = "" if each.secret else offered(each, known, progress.standing)
+        known.setdefault(each.name, value)  # the next default may follow from it
+        is_kept = each.secret and bool(progress.answers.get(each.name))
+        questions.append((each, value, await _choices(visit, progress, each), is_kept))
     return visit.page(
         "step.html",
         status=422 if faults else 200,
@@ -144,15 +151,7 @@ async def _draw(
         total=len(steps),
         before=steps[number - 1].name if number else None,
         may_keep=TOP in faults,
-        questions=[
-            (
-                each,
-                "" if each.secret else offered(each, answers, progress.standing),
-                await _choices(visit, progress, each),
-                each.secret and bool(progress.answers.get(each.name)),
-            )
-            for each in step.questions
-        ],
+        questions=questions,
     )
 
 
@@ -190,7 +189,9 @@ def _answer(visit: FirstRunPageRequest, question: Question, value: str) -> str |
     told = dict(question.choices).get(value)
     if told is not None:
         return visit.words(told)
-    return visit.words("yes") if value == YES else value
+    if question.reads is yes_or_no:
+        return visit.words(N_("yes")) if value == YES else visit.words(N_("no"))
+    return value
 
 
 def _stage(visit: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
