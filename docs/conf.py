@@ -144,6 +144,10 @@ def translate(app: Sphinx, name: str, _: str, context: dict[str, Any], tree: obj
         context["gettext"] = lambda said: words.get(said, said)
         # The theme writes the attribute lang with this, and has no place for dir.
         context["language"] = f'{own}" dir="rtl' if own == "ar" else own
+    _, *beside = app.builder.relations.get(name, (None,))
+    for way, other in zip(("prev", "next"), beside, strict=False):
+        if other and language_of(other) != own:
+            context[way] = None
     context["furo_navigation_tree"] = "".join(
         branch for branch in branches if not any(f">{each}<" in branch for each in elsewhere)
     )

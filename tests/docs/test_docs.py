@@ -198,15 +198,6 @@ def test_the_readme_comes_to_its_first_command_soon():
     assert len(shown.split()) <= WORDS_BEFORE_MAX
 
 
-@pytest.mark.parametrize("translated", ["README.fr.md", "README.ar.md"])
-def test_the_readme_of_each_language_has_the_same_commands(translated):
-    def blocks(name: str) -> list[str]:
-        text = (ROOT / name).read_text(encoding="utf-8")
-        return re.findall(r"```\w+\n.*?```", text, re.DOTALL)
-
-    assert blocks(translated) == blocks("README.md")
-
-
 # -- the changelog -----------------------------------------------------------------------------
 
 

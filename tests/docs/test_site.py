@@ -93,6 +93,7 @@ def check_french(page: str) -> None:
     assert '<a lang="en" hreflang="en" href="../page.html">English</a>' in page
     assert '<a lang="ar" hreflang="ar" href="../ar/page.html">العربية</a>' in page
     assert 'placeholder="Rechercher"' in page
+    assert 'class="next-page"' not in page, "what comes next is in another language"
     assert '"../page.html">A page' not in page, "the tree is that of one language"
     assert "Une page\N{NO-BREAK SPACE}?" in page
     assert ">a ?</span>" in page or '<span class="pre">?</span>' in page, "code is left alone"
