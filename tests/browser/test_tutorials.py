@@ -1,8 +1,8 @@
 """The tutorials that need a browser, from start to end, as their pages say it.
 
 ``RISALA_PICTURES=docs`` puts the dashboard's pictures below it: ``make pictures``. Then its French
-and Arabic tutorials are gone through too. Else tests/docs/test_translations.py compares their words
-with the catalogues, which is enough for every run.
+and Arabic tutorials are gone through too. Else tests/docs/pages/test_translations.py compares their
+words with the catalogues, which is enough for every run.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ HELD = {
 """Blocks that a test of their own holds to more than their language asks for."""
 
 ALL = [block for page in PAGES if page == original(page) for block in blocks_of(page)]
-"""Those of translations are the same ones: tests/docs/test_translations.py."""
+"""Those of translations are the same ones: tests/docs/pages/test_translations.py."""
 
 
 # -- settings and scenarios --------------------------------------------------------------------

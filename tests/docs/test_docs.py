@@ -1,4 +1,4 @@
-"""What the documentation says is there: commands, targets, code; test_links.py has the links."""
+"""What the documentation says is there: commands, targets, code."""
 
 from __future__ import annotations
 
