@@ -150,3 +150,12 @@ def test_rights_that_somebody_gave_are_not_widened(path):
     path.chmod(0o640)
     write(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_root_writes_the_services_group_may_read(path):
+    os.chown(path.parent, 0, 1)
+    write(path)
+    for name, rights in (("risala.toml", (0o640, 1)), ("secrets", (0o600, 0))):
+        status = (path.parent / name).stat()
+        assert (stat.S_IMODE(status.st_mode), status.st_gid) == rights

@@ -60,6 +60,7 @@ class Conversation:
         return click.confirm(f"Write this into {path}, and go on?", default=True)
 
     def _look_for_modems(self) -> None:
+        _hint("Looking for modems …")
         self._modems = run_async(self._trials.modems)
         if self._modems:
             self.answers["modem_found"] = self._modems[0][0]

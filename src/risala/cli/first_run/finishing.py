@@ -80,6 +80,11 @@ class Finish:
             return None
         if is_running:
             return None
+        if not service.is_ours(self.data):
+            raise CommandRefused(
+                f"{self.data} belongs to another user. Start the service as that user, and run this"
+                " again while it runs."
+            )
         self._tell(StageKind.NOW, ending.STARTING)
         child = service.ChildService(self.file.path, self.data)
         await nursery.start(child.run)

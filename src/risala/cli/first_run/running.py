@@ -23,7 +23,6 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.engine.model.records.people import organizations, users
-from risala.engine.wiring.foundation import DATABASE
 from risala.http.first_run.ending import FirstRunEnd, Stage, StageKind
 from risala.http.first_run.reading import Answers
 
@@ -123,7 +122,17 @@ class FirstRun:
     def present_answers(self) -> dict[str, str]:
         """The answers that the settings and the data have already."""
         found = self.file.present_answers()
-        if self.file.text and (self._directory / DATABASE).exists():
+        if not self.file.text:
+            return found
+        from risala.engine.wiring.foundation import DATABASE  # the whole engine comes with it
+
+        # What root opens, the service's own user could not open any longer.
+        is_ours = service.is_ours(self._directory)
+        if (
+            self.file.text
+            and (self._directory / DATABASE).exists()
+            and (is_ours or self.is_running)
+        ):
             with suppress(CommandRefused):
                 found |= session.run(self._options.settings(), _people, quiet=True)
         return found
@@ -151,11 +160,13 @@ class FirstRun:
             CommandRefused: the message did not arrive.
         """
         self._tell(ended)
+        if not ended.is_well:
+            output.warned("Once you know why, answer again: risala init")
         if stays and finish.child is not None:
             output.warned("Risala runs here until you press Ctrl-C.")
             await finish.child.wait()
         if not ended.is_well:
-            raise CommandRefused("The SMS did not arrive. Answer again with: risala init")
+            raise CommandRefused("The SMS did not arrive.")
 
     def report(self, stage: Stage) -> None:
         """Print a stage of the end."""

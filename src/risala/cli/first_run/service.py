@@ -36,6 +36,14 @@ def is_of_systemd(path: Path) -> bool:
     return path == SYSTEM_FILE and os.geteuid() == 0 and _BOOTED.is_dir()
 
 
+def is_ours(data: Path) -> bool:
+    """Whether a data directory is this user's own, or not there yet."""
+    try:
+        return data.stat().st_uid == os.geteuid()
+    except FileNotFoundError:
+        return True
+
+
 async def by_systemd() -> None:
     """Have systemd start the service, or start it again.
 

@@ -15,7 +15,6 @@ import trio
 from risala.config.outward import MailSection
 from risala.http.first_run import trials
 from risala.http.first_run.asking import Choices, FirstRunStep
-from risala.http.first_run.questions import MODEM, SMPP
 from risala.http.first_run.reading import YES, Answers, Wrong
 
 _MODEM_S: Final = 45.0
@@ -37,11 +36,13 @@ class MachineTrials:
     def __init__(self, *, is_running: bool = False) -> None:
         self._is_running = is_running
         self._modems: Choices | None = None
+        self._looking = trio.Lock()
 
     async def modems(self) -> Choices:
-        if self._modems is None:
-            self._modems = await _modems()
-        return self._modems
+        async with self._looking:
+            if self._modems is None:
+                self._modems = await _modems()
+            return self._modems
 
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
         if self._is_running and not _changes(step, answers, standing):
@@ -163,6 +164,3 @@ async def _mail(answers: Answers) -> None:
         raise Wrong(trials.MAIL_SILENT, host=host, port=port) from None
     except (OSError, smtplib.SMTPException, ValueError) as error:
         raise Wrong(trials.MAIL_OTHER, smtp_reason(error)) from None
-
-
-__all__ = ["MODEM", "SMPP", "MachineTrials"]
