@@ -127,12 +127,8 @@ class FirstRun:
         from risala.engine.wiring.foundation import DATABASE  # the whole engine comes with it
 
         # What root opens, the service's own user could not open any longer.
-        is_ours = service.is_ours(self._directory)
-        if (
-            self.file.text
-            and (self._directory / DATABASE).exists()
-            and (is_ours or self.is_running)
-        ):
+        may_open = self.is_running or service.is_ours(self._directory)
+        if may_open and (self._directory / DATABASE).exists():
             with suppress(CommandRefused):
                 found |= session.run(self._options.settings(), _people, quiet=True)
         return found
