@@ -193,6 +193,10 @@ DEB_PYTHON ?= /usr/bin/python3
 deb: ## build the Debian package for this machine's Debian and processor, in dist/
 	@PYTHONPATH=. $(DEB_PYTHON) -B -m deploy.debian.build $(ARGS)
 
+.PHONY: machine-test
+machine-test: $(VENV)/.stamp-dev ## try the Debian package, and the way to the first message, on real machines in qemu; BASE=COMMIT
+	PYTHONPATH=. nice -n 15 $(BIN)/python -m proofs.machine --write $(ARGS)
+
 # Compiled here, by hashes that are not looked at: the first start would else do it, and unpacking changes dates.
 BUNDLE := build/bundle/site
 bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is, and try it
