@@ -5,7 +5,7 @@ from __future__ import annotations
 import phonenumbers
 import pytest
 
-from risala.sms.numbering.library import _NUMBERS_KEPT, LibraryCountry
+from risala.sms.numbering.library import _NUMBERS_KEPT, LibraryCountry, country_codes
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,10 @@ def test_only_so_many_answers_are_kept():
     assert country._is_mobile.cache_info().hits == 1
 
 
-def test_the_library_knows_the_lengths_of_every_country_that_can_be_served():
-    served = phonenumbers.SUPPORTED_REGIONS - {"TA"}
-    assert [code for code in served if not LibraryCountry(code).digit_places] == []
+def test_every_country_that_is_offered_can_be_served_and_no_other():
+    offered = country_codes()
+    assert list(offered) == sorted(offered)
+    assert [code for code in offered if not LibraryCountry(code).digit_places] == []
+    for other in phonenumbers.SUPPORTED_REGIONS - {*offered}:
+        with pytest.raises(ValueError, match="no mobile numbers"):
+            LibraryCountry(other)

@@ -27,13 +27,15 @@ _OTHER_ZONES: Final = {
 }
 """Where the table of time zones goes from coast to coast or lacks the country; elsewhere its first
 zone has most people."""
+_WITHOUT_MOBILES: Final = frozenset({"TA"})
+"""Countries that the library knows without any mobile number: Tristan da Cunha."""
 _NUMBERS_KEPT: Final = 8192
 """Numbers of each country whose answer is kept: to find it takes the library some 25 µs."""
 
 
 def country_codes() -> tuple[str, ...]:
-    """The countries that the library knows, by their ISO 3166-1 codes."""
-    return tuple(sorted(phonenumbers.SUPPORTED_REGIONS))
+    """The countries that can be served, by their ISO 3166-1 codes."""
+    return tuple(sorted(phonenumbers.SUPPORTED_REGIONS - _WITHOUT_MOBILES))
 
 
 class LibraryCountry:
