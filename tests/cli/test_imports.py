@@ -80,6 +80,15 @@ def test_an_idle_service_has_nothing_in_memory_that_it_does_not_use(tmp_path):
         "risala.drivers.modem.driver", "risala.drivers.smpp.driver", "serial",
         "risala.http.api.openapi.document",
     } & found == set()  # fmt: skip
+    # The pages and what is below them; calls of webhooks; what somebody does who does more than
+    # send; what is switched on by the settings.
+    assert {
+        "aiofiles", "babel", "flask", "h2", "html", "hypercorn", "jinja2", "quart", "werkzeug",
+        "wsproto", "risala.http.common.base", "risala.http.dashboard", "risala.http.operator",
+        "risala.http.web", "anyio", "h11", "httpcore2", "risala.http.outbound.client",
+        "cryptography", "phonenumbers", "risala.engine.operations.table", "smtplib",
+        "risala.smpp_server.server", "urllib.request", "xml.sax", "openpyxl",
+    } & found == set()  # fmt: skip
 
 
 def test_both_ways_to_the_version_say_the_same(risala):

@@ -13,6 +13,7 @@ from cases import examples
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
+from risala.config.profiles import DEFAULTS
 
 
 @pytest.fixture
@@ -52,6 +53,34 @@ def test_the_later_source_wins(write):
     assert settings.http.body_timeout_s == 5
     assert settings.http.graceful_stop_s == Settings().http.graceful_stop_s
     assert settings.log.level == "debug"
+
+
+def test_a_profile_is_below_everything_that_is_set(write):
+    path = write('[service]\nprofile = "small"\n[http]\nconnections_max = 77\n')
+    settings = load_settings(path, environ={"RISALA_ENGINE__INTAKE_MAX": "78"})
+    assert settings.http.connections_max == 77
+    assert settings.engine.intake_max == 78
+    small, usual = DEFAULTS["small"], Settings()
+    for key, value in small.items():
+        table, name = key.split(".")
+        if name not in ("connections_max", "intake_max"):
+            assert getattr(getattr(settings, table), name) == value
+        assert value < getattr(getattr(usual, table), name)
+
+
+def test_a_profile_may_be_named_anywhere():
+    by_variable = load_settings(None, environ={"RISALA_SERVICE__PROFILE": "small"})
+    by_flag = load_settings(None, environ={}, overrides={"service.profile": "small"})
+    assert by_variable == by_flag
+    assert by_flag.storage.page_cache_mb == DEFAULTS["small"]["storage.page_cache_mb"]
+    assert load_settings(None, environ={"RISALA_SERVICE__PROFILE": "usual"}) == Settings()
+
+
+def test_an_unknown_profile_is_a_fault(write):
+    found, _ = faults_of(write('[service]\nprofile = "tiny"\n[storage]\ndata_dir = "x"\n'))
+    assert {*found} == {"service.profile"}
+    found, _ = faults_of(write('storage = 1\n[service]\nprofile = "small"\n'))
+    assert {*found} == {"storage"}
 
 
 def test_variables_of_every_shape():

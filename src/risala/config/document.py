@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.config import schema
+from risala.config.profiles import DEFAULTS, SMALL
 from risala.config.template import limits, toml
 
 _HEAD: Final = """\
@@ -21,7 +22,7 @@ taken from the first of these that has it:
 1. a flag of the command line,
 2. an environment variable: `http.port` is `RISALA_HTTP__PORT`; an empty one counts as not set,
 3. the file (`--config FILE` or `RISALA_CONFIG`),
-4. the default.
+4. the default, which a [profile](#profiles) may change.
 
 Lists and tables in an environment variable are JSON; a list of plain words may be separated by
 commas. A carrier's settings cannot be set one by one: `RISALA_CARRIERS` takes the whole list.
@@ -49,6 +50,7 @@ def render_reference() -> str:
     parts += [_section(f"`[[{each.path[0]}]]`", each) for each in schema.listed_tables()]
     parts.append(_section("`[[carriers]]`", schema.carrier_table()))
     parts.append(_nested())
+    parts.append(_profiles())
     return "\n".join(parts)
 
 
@@ -73,6 +75,24 @@ def _nested() -> str:
         "What to do with a submit whose answer never came, if nothing else settles it.\n\n"
         f"{_COLUMNS}\n{rows}\n"
     )
+
+
+def _profiles() -> str:
+    """The defaults that a profile changes."""
+    rows = []
+    for key, value in DEFAULTS[SMALL].items():
+        usual = (schema.node_at(key.split(".")) or {}).get("default")
+        rows.append(f"| `{key}` | `{toml(usual)}` | `{toml(value)}` |")
+    table = "\n".join(["| Setting | Default | With `small` |", "|---|---|---|", *rows])
+    return f"""\
+## Profiles
+
+`service.profile = "small"` is for a machine of 1 GB with a slow card: see
+[Run it on a small machine](../how-to/small-machine.md). It changes these defaults and nothing else.
+What you set yourself stays as you set it.
+
+{table}
+"""
 
 
 def _rows(settings: tuple[schema.Setting, ...]) -> Iterator[str]:

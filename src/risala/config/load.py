@@ -1,4 +1,4 @@
-"""Loading settings: defaults < file < environment < command line, all faults at once."""
+"""Loading settings: defaults < profile < file < environment < command line, all faults at once."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from risala.config.faults import NEAR, ConfigError, Fault, Origins, Path, from_p
 from risala.config.files.secrets_file import take_secrets
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
+from risala.config.profiles import defaults_of
 from risala.sms.currencies import counting_in, decimals_of, has_too_many
 
 COMMAND_LINE = "command line"
@@ -54,6 +55,7 @@ def load_settings(
             continue
         _forget(by_path, at, value)
         by_path |= dict.fromkeys(_leaves(at, value), source)
+    _fill_in(tree)
     origins = Origins(path.name if path else "built in", by_path)
     faults += _carrier_faults(tree.get("carriers"), origins)
     return _validated(tree, origins, faults)
@@ -141,6 +143,18 @@ def _put(tree: dict[str, Any], path: Path, value: object) -> bool:
     else:
         tree[str(name)] = value
     return True
+
+
+def _fill_in(tree: dict[str, Any]) -> None:
+    """Set what the profile has other defaults for, where nothing else is set."""
+    service = tree.get("service")
+    for path, value in defaults_of(service.get("profile") if isinstance(service, dict) else None):
+        *tables, name = path
+        table: Any = tree
+        for step in tables:
+            table = table.setdefault(step, {}) if isinstance(table, dict) else None
+        if isinstance(table, dict):
+            table.setdefault(name, value)
 
 
 def _leaves(path: Path, value: object) -> Iterator[Path]:

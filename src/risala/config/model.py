@@ -68,8 +68,11 @@ __all__ = [
 
 
 class ServiceSection(Section):
-    """What the service calls itself."""
+    """What the service calls itself, and the kind of its machine."""
 
+    profile: Literal["usual", "small"] = "usual"
+    """The kind of the machine. ``small``, for one of 1 GB with a slow card, changes the defaults
+    under "Profiles" below; what you set yourself stays as you set it."""
     default_sender: UpperSender = "RISALA"
     """The sender if ``from`` is omitted or awaits approval."""
     currency: Currency = DEFAULT_CURRENCY
@@ -85,6 +88,9 @@ class StorageSection(Section):
     """The directory of the database, server key and control socket. ``RISALA_DATA`` sets it too."""
     commit_units_max: Annotated[int, Field(ge=1, le=4096)] = 512
     """The most units of work that share one disk sync."""
+    page_cache_mb: Annotated[int, Field(ge=1, le=1024)] = 8
+    """The memory for each connection to the database, in megabytes, in which its pages are kept. It
+    is used only as pages are read."""
     queue_units_max: Annotated[int, Field(ge=16, le=65536)] = 4096
     """The most units that wait for the writer; beyond it sends are answered 503."""
 

@@ -119,6 +119,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
         migrate=migrate_in(settings.service.currency, migrate),
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,
+        page_cache_mb=settings.storage.page_cache_mb,
         inline=seams.inline_journal,
         disk=seams.disk,
     )

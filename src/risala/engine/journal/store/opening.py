@@ -22,9 +22,9 @@ Migrate: TypeAlias = Callable[[Database], None]
 _BUSY_TIMEOUT_MS: Final = 1000
 # A long reader lets the WAL grow; after the next checkpoint it is truncated to this.
 _WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
-# Page caches. No mmap: its pages would count in our memory, and a bad disk would be a SIGBUS.
-_WRITER_CACHE_KIB: Final = 8192
-_READER_CACHE_KIB: Final = 8192
+# Page caches, where no setting says. No mmap: its pages would count in our memory, and a bad disk
+# would be a SIGBUS.
+PAGE_CACHE_MB: Final = 8
 # More than the number of statements in the source, so that each is compiled once.
 _CACHED_STATEMENTS: Final = 512
 
@@ -49,24 +49,27 @@ def open_reader(path: Path) -> sqlite3.Connection:
     return conn
 
 
-def open_watched(path: Path, meet: Meet) -> sqlite3.Connection:
+def open_watched(path: Path, meet: Meet, page_cache_mb: int = PAGE_CACHE_MB) -> sqlite3.Connection:
     """:func:`open_reader`, with a connection that reports the storage's errors to ``meet``.
 
     Raises:
         StorageFailed: it cannot be read.
     """
     conn = connect(path, "ro", partial(WatchedConnection, meet=meet))
-    _prepare_reader(conn)
+    _prepare_reader(conn, page_cache_mb)
     return conn
 
 
-def _prepare_reader(conn: sqlite3.Connection) -> None:
+def _prepare_reader(conn: sqlite3.Connection, page_cache_mb: int = PAGE_CACHE_MB) -> None:
     conn.execute("pragma query_only = on")
-    conn.execute(f"pragma cache_size = -{_READER_CACHE_KIB}")
+    conn.execute(f"pragma cache_size = -{page_cache_mb * 1024}")
 
 
 def open_writer(
-    path: Path, migrate: Migrate, make: Callable[..., sqlite3.Connection] = sqlite3.Connection
+    path: Path,
+    migrate: Migrate,
+    make: Callable[..., sqlite3.Connection] = sqlite3.Connection,
+    page_cache_mb: int = PAGE_CACHE_MB,
 ) -> sqlite3.Connection:
     """Open, harden and migrate the file; every fault becomes a StorageUnusable."""
     try:
@@ -74,7 +77,7 @@ def open_writer(
         conn = connect(path, "rw", make)
         try:
             refuse_unusable(conn, path)  # first: the mode of the journal is in the file
-            _prepare(conn, path)
+            _prepare(conn, path, page_cache_mb)
             migrate(Database(conn, execute_plugins=False))
             if conn.in_transaction:
                 raise RuntimeError("the migration left a transaction open")
@@ -97,7 +100,7 @@ def refuse_unusable(conn: sqlite3.Connection, path: Path) -> None:
         raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
 
 
-def _prepare(conn: sqlite3.Connection, path: Path) -> None:
+def _prepare(conn: sqlite3.Connection, path: Path, page_cache_mb: int) -> None:
     conn.execute("select count(*) from sqlite_schema").fetchone()  # is it a database at all?
     (mode,) = conn.execute("pragma journal_mode = wal").fetchone()
     if mode != "wal":
@@ -106,7 +109,7 @@ def _prepare(conn: sqlite3.Connection, path: Path) -> None:
         "synchronous = full",
         "foreign_keys = on",
         f"journal_size_limit = {_WAL_LIMIT_BYTES}",
-        f"cache_size = -{_WRITER_CACHE_KIB}",
+        f"cache_size = -{page_cache_mb * 1024}",
     ):
         conn.execute(f"pragma {pragma}")
     conn.execute("begin immediate")  # locked or read-only shows here, not at the first message

@@ -30,7 +30,7 @@ import trio
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
-from risala.engine.journal.store.opening import Migrate, open_watched, open_writer
+from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
 from risala.engine.journal.store.transaction import Done, Unit, in_doubt, run_batch
 from risala.engine.model.errors import (
@@ -110,6 +110,7 @@ class Journal:
         *,
         commit_units_max: int = COMMIT_UNITS_MAX,
         queue_units_max: int = 4096,
+        page_cache_mb: int = PAGE_CACHE_MB,
         inline: bool = False,
         disk: SimulatedDisk | None = None,
     ) -> None:
@@ -118,6 +119,7 @@ class Journal:
         self._commit_units_max = commit_units_max
         self.queue_units_max = queue_units_max
         """The most waiting units; further ones are refused."""
+        self._page_cache_mb = page_cache_mb
         self._inline = inline and disk is None
         self._disk = disk
         self._handed_in = Bell()
@@ -174,7 +176,7 @@ class Journal:
     def _open(self) -> sqlite3.Connection:
         refuse_missing(self._path)
         make = sqlite3.Connection if self._disk is None else self._disk.connect
-        conn = open_writer(self._path, self._migrate, make)
+        conn = open_writer(self._path, self._migrate, make, self._page_cache_mb)
         mark(self._path)
         self.condition.opened()
         return conn
@@ -274,7 +276,7 @@ class Journal:
         """
         if self._conn is None or self._stop.is_set():
             raise Draining
-        conn = open_watched(self._path, self.meet)
+        conn = open_watched(self._path, self.meet, self._page_cache_mb)
         self._readers.append(conn)
         return conn
 
