@@ -58,6 +58,27 @@ def wait_port(port: int) -> None:
     raise TimeoutError(f"nothing listens on port {port}")
 
 
+def wait_ready(port: int) -> None:
+    """Until a service says that it is ready: it listens before."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        with suppress(OSError):
+            if get_once(port, "/readyz") == 200:
+                return
+        time.sleep(0.02)
+    raise TimeoutError(f"the service on port {port} is not ready")
+
+
+def get_once(port: int, path: str) -> int:
+    """The status of one request."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with closing(connection):
+        connection.request("GET", path)
+        response = connection.getresponse()
+        response.read()
+        return response.status
+
+
 @contextmanager
 def program(
     *command: str, port: int, environment: dict[str, str] | None = None

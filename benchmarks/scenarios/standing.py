@@ -12,7 +12,7 @@ from typing import Final
 from benchmarks import processes
 from benchmarks.measure import Goal, Line, Round, Scenario
 from benchmarks.processes import Absent
-from benchmarks.stand import TO, Data, Stand, new_data
+from benchmarks.stand import TO, Data, Stand, new_data, start_smsc
 from benchmarks.trees import Tree
 
 _IDLE_S = 5.0
@@ -20,15 +20,28 @@ _STARTS = 5
 """Starts of each command in one round; one alone says little."""
 
 
-def _idle(_stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+def _idle(_stand: Stand, tree: Tree, stack: ExitStack) -> Round:
+    smsc = start_smsc(stack)
+
     def measure() -> dict[str, float]:
-        with ExitStack() as stack:
-            pid = new_data(stack, tree).serve(stack).pid
+        with ExitStack() as running:
+            data = new_data(running, tree)
+            data.configure(smsc=smsc.port)
+            pid = data.serve(running).pid
+            processes.wait_ready(data.port)
+            start = processes.cpu_s(pid)
             time.sleep(2)  # what a start leaves to do is done by then
             before = processes.cpu_s(pid)
             time.sleep(_IDLE_S)
             share = (processes.cpu_s(pid) - before) / _IDLE_S
-            return {"idle RSS": processes.rss_mib(pid), "idle CPU": 100 * share}
+            idle = processes.rss_mib(pid)
+            processes.get_once(data.port, "/sign-in")
+            return {
+                "idle RSS": idle,
+                "idle CPU": 100 * share,
+                "CPU until it is ready": start,
+                "RSS after a page": processes.rss_mib(pid),
+            }
 
     return measure
 
@@ -109,6 +122,8 @@ SCENARIOS = (
         (
             Line("idle RSS", "MiB", (Goal(60, most=True),)),
             Line("idle CPU", "%", (Goal(0.2, most=True),)),
+            Line("CPU until it is ready", "s", (Goal(2, most=True),)),
+            Line("RSS after a page", "MiB"),
         ),
         _idle,
     ),
