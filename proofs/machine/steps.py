@@ -42,9 +42,6 @@ host = "127.0.0.1"
 port = 2775
 system_id = "risala"
 password_env = "LAB_PASSWORD"
-
-[standby]
-directory = "/mnt/standby/shipped"
 """
 STICK: Final = f"""
 [[carriers]]
@@ -56,6 +53,7 @@ rate_per_s = 5
 [carriers.modem]
 port = "{USB}"
 """
+SHIPPED: Final = 'directory = "/mnt/standby/shipped"\n'
 LAB: Final = f"""\
 [Unit]
 Description=The simulated carrier
@@ -108,7 +106,8 @@ def started(world: World) -> str:
     guest.run("risala init /etc/risala/risala.toml")
     written = guest.get("/etc/risala/risala.toml")
     settings = SETTINGS + (STICK if guest.has_usb else "")
-    guest.put("/etc/risala/risala.toml", written + settings.encode())
+    shipping = written.replace(b"[standby]\n", b"[standby]\n" + SHIPPED.encode())
+    guest.put("/etc/risala/risala.toml", shipping + settings.encode())
     guest.put("/etc/risala/secrets", f"LAB_PASSWORD={PASSWORD}\n".encode())
     guest.run("install -d -o risala -g risala -m 700 /mnt/standby/shipped")
     guest.run("systemctl start risala")
