@@ -26,6 +26,8 @@ LOOPBACK: Final = "127.0.0.1"
 """The only address that the page listens on."""
 LIFE_S: Final = 3600.0
 """Seconds for all questions; then the page is closed."""
+_LEAVE_S: Final = 1.0
+"""Seconds for the last answers to leave: browsers keep their connections open."""
 _LAST_S: Final = 30.0
 """Seconds for the reader to see how it ended."""
 
@@ -59,7 +61,7 @@ async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> No
         finish = run.finish(run.report)
         trials = run.trials
         progress = FirstRunProgress(standing, trials, partial(_finish, finish, outer))
-        http = HttpSection()
+        http = HttpSection(graceful_stop_s=_LEAVE_S)
         async with trio.open_nursery() as nursery:
             app = FirstRunApp(progress, http, over)
             await nursery.start(partial(serve_app, app, http, sock=sock, shutdown=over))

@@ -1,0 +1,93 @@
+"""The first-run page in a real browser: what axe says of each step, and the whole way by keyboard
+alone in a browser without script."""
+
+import re
+import sys
+
+import pytest
+from playwright.sync_api import expect
+
+from looking import Watch, violations, wrong_on_any_screen
+from processes import Process
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+STEPS = ("country", "money", "carrier", "address", "mail", "operator", "phone")
+STANDING = """
+[numbers]
+countries = ["MR"]
+[service]
+currency = "MRU"
+[pricing]
+per_segment = "0.50"
+[http]
+port = 0
+[[carriers]]
+name = "trial"
+driver = "loopback"
+"""
+"""What the settings say already."""
+
+
+@pytest.fixture
+def first_run(tmp_path):
+    """The command, and the link that it printed."""
+    (tmp_path / "risala.toml").write_text(STANDING)
+    process = Process([sys.executable, "-m", "risala", "init", "--web"], tmp_path)
+    yield process, process.wait_line(lambda line: "/first-run/" in line).strip()
+    process.end()
+
+
+@pytest.fixture
+def open_link(browser, first_run):
+    """Opens the link in a browser of a kind."""
+    contexts = []
+
+    def open_link(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        watch = Watch(context, first_run[1].partition("/first-run/")[0])
+        page = context.new_page()
+        page.goto(first_run[1])
+        return page, watch
+
+    yield open_link
+    for context in contexts:
+        context.close()
+
+
+def test_no_step_is_closed_to_anybody(open_link, first_run):
+    page, watch = open_link(locale="ar", bypass_csp=False)
+    base = first_run[1].rpartition("/")[0]
+    found = []
+    for step in STEPS:
+        found += wrong_on_any_screen(page, f"{base}/step/{step}")
+    page.goto(f"{base}/step/operator")
+    page.fill("[name=operator]", "nobody")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#faults")
+    assert page.evaluate("document.activeElement.id") == "faults"
+    found += violations(page)
+    assert (found, watch.faults) == ([], [])
+
+
+def test_the_whole_way_by_keyboard_and_without_script(open_link, first_run):
+    page, watch = open_link(locale="en", java_script_enabled=False)
+    expect(page.get_by_role("heading", level=1)).to_have_text("You")  # the rest stands already
+    for field, typed, after in (
+        ("Your e-mail address", "me@example.mr", "Your phone"),
+        ("Your own number", "36 12 34 56", "Your answers"),
+    ):
+        page.get_by_label(field).focus()
+        page.keyboard.type(typed)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", level=1)).to_have_text(after)
+    page.get_by_role("button", name="Write this and start").focus()
+    page.keyboard.press("Enter")
+    console = page.get_by_role("link", name="Open the console")
+    expect(console).to_be_visible()
+    expect(page.locator("main")).to_contain_text("Delivered on trial")
+    assert watch.faults == []
+    address = console.get_attribute("href")
+    assert re.search(r"/operator/sign-in/link/", address)
+    first_run[0].wait_line(lambda line: line.strip() == address)
