@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from cases import examples
 from risala.config.faults import ConfigError
-from risala.config.load import load_settings
+from risala.config.load import PROFILES, load_settings
 from risala.config.model import Settings
-from risala.config.profiles import DEFAULTS
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def test_a_profile_is_below_everything_that_is_set(write):
     settings = load_settings(path, environ={"RISALA_ENGINE__INTAKE_MAX": "78"})
     assert settings.http.connections_max == 77
     assert settings.engine.intake_max == 78
-    small, usual = DEFAULTS["small"], Settings()
+    small, usual = PROFILES["small"], Settings()
     for key, value in small.items():
         table, name = key.split(".")
         if name not in ("connections_max", "intake_max"):
@@ -72,7 +71,7 @@ def test_a_profile_may_be_named_anywhere():
     by_variable = load_settings(None, environ={"RISALA_SERVICE__PROFILE": "small"})
     by_flag = load_settings(None, environ={}, overrides={"service.profile": "small"})
     assert by_variable == by_flag
-    assert by_flag.storage.page_cache_mb == DEFAULTS["small"]["storage.page_cache_mb"]
+    assert by_flag.storage.page_cache_mb == PROFILES["small"]["storage.page_cache_mb"]
     assert load_settings(None, environ={"RISALA_SERVICE__PROFILE": "usual"}) == Settings()
 
 

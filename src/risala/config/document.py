@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.config import schema
-from risala.config.profiles import DEFAULTS, SMALL
+from risala.config.load import PROFILES, SMALL
 from risala.config.template import limits, toml
 
 _HEAD: Final = """\
@@ -80,7 +80,7 @@ def _nested() -> str:
 def _profiles() -> str:
     """The defaults that a profile changes."""
     rows = []
-    for key, value in DEFAULTS[SMALL].items():
+    for key, value in PROFILES[SMALL].items():
         usual = (schema.node_at(key.split(".")) or {}).get("default")
         rows.append(f"| `{key}` | `{toml(usual)}` | `{toml(value)}` |")
     table = "\n".join(["| Setting | Default | With `small` |", "|---|---|---|", *rows])

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -18,10 +18,32 @@ from risala.config.faults import NEAR, ConfigError, Fault, Origins, Path, from_p
 from risala.config.files.secrets_file import take_secrets
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
-from risala.config.profiles import defaults_of
 from risala.sms.currencies import counting_in, decimals_of, has_too_many
 
 COMMAND_LINE = "command line"
+USUAL: Final = "usual"
+SMALL: Final = "small"
+
+PROFILES: Final[Mapping[str, Mapping[str, Any]]] = {
+    USUAL: {},
+    SMALL: {
+        "storage.page_cache_mb": 2,
+        "storage.queue_units_max": 1024,
+        "http.connections_max": 500,
+        "http.batches_read_max": 2,
+        "request_log.keep_days": 7,
+        "request_log.size_max_mb": 32,
+        "request_log.a_second_max": 20,
+        "engine.intake_max": 2000,
+        "engine.buffer_rows_max": 128,
+        "webhooks.attempts_max": 24,
+        "webhooks.attempts_per_endpoint_max": 4,
+        "smpp_server.sessions_max": 50,
+    },
+}
+"""By profile the settings that have another default. Small: less memory where many come at once,
+and less for a slow card to write. No setting here makes a promise weaker: what is accepted is
+synced to disk all the same."""
 
 
 def load_settings(
@@ -148,8 +170,10 @@ def _put(tree: dict[str, Any], path: Path, value: object) -> bool:
 def _fill_in(tree: dict[str, Any]) -> None:
     """Set what the profile has other defaults for, where nothing else is set."""
     service = tree.get("service")
-    for path, value in defaults_of(service.get("profile") if isinstance(service, dict) else None):
-        *tables, name = path
+    profile = service.get("profile") if isinstance(service, dict) else None
+    # A profile that does not exist is refused by the model.
+    for key, value in PROFILES.get(str(profile), {}).items():
+        *tables, name = key.split(".")
         table: Any = tree
         for step in tables:
             table = table.setdefault(step, {}) if isinstance(table, dict) else None
