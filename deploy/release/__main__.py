@@ -59,7 +59,9 @@ class Release:
             return []
         commit = self._shop.git("rev-parse", "HEAD")
         record = self._shop.log.with_name(f"{target}-{commit}")
-        if not self._is_built(artefact, record):
+        if self._is_built(artefact, record):
+            self._say(f"make {target}: an earlier run built it")
+        else:
             arguments = self._arguments.get(target, "")
             words = [f"ARGS={arguments}"] if arguments else []
             command = (*self._shop.make, target, *words)

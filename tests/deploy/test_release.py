@@ -162,7 +162,7 @@ def test_a_failure_before_the_commit_leaves_the_source_as_it_was(shop):
     assert shop.git("describe", "--exact-match") == "v1.0.0"
 
 
-def test_after_a_failed_build_the_same_command_goes_on(shop):
+def test_after_a_failed_build_the_same_command_goes_on(shop, capsys):
     (shop.top / "build/broken-bundle").touch()
     with pytest.raises(SystemExit, match=r"bundle failed:\nthe disk is full\nAll of it: "):
         release(shop, "1.0.0")
@@ -173,8 +173,10 @@ def test_after_a_failed_build_the_same_command_goes_on(shop):
     release(shop, "1.0.0")
     assert shop.made() == ["generated", *BUILT, "sbom", "bundle"]
     assert shop.git("rev-parse", "v1.0.0^{commit}", "HEAD").split() == [commit, commit]
+    capsys.readouterr()
     release(shop, "1.0.0")  # once more changes nothing
     assert len(shop.made()) == 6
+    assert "make bundle: an earlier run built it" in capsys.readouterr().out
 
 
 def test_what_cannot_be_built_here_is_said(tmp_path):
