@@ -73,7 +73,7 @@ OUTSIDE: Final = (
             ),
         },
         "by itself: it is tried again and again, and what was accepted waits",
-        "Ask the carrier. An alert (`lane_down`) comes after `alerts.lane_down_s`.",
+        "Ask the carrier. An alert (`carrier_down`) comes after `alerts.carrier_down_s`.",
     ),
     Fault(
         "carrier_mute",

@@ -48,9 +48,9 @@ allow_insecure = true
 enabled = true
 bind = ["127.0.0.1:0"]
 binds_per_minute = 10000
-[faces.kannel]
+[compat.kannel]
 enabled = true
-[faces.twilio]
+[compat.twilio]
 enabled = true
 [payments.stripe]
 secret_key = "sk_live_1"

@@ -32,10 +32,10 @@ codes_per_ip_per_hour = 100000
 codes_per_address_per_hour = 100000
 codes_per_hour = 100000
 
-[faces.kannel]
+[compat.kannel]
 enabled = true
 
-[faces.planted]
+[compat.planted]
 enabled = true
 
 [mail]

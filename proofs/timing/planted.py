@@ -54,5 +54,5 @@ def build(settings: PlantedSettings) -> GatewayFace:
 
 
 @hookimpl
-def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+def risala_register_compat(register: Callable[[FaceFactory], None]) -> None:
     register(FaceFactory("planted", PlantedSettings, build, "tells what it should not"))

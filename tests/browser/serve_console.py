@@ -85,7 +85,7 @@ class Filling:
         facts, now_ms = {"state": "down", "text": "The link broke."}, recorder.clock.now_ms()
 
         def unit(conn: sqlite3.Connection) -> None:
-            raised = alerts.raise_one(conn, AlertKind.LANE_DOWN, lane, facts, now_ms)
+            raised = alerts.raise_one(conn, AlertKind.CARRIER_DOWN, lane, facts, now_ms)
             if ends and raised is not None:
                 alerts.end(conn, raised.seq, facts, now_ms + 120_000)
 

@@ -344,7 +344,11 @@ ROWS = (
     ),
     Row("smpp sessions", (), (("open", False), ("sessions", []))),
     Row("alerts", ("--all",), (("alerts", list), ("open", int), ("mutes", list))),
-    Row("alerts mute", ("lane_down", "--for", "2h"), (("kind", "lane_down"), ("subject", None))),
+    Row(
+        "alerts mute",
+        ("carrier_down", "--for", "2h"),
+        (("kind", "carrier_down"), ("subject", None)),
+    ),
     Row("alerts unmute", ("999999",), (), alone=1, beside=1, sentence="no mute 999999"),
     Row("alerts acknowledge", ("999999",), (), alone=1, beside=1, sentence="no alert 999999"),
     Row(

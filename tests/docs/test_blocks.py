@@ -98,7 +98,7 @@ def settings_faults(text: str, place: Path) -> list[str]:
             manager.build_driver(carrier, resolve)
         except ConfigError as error:
             faults += told(error)
-    for name, face in settings.faces.enabled.items():
+    for name, face in settings.compat.enabled.items():
         try:
             manager.build_face(name, face, resolve)
         except ConfigError as error:

@@ -54,7 +54,7 @@ GUIDES = [
     Guide(
         "docs/how-to/come-from-kannel.md",
         (SHOP, "risala topup 10"),
-        f"{OPEN}[faces.kannel]\nenabled = true\n",
+        f"{OPEN}[compat.kannel]\nenabled = true\n",
         serves=True,
         words={"https://shop.example/": "http://127.0.0.1:9000/"},
     ),
@@ -62,7 +62,7 @@ GUIDES = [
         Guide(
             page,
             (SHOP, "risala topup 10"),
-            "[faces.playsms]\nenabled = true\n",
+            "[compat.playsms]\nenabled = true\n",
             serves=True,
         )
         for page in (
@@ -85,7 +85,7 @@ GUIDES = [
             "docs/how-to/connect/zitadel.md",
         )
     ),
-    Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[faces.twilio]\nenabled = true\n"),
+    Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[compat.twilio]\nenabled = true\n"),
     Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
     Guide("docs/how-to/offer-smpp-to-customers.md", (SHOP,)),
     Guide("docs/how-to/people-and-sign-in.md", (SHOP,), serves=True),

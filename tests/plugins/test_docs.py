@@ -13,7 +13,9 @@ from risala.plugins.kinds import KINDS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "plugin-hooks.md").read_text(encoding="utf-8")
-HOOKS = [name for name in vars(hookspecs) if name.startswith("risala_")]
+OLD = {kind.old_hook for kind in KINDS}
+"""Names of before, which the page's table of deprecations has."""
+HOOKS = [name for name in vars(hookspecs) if name.startswith("risala_") and name not in OLD]
 
 
 def signature(name: str) -> str:

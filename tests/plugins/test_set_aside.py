@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from risala.cli.main import cli
 from risala.plugins import version
 from risala.plugins.command import BUILT_IN
-from risala.plugins.kinds import COMMANDS, MAILERS
+from risala.plugins.kinds import COMMANDS, FACES, MAILERS
 from risala.plugins.manager import PluginManager
 from risala.plugins.version import CONTRACT, ContractVersion, made_for
 
@@ -160,3 +160,24 @@ def test_no_plugin_takes_the_name_of_a_built_in_command(load):
     assert fault.reason == '"send" cannot be the name of a command'
     missing = frozenset(cli.commands) ^ BUILT_IN
     assert not missing, f"write {sorted(missing)} into BUILT_IN of plugins/command.py, or out of it"
+
+
+FACE = """
+from pydantic import BaseModel
+from risala.plugins.face import FaceFactory
+
+risala_contract = "1.1"
+
+@hookimpl
+def risala_register_HOOK(register):
+    register(FaceFactory("NAME", BaseModel, object, "for tests"))
+"""
+
+
+def test_the_hook_of_before_works_and_is_warned_of(load):
+    manager = load(old=FACE.replace("HOOK", "faces"), new=FACE.replace("HOOK", "compat"))
+    assert sorted(manager.of(FACES)) == ["new", "old"]
+    found = {info.name: info.warnings for info in manager.plugins()}
+    assert found["new"] == ()
+    (warning,) = found["old"]
+    assert warning.endswith("Call it by its new name.")

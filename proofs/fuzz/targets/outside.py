@@ -98,7 +98,7 @@ def _setting_seeds() -> Iterator[bytes]:
     yield b'\xef\xbb\xbf[storage]\ndata_dir = "x"\n'
     yield b"[http\n"
     yield b'carriers = 3\nhttp = "x"\nx.y.z = 1979-05-27T07:32:00Z\n'
-    yield b'[payments.bank]\nprovider = "mobile_money"\n[faces.kannel]\nenabled = true\n'
+    yield b'[payments.bank]\nprovider = "mobile_money"\n[compat.kannel]\nenabled = true\n'
 
 
 def _signatures(octets: bytes) -> None:

@@ -55,7 +55,7 @@ async def open_outside(
         name: plugins.build_policy(name, table) for name, table in settings.policies.by_name.items()
     }
     faces = {
-        name: plugins.build_face(name, table) for name, table in settings.faces.enabled.items()
+        name: plugins.build_face(name, table) for name, table in settings.compat.enabled.items()
     }
     pages = plugins.build_pages()
     return Connections(

@@ -9,7 +9,7 @@ from typing import Any, Final
 import structlog
 
 from risala.app import masking, tracebacks
-from risala.config.model import LogFormat, LogSection
+from risala.config.model import LogFormat, LogSection, Settings
 from risala.http.common.request_ids import REQUEST_ID
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
@@ -52,6 +52,13 @@ def set_level(section: LogSection, *, quiet: bool = False) -> None:
     level = DEMO_LEVEL if quiet and section.level == "info" else section.level
     _Level.number = logging.getLevelNamesMapping()[level.upper()]
     logging.getLogger().setLevel(max(_Level.number, logging.WARNING))
+
+
+def warn_of_old_names(settings: Settings) -> None:
+    """Say what to write now, for each setting that was found by its name of before."""
+    log = structlog.get_logger(__name__)
+    for text in settings.old_names:
+        log.warning("settings.old_name", text=text)
 
 
 def configure_logs(

@@ -20,7 +20,7 @@ from risala.app.connections import open_outside
 from risala.app.faces import open_faces
 from risala.app.fenced import LeaseGone, hold_lease
 from risala.app.listening import ServiceAddresses, listen
-from risala.app.logs import configure_logs, set_level
+from risala.app.logs import configure_logs, set_level, warn_of_old_names
 from risala.app.outlets import unharmed
 from risala.app.reload import FileSource, reload_when_asked
 from risala.app.stop import Stop
@@ -103,6 +103,7 @@ def _run(
     file: Path | None,
 ) -> int:
     configure_logs(settings.log, quiet=demo, plan=settings.plan)
+    warn_of_old_names(settings)
     guard_last_words()
     forbid_dumps()
     _allow_open_files()
@@ -252,6 +253,7 @@ def _source(
 
     def take_over(changed: Settings) -> None:
         set_level(changed.log, quiet=demo is not None)
+        warn_of_old_names(changed)
         for certificate in listening.certificates:
             certificate.reload()
 

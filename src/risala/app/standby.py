@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.app.listening import listen
-from risala.app.logs import configure_logs
+from risala.app.logs import configure_logs, warn_of_old_names
 from risala.app.outlets import unharmed
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
@@ -58,6 +58,7 @@ def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]
 
 def _run(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
     configure_logs(settings.log, quiet=False, plan=settings.plan)
+    warn_of_old_names(settings)
     guard_last_words()
     forbid_dumps()
     try:

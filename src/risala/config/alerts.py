@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from risala.config.kinds import Section
 
 AlertName = Literal[
-    "lane_down",
+    "carrier_down",
     "queue_old",
     "receipts_missing",
     "delivery_low",
@@ -69,7 +69,7 @@ class AlertsSection(Section):
     hold_s: Seconds = 300
     """How long all must be well before an alert is over; longer each time that the alert comes
     back within a day."""
-    lane_down_s: Seconds = 300
+    carrier_down_s: Seconds = 300
     """How long a carrier may be down: links are lost and come back."""
     queue_age_s: Seconds = 600
     """How long a due message may wait, unless its organization is held."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from risala.config import schema
 from risala.config.faults import Fault, Path
+from risala.config.files import old_names as renamed
 
 RESERVED: Final = frozenset(("RISALA_DATA", "RISALA_CONFIG"))
 """Variables that the command line itself reads: ``--data`` and ``--config`` have these too."""
@@ -25,9 +26,10 @@ def read_environment(
     found: list[tuple[Path, object, str]] = []
     faults: list[Fault] = []
     for variable in sorted(environ, key=lambda name: (name.count(schema.NESTING), name)):
-        path = _path_of(variable)
-        if path is None or not environ[variable].strip():
+        given = _path_of(variable)
+        if given is None or not environ[variable].strip():
             continue
+        path = renamed.present(given)
         source = f"environment variable {variable}"
         try:
             found.append((path, _value(path, environ[variable]), source))
@@ -36,12 +38,18 @@ def read_environment(
     return found, faults
 
 
+def old_names(environ: Mapping[str, str]) -> list[str]:
+    """What to write now in place of variables that have the name of before."""
+    paths = {name: _path_of(name) for name in sorted(environ) if environ[name].strip()}
+    return renamed.variables({name: path for name, path in paths.items() if path is not None})
+
+
 def _path_of(variable: str) -> Path | None:
     if variable in RESERVED or not variable.startswith(schema.ENVIRONMENT_PREFIX):
         return None
     name = variable.removeprefix(schema.ENVIRONMENT_PREFIX).lower()
     path = tuple(name.split(schema.NESTING))
-    return path if len(path) > 1 or schema.node_at(path) else None
+    return path if len(path) > 1 or schema.node_at(renamed.present(path)) else None
 
 
 def _value(path: Path, text: str) -> object:

@@ -74,19 +74,18 @@ class HttpSection(Section):
         return key
 
 
-class FacesSection(Section):
-    """Other gateways' HTTP besides the API: a table for each, such as ``[faces.kannel]`` with
-    ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built
-    in."""
+class CompatSection(Section):
+    """Other gateways' HTTP besides the API: a table for each, such as ``[compat.kannel]`` with
+    ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built in."""
 
     # Each key is a face's own table; the plugin that brings the face validates it.
     model_config = ConfigDict(extra="allow")
 
     @model_validator(mode="after")
-    def _faces_are_tables(self) -> FacesSection:
+    def _faces_are_tables(self) -> CompatSection:
         for name, table in (self.__pydantic_extra__ or {}).items():
             if not isinstance(table, dict):
-                raise ValueError(f"{name} must be a table, [faces.{name}]")
+                raise ValueError(f"{name} must be a table, [compat.{name}]")
             if not isinstance(table.get("enabled", False), bool):
                 raise ValueError(f"{name}.enabled must be true or false")
         return self

@@ -13,8 +13,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from risala.config import schema
-from risala.config.environment import read_environment
+from risala.config.environment import old_names, read_environment
 from risala.config.faults import NEAR, ConfigError, Fault, Origins, Path, from_pydantic, unknown
+from risala.config.files.old_names import rename_names, rename_words
 from risala.config.files.secrets_file import take_secrets
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
@@ -62,7 +63,10 @@ def load_settings(
     tree = _read_file(path) if path else {}
     if path and environ is None:
         take_secrets(path, tree)
-    named, faults = read_environment(os.environ if environ is None else environ)
+    variables = os.environ if environ is None else environ
+    told = rename_names(tree, path.name) if path else []
+    told += old_names(variables)
+    named, faults = read_environment(variables)
     named += [
         (tuple(key.split(".")), value, COMMAND_LINE)
         for key, value in (overrides or {}).items()
@@ -80,7 +84,10 @@ def load_settings(
     _fill_in(tree)
     origins = Origins(path.name if path else "built in", by_path)
     faults += _carrier_faults(tree.get("carriers"), origins)
-    return _validated(tree, origins, faults)
+    told += rename_words(tree, origins)
+    settings = _validated(tree, origins, faults)
+    settings._old_names = tuple(told)
+    return settings
 
 
 def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> Settings:

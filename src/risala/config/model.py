@@ -13,11 +13,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
-from risala.config.faces import FacesSection, HttpSection, MailToSmsSection, MetricsSection
+from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.numbers import NumbersSection, PriceSection
@@ -33,9 +33,9 @@ from risala.sms.numbering.plan import NumberingPlan, plan_of
 __all__ = [
     "AlertsSection",
     "CarrierSection",
+    "CompatSection",
     "DeliverySection",
     "EngineSection",
-    "FacesSection",
     "HttpSection",
     "LegalSection",
     "LimitsSection",
@@ -212,7 +212,7 @@ class Settings(Section):
     """The service's name for itself."""
     http: HttpSection = HttpSection()
     """The API's and the dashboard's socket."""
-    faces: FacesSection = FacesSection()
+    compat: CompatSection = CompatSection()
     """Other gateways' HTTP besides the API."""
     storage: StorageSection = StorageSection()
     """The data directory."""
@@ -261,6 +261,13 @@ class Settings(Section):
     """Who may send messages by mail."""
     carriers: tuple[CarrierSection, ...] = ()
     """The carriers, one table each."""
+
+    _old_names: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def old_names(self) -> tuple[str, ...]:
+        """Sentences on settings that were found by their names of before, for the log."""
+        return self._old_names
 
     @model_validator(mode="before")
     @classmethod

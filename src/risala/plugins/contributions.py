@@ -60,7 +60,8 @@ def contributions_of(plugin: object) -> Contributions:
     brought: dict[str, tuple[AnyFactory, ...]] = {}
     for kind in KINDS:
         found: list[object] = []
-        getattr(hooks.hook, kind.hook)(register=found.append)
+        for hook in filter(None, (kind.hook, kind.old_hook)):
+            getattr(hooks.hook, hook)(register=found.append)
         brought[kind.key] = tuple(_checked(kind, found))
     return Contributions(brought)
 

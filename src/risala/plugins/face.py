@@ -1,7 +1,7 @@
 """The contract for plugins that speak another gateway's HTTP: a face besides the API.
 
-A face is registered by the hook ``risala_register_faces`` (see :mod:`risala.plugins.hookspecs`),
-and served if the configuration has its table, ``[faces.NAME]``. It names its paths, turns a request
+A face is registered by the hook ``risala_register_compat`` (see :mod:`risala.plugins.hookspecs`),
+and served if the configuration has its table, ``[compat.NAME]``. It names its paths, turns requests
 into calls of a :class:`FaceService`, and turns their results or exceptions into an answer in the
 other gateway's words. The service owns accounts, prices, limits, durability, the timeline and the
 audit: a face keeps no state.
@@ -435,9 +435,9 @@ class FaceFactory:
     """How a face is built from its table in the configuration."""
 
     name: str
-    """The word in ``[faces.NAME]`` and ``risala credential create NAME``."""
+    """The word in ``[compat.NAME]`` and ``risala credential create NAME``."""
     settings: type[BaseModel]
-    """Validates ``[faces.NAME]``, without ``enabled``; unknown keys forbidden."""
+    """Validates ``[compat.NAME]``, without ``enabled``; unknown keys forbidden."""
     build: Callable[[Any], GatewayFace]
     """Takes the validated settings. Opens nothing yet."""
     summary: str

@@ -69,12 +69,17 @@ def risala_register_message_policies(
 
 
 @hookspec
-def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+def risala_register_compat(register: Callable[[FaceFactory], None]) -> None:
     """Register the faces of this plugin: call ``register`` once for each.
 
     Called once at start-up. Do no work here: a face is built only when the configuration has its
     table, with ``enabled = true``.
     """
+
+
+@hookspec
+def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+    """The name of ``risala_register_compat`` before 1.0: it works in every 1.x."""
 
 
 @hookspec

@@ -63,6 +63,8 @@ class PluginKind(Generic[Factory]):
     """Whose settings those are, for sentences on faults in them: ``settings of the carrier``."""
     reserved: frozenset[str] = frozenset()
     """Names that none of them may have."""
+    old_hook: str = ""
+    """The same function's name of before, which works too; empty: it had none."""
     wrong: Callable[[Any], str] = no_fault
     """Another fault of a built thing, to be read after the plugin's name; empty: no fault."""
 
@@ -143,10 +145,11 @@ COMMANDS: Final = PluginKind(
 FACES: Final = PluginKind(
     name="face",
     key="faces",
-    hook="risala_register_faces",
+    hook="risala_register_compat",
+    old_hook="risala_register_faces",
     factory=FaceFactory,
     built=GatewayFace,
-    table="faces",
+    table="compat",
     settings_of="settings of the face",
     reserved=frozenset(("smpp", "enabled")),  # SMPP is spoken by a server of its own
 )

@@ -307,7 +307,7 @@ class PluginManager:
         Raises:
             PluginConfigError: no such face, faults in the table, or the face refused it.
         """
-        key = f"faces.{name}"
+        key = f"compat.{name}"
         factory = self.named(FACES, name, key)
         settings = validated(factory.settings, table, key, resolve_secrets)
         return self.built(FACES, name, key, partial(factory.build, settings))

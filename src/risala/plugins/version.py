@@ -50,12 +50,22 @@ def _says_nothing(plugin: object) -> bool:
     return getattr(plugin, ATTRIBUTE, None) is None
 
 
+def _has_old_hook(plugin: object) -> bool:
+    return hasattr(plugin, "risala_register_faces")
+
+
 DEPRECATIONS: Final[tuple[Deprecation, ...]] = (
     Deprecation(
         ContractVersion(1, 1),
         "it does not say for which contract it is made",
         f'Write `{ATTRIBUTE} = "{CONTRACT}"` into its module.',
         _says_nothing,
+    ),
+    Deprecation(
+        ContractVersion(1, 1),
+        "it has `risala_register_faces` in place of `risala_register_compat`",
+        "Call it by its new name.",
+        _has_old_hook,
     ),
 )
 """All of them, the oldest first. ``docs/reference/plugin-hooks.md`` has the same table."""

@@ -100,6 +100,15 @@ def test_settings_and_plugins_of_another_time_are_named(risala, data, tmp_path):
     assert "broken" in found["plugins"][1]
 
 
+def test_names_of_before_are_a_note(risala, data, tmp_path):
+    put(data, "v1.0.db.gz")
+    back_up(data, 1)
+    (tmp_path / "risala.toml").write_text("[faces.kannel]\nenabled = true\n")
+    code, found = checked(risala)
+    assert (code, found["settings"][0]) == (0, "warn")
+    assert "write [compat], and no longer [faces]" in found["settings"][1]
+
+
 def test_a_secret_that_the_service_alone_has_is_a_note(risala, data, tmp_path):
     """The shell of whoever looks has no secrets: systemd gives them to the service."""
     put(data, "v1.0.db.gz")

@@ -100,7 +100,7 @@ def test_routes_of_what_comes_in(book):
 
 
 def test_alerts_at_a_time(book):
-    kind = AlertKind.LANE_DOWN
+    kind = AlertKind.CARRIER_DOWN
     raised = partial(alerts.raise_one, kind=kind, facts={}, now_ms=book.now_ms)
     first = book.unit(partial(raised, subject="mattel"))
     copies(book, "alerts", "subject", OPEN_MAX - 1)
@@ -111,7 +111,7 @@ def test_alerts_at_a_time(book):
 
 
 def test_mutes_at_a_time(book):
-    mute = partial(alerts.mute, kind=AlertKind.LANE_DOWN, by="op", now_ms=book.now_ms)
+    mute = partial(alerts.mute, kind=AlertKind.CARRIER_DOWN, by="op", now_ms=book.now_ms)
     until = book.now_ms + 1000
     book.unit(partial(mute, subject="mattel", until=until))
     copies(book, "alert_mutes", "subject", MUTES_MAX - 1)

@@ -251,9 +251,9 @@ class World:
     async def _alert(self):
         """Something that is wrong, and a mute."""
         recorder = self.house.gateway.services.recorder
-        given = (AlertKind.LANE_DOWN, "fake", {}, recorder.clock.now_ms())
+        given = (AlertKind.CARRIER_DOWN, "fake", {}, recorder.clock.now_ms())
         raised = await recorder.journal.commit(lambda conn: alerts.raise_one(conn, *given))
-        mute = await self.do("alert.mute", kind="lane_down", minutes=5)
+        mute = await self.do("alert.mute", kind="carrier_down", minutes=5)
         return {
             "alert_id": f"alert_{raised.seq}",
             "mute_id": mute["id"],

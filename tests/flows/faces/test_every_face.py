@@ -16,7 +16,7 @@ from smpp_peers.house import Customer, submit
 from smpp_peers.service import SECTION, credential, port_of
 
 pytestmark = pytest.mark.slow
-FACES = "".join(f"[faces.{each}]\nenabled = true\n" for each in ("kannel", "twilio", "playsms"))
+FACES = "".join(f"[compat.{each}]\nenabled = true\n" for each in ("kannel", "twilio", "playsms"))
 TO = "+22236123456"
 SERVED = """\
 [numbers]

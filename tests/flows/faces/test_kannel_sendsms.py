@@ -23,7 +23,7 @@ from smpp_peers.told_by_kannel import dlr_server
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 GUIDE = Path(__file__).parents[3] / "docs/how-to/come-from-kannel.md"
-SECTION = "[faces.kannel]\nenabled = true\n[webhooks]\nallow_insecure = true\n"
+SECTION = "[compat.kannel]\nenabled = true\n[webhooks]\nallow_insecure = true\n"
 ASKS = Path("/usr/lib/kannel/test/test_http")
 TEXTS = ["Bonjour", "x" * 400, "سلام " * 30]
 KANNEL = """

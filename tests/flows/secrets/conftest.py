@@ -136,8 +136,8 @@ def settings():
     def write(path: Path, smpp_port: int, mail_port: int) -> Path:
         path.write_text(
             "[log]\n"
-            "[faces.kannel]\nenabled = true\n[faces.twilio]\nenabled = true\n"
-            "[faces.playsms]\nenabled = true\n"
+            "[compat.kannel]\nenabled = true\n[compat.twilio]\nenabled = true\n"
+            "[compat.playsms]\nenabled = true\n"
             "[webhooks]\nallow_insecure = true\n"
             f'[mail]\nhost = "127.0.0.1"\nport = {mail_port}\nsecurity = "none"\n'
             'user = "risala"\npassword_env = "RISALA_PLANTED_MAIL"\n'

@@ -119,18 +119,18 @@ def alarmed(post, operator):
 
 
 async def test_an_alert_is_told_and_somebody_sees_to_it(operator, alarmed):
-    gateway = alarmed(alert("lane_down", "fake"), count=9)
+    gateway = alarmed(alert("carrier_down", "fake"), count=9)
     page = await operator.get(PAGE)
-    assert "lane_down &lt;b&gt;en&lt;/b&gt;" in page.text
+    assert "carrier_down &lt;b&gt;en&lt;/b&gt;" in page.text
     assert 'href="/operator/carriers/fake"' in page.text
     assert "and <bdi" in page.text
     await operator.submit(page, "/operator/alerts/alert_1/acknowledge")
-    given = {"kind": "lane_down", "subject": "fake", "minutes": "240"}
+    given = {"kind": "carrier_down", "subject": "fake", "minutes": "240"}
     muted = await operator.submit(page, "/operator/alerts/mute", given)
     assert muted.location == PAGE
     assert gateway.done == [
         ("alert.acknowledge", {"alert_id": "alert_1"}),
-        ("alert.mute", {"kind": "lane_down", "subject": "fake", "minutes": 240}),
+        ("alert.mute", {"kind": "carrier_down", "subject": "fake", "minutes": 240}),
     ]
 
 
@@ -155,16 +155,16 @@ async def test_what_nobody_sees_to_stands_first(operator, alarmed):
     alarmed(
         alert("disk_low", **seen),
         alert("backup_old", is_muted=True),
-        alert("lane_down", "mattel"),
+        alert("carrier_down", "mattel"),
         alert("errors"),
     )
     page = await operator.get(PAGE)
     told = re.findall(r"<strong>(\w+) &lt;b", page.text)
-    assert told == ["lane_down", "errors"]
+    assert told == ["carrier_down", "errors"]
     assert "and <bdi" in page.text
 
 
-@sweep("kind", ["nope", "", "lane_down"])
+@sweep("kind", ["nope", "", "carrier_down"])
 async def test_what_cannot_be_silenced_is_refused(operator, kind):
     page = await operator.get("/operator/account")
     fields = {"kind": kind, "minutes": "0"}

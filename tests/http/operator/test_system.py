@@ -52,7 +52,7 @@ async def test_what_was_wrong_stands_with_its_end(post, operator):
 
         def unit(conn):
             now_ms = recorder.clock.now_ms()
-            raised = alerts.raise_one(conn, AlertKind.LANE_DOWN, subject, facts, now_ms)
+            raised = alerts.raise_one(conn, AlertKind.CARRIER_DOWN, subject, facts, now_ms)
             return alerts.end(conn, raised.seq, facts, now_ms + 65_000) if ends else raised
 
         return await recorder.journal.commit(unit)
@@ -67,7 +67,7 @@ async def test_what_was_wrong_stands_with_its_end(post, operator):
     page = await operator.get("/operator/system/alerts?state=over")
     assert "fake&lt;b&gt;" not in page.text
     assert "mattel" in page.text
-    page = await operator.get("/operator/system/alerts?kind=lane_down&state=open")
+    page = await operator.get("/operator/system/alerts?kind=carrier_down&state=open")
     assert "fake&lt;b&gt;" in page.text
 
 

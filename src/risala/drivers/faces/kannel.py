@@ -69,7 +69,7 @@ MASK_MAX: Final = 127
 
 
 class KannelSettings(BaseModel):
-    """``[faces.kannel]``."""
+    """``[compat.kannel]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

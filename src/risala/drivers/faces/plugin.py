@@ -12,7 +12,7 @@ from risala.plugins.hookspecs import hookimpl
 
 
 @hookimpl
-def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
+def risala_register_compat(register: Callable[[FaceFactory], None]) -> None:
     register(KANNEL)
     register(TWILIO)
     register(PLAYSMS)

@@ -13,13 +13,13 @@ from risala.http.web.page_request import PageRequest
 ATTENTION_MAX: Final = 2
 """The maximum of alerts above the overview: unacknowledged ones first, newest first; of the others
 only the number is shown."""
-_OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
+_OF_CARRIER: Final = frozenset({"carrier_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(
     {"disk_low", "backup_old", "errors", "clock_jumped", "sink_behind", "standby_behind"}
 )
 _BAD: Final = frozenset(
-    {"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused", "sign_in_failing"}
+    {"carrier_down", "disk_low", "errors", "clock_jumped", "codes_abused", "sign_in_failing"}
 )
 
 

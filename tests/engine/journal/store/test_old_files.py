@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 import trio
 
-from risala.config.model import CarrierSection, Settings, StorageSection
+from risala.config.load import load_settings
+from risala.config.model import CarrierSection, StandbySection
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import known, migrate
 from risala.engine.journal.upkeep.audit import audit_file
@@ -25,10 +26,13 @@ from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import Seams
+from risala.plugins.manager import PluginManager
 from risala.plugins.testing.fake_driver import FakeDriver
 
 FILES = Path(__file__).parents[1] / "fixtures"
 NAMES = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
+SETTINGS = FILES / "v1.0.toml"
+"""With every setting of 1.0."""
 PREFIXES = {"good": ("+2223",), "held": ("+2224",), "down": ("+2222",), "test": ()}
 LATER_MS = 1000
 """How long the service was down."""
@@ -72,15 +76,22 @@ class Endpoints:
 
 @asynccontextmanager
 async def reopened(path: Path, now_ms: int, endpoints: Endpoints):
-    """Today's engine on an old file, with the same carriers, all of them well."""
+    """Today's engine on an old file, with settings of 1.0 and the same carriers: all are well."""
     carriers = [
         CarrierSection.model_validate({"name": name, "driver": "fake", "prefixes": prefixes})
         for name, prefixes in PREFIXES.items()
     ]
     drivers = {name: FakeDriver(delivers=name == "down") for name in PREFIXES}
-    settings, clock = Settings(storage=StorageSection(data_dir=path.parent)), TrioClock(now_ms)
+    settings = load_settings(SETTINGS, overrides={"storage.data_dir": path.parent}, environ={})
+    settings = settings.model_copy(update={"standby": StandbySection()})  # its directories are none
+    plugins = PluginManager(logs=False)
+    plugins.load(installed=[])
+    policies = {
+        name: plugins.build_policy(name, table) for name, table in settings.policies.by_name.items()
+    }
+    clock = TrioClock(now_ms)
     seams = Seams(clock, IdSource(clock), inline_journal=True)
-    outside = Connections(outbound=endpoints)
+    outside = Connections(outbound=endpoints, policies=policies)
     async with open_engine(settings, carriers, drivers, seams, outside) as engine:
         yield SimpleNamespace(gateway=engine.gateway, drivers=drivers)
 

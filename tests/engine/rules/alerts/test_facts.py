@@ -26,13 +26,13 @@ MADE_AT = 5 * HOUR_MS
 
 def test_a_lane_is_down_unless_it_is_up():
     def told(state):
-        return readings.lane_down(CarrierFacts("sim", state, "no signal"))
+        return readings.carrier_down(CarrierFacts("sim", state, "no signal"))
 
     facts = {"text": "no signal"}
     assert [told(state) for state in ("up", "down", "sick")] == [
-        Reading(AlertKind.LANE_DOWN, "sim", GOOD, {"state": "up", **facts}),
-        Reading(AlertKind.LANE_DOWN, "sim", BAD, {"state": "down", **facts}),
-        Reading(AlertKind.LANE_DOWN, "sim", BAD, {"state": "sick", **facts}),
+        Reading(AlertKind.CARRIER_DOWN, "sim", GOOD, {"state": "up", **facts}),
+        Reading(AlertKind.CARRIER_DOWN, "sim", BAD, {"state": "down", **facts}),
+        Reading(AlertKind.CARRIER_DOWN, "sim", BAD, {"state": "sick", **facts}),
     ]
 
 

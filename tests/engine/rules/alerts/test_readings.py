@@ -168,7 +168,7 @@ def test_every_language_has_the_same_words_with_the_same_holes():
 @pytest.mark.parametrize("language", [*Language])
 def test_what_others_wrote_stays_on_one_line_and_facts_that_are_not_there_are_dashes(language):
     facts = {"state": "down", "text": "one\ntwo\u202e {three}"}
-    alert = Alert(1, AlertKind.LANE_DOWN, "a\nb", facts, 0, None, {}, 0, None, None, None)
+    alert = Alert(1, AlertKind.CARRIER_DOWN, "a\nb", facts, 0, None, {}, 0, None, None, None)
     words = alert_words(alert, language)
     assert "one two {three}" in words.text
     assert "a b" in words.title

@@ -41,17 +41,17 @@ def test_rows_are_put_together_by_network():
 @pytest.mark.parametrize(
     ("kind", "subject", "now_ms", "is_covered"),
     [
-        (AlertKind.LANE_DOWN, "a", 999, True),
-        (AlertKind.LANE_DOWN, "a", 1000, False),
-        (AlertKind.LANE_DOWN, "b", 999, False),
+        (AlertKind.CARRIER_DOWN, "a", 999, True),
+        (AlertKind.CARRIER_DOWN, "a", 1000, False),
+        (AlertKind.CARRIER_DOWN, "b", 999, False),
         (AlertKind.DISK_LOW, "a", 999, False),
     ],
 )
 def test_whom_a_mute_covers(kind, subject, now_ms, is_covered):
-    one = AlertMute(1, AlertKind.LANE_DOWN, "a", 1000, "op", 1)
-    every = AlertMute(1, AlertKind.LANE_DOWN, None, 1000, "op", 1)
+    one = AlertMute(1, AlertKind.CARRIER_DOWN, "a", 1000, "op", 1)
+    every = AlertMute(1, AlertKind.CARRIER_DOWN, None, 1000, "op", 1)
     assert one.covers(kind, subject, now_ms) is is_covered
-    assert every.covers(AlertKind.LANE_DOWN, "b", 999)
+    assert every.covers(AlertKind.CARRIER_DOWN, "b", 999)
 
 
 def test_stretches_are_counted_back_from_the_end():

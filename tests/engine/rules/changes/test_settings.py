@@ -34,7 +34,7 @@ OBEYED = {
     "alerts.page_only": (("balance_low",), ()),
     "alerts.mail": (True, False),
     "alerts.hold_s": (300, 60),
-    "alerts.lane_down_s": (300, 60),
+    "alerts.carrier_down_s": (300, 60),
     "alerts.queue_age_s": (600, 60),
     "alerts.receipts_missing_s": (1800, 60),
     "alerts.receipts_missing_count": (50, 5),

@@ -27,15 +27,15 @@ async def told_of(watched, kind):
 async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autojump_clock, leap):
     watched.driver.set_health(HealthState.DOWN)
     await trio.sleep(4 * MINUTE_S)
-    assert await told_of(watched, "lane_down") == []
+    assert await told_of(watched, "carrier_down") == []
     await leap(HOUR_S, LOOKED_S)
-    assert await told_of(watched, "lane_down") == [("fake", False)]
+    assert await told_of(watched, "carrier_down") == [("fake", False)]
     watched.driver.set_health(HealthState.SICK)
     await leap(HOUR_S, LOOKED_S)
-    assert await told_of(watched, "lane_down") == [("fake", False)]
+    assert await told_of(watched, "carrier_down") == [("fake", False)]
     watched.driver.set_health(HealthState.UP)
     await leap(HOUR_S, LOOKED_S)
-    assert await told_of(watched, "lane_down") == [("fake", True)]
+    assert await told_of(watched, "carrier_down") == [("fake", True)]
 
 
 @pytest.mark.slow

@@ -63,7 +63,7 @@ async def test_operators_are_told_in_their_language_once_and_when_it_is_over(
 
 async def test_the_operators_address_is_called_with_a_signature(watched, autojump_clock):
     await break_and_mend(watched)
-    assert called(watched) == [("alert.raised", "lane_down"), ("alert.over", "lane_down")]
+    assert called(watched) == [("alert.raised", "carrier_down"), ("alert.over", "carrier_down")]
     first = watched.ops.calls[0]
     secret = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
     at = int(first.headers["webhook-timestamp"])
@@ -90,10 +90,10 @@ async def test_a_call_that_fails_is_made_again_also_after_a_restart(
         watched.ops.plan[:] = [DOWN, ReceiverAnswer(500, None, "")]
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(7 * MINUTE_S)
-        assert called(watched) == [("alert.raised", "lane_down")] * 2
+        assert called(watched) == [("alert.raised", "carrier_down")] * 2
     async with open_watched() as watched:
         await leap(HOUR_S, LOOKED_S)
-        assert called(watched)[2] == ("alert.raised", "lane_down")
+        assert called(watched)[2] == ("alert.raised", "carrier_down")
         ids = [call.headers["webhook-id"] for call in watched.ops.calls[:3]]
         assert len({*ids}) == 1
 
@@ -104,13 +104,13 @@ async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, auto
         watched.ops.hangs = True
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(7 * MINUTE_S)
-        assert called(watched) == [("alert.raised", "lane_down")]
+        assert called(watched) == [("alert.raised", "carrier_down")]
         watched.ops.hangs = False  # for the next one; this one hangs until the stop
     async with open_watched() as watched:
         await trio.sleep(MINUTE_S // 2)
-        assert called(watched) == [("alert.raised", "lane_down")] * 2
+        assert called(watched) == [("alert.raised", "carrier_down")] * 2
         await leap(HOUR_S, LOOKED_S)
-        assert called(watched)[2:] == [("alert.over", "lane_down")]
+        assert called(watched)[2:] == [("alert.over", "carrier_down")]
 
 
 async def test_a_call_waits_no_longer_where_the_clock_is_set_back(watched, autojump_clock):
@@ -155,7 +155,7 @@ async def test_a_restart_neither_raises_again_nor_forgets(open_watched, autojump
         await leap(HOUR_S, LOOKED_S)
         assert told(watched) == ["Risala: fake is down", "Risala: over: fake is down"]
         assert len(await watched.alerts()) == 1
-    assert called(watched) == [("alert.raised", "lane_down"), ("alert.over", "lane_down")]
+    assert called(watched) == [("alert.raised", "carrier_down"), ("alert.over", "carrier_down")]
 
 
 @pytest.mark.slow
@@ -180,7 +180,7 @@ async def test_a_lane_that_is_never_down_for_long_is_not_told_of(watched, autoju
 
 @pytest.mark.slow
 async def test_what_is_muted_is_listed_and_told_only_where_it_goes_on(watched, autojump_clock):
-    mute = await watched.do("alert.mute", kind="lane_down", subject="fake", minutes=60)
+    mute = await watched.do("alert.mute", kind="carrier_down", subject="fake", minutes=60)
     await break_and_mend(watched)
     (alert,) = await watched.alerts()
     assert (alert["isOpen"], alert["toldAt"], alert["isMuted"]) == (False, None, True)
@@ -196,6 +196,7 @@ async def test_what_is_muted_is_listed_and_told_only_where_it_goes_on(watched, a
 @pytest.mark.slow
 async def test_an_unmuted_alert_is_told_of_at_the_next_look(watched, autojump_clock):
     mute = await watched.do("alert.mute", kind="lane_down", minutes=600)
+    assert mute["kind"] == "carrier_down", "lane_down is its name of before 1.0"
     watched.driver.set_health(HealthState.DOWN)
     await trio.sleep(20 * MINUTE_S)
     assert told(watched) == []
@@ -217,10 +218,10 @@ async def test_who_sees_to_it_is_noted_once(watched, autojump_clock):
 
 @pytest.mark.slow
 async def test_what_is_for_the_page_alone_and_what_is_off(open_watched, autojump_clock):
-    async with open_watched(page_only=["lane_down"], off=["quota_low"]) as watched:
+    async with open_watched(page_only=["carrier_down"], off=["quota_low"]) as watched:
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(7 * MINUTE_S)
-        assert await watched.open_kinds() == ["lane_down"]
+        assert await watched.open_kinds() == ["carrier_down"]
         watched.say(segments_today=99, segments_per_day_max=100)
         await trio.sleep(7 * MINUTE_S)
         assert await watched.open_kinds() == []
@@ -233,8 +234,8 @@ async def test_what_is_switched_off_while_it_is_raised_is_over(open_watched, aut
     async with open_watched() as watched:
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(7 * MINUTE_S)
-        assert await watched.open_kinds() == ["lane_down"]
-    async with open_watched(off=["lane_down"]) as watched:
+        assert await watched.open_kinds() == ["carrier_down"]
+    async with open_watched(off=["carrier_down"]) as watched:
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(20 * MINUTE_S)
         assert await watched.open_kinds() == []
@@ -258,7 +259,7 @@ async def test_history_is_kept_for_its_days_and_within_its_bound(
 
     def unit(conn):
         for n in range(alerts.KEPT_MAX + 50):
-            raised = alerts.raise_one(conn, AlertKind.LANE_DOWN, "old", {}, now_ms + n)
+            raised = alerts.raise_one(conn, AlertKind.CARRIER_DOWN, "old", {}, now_ms + n)
             alerts.end(conn, raised.seq, {}, now_ms + n)
         alerts.raise_one(conn, AlertKind.QUEUE_OLD, "open", {}, now_ms)
         alerts.forget_old(conn, now_ms, now_ms)
@@ -299,7 +300,7 @@ async def test_the_list_goes_on_page_by_page(watched):
 
     def unit(conn):
         for n in range(5):
-            alerts.raise_one(conn, AlertKind.LANE_DOWN, f"lane-{n}", {}, now_ms)
+            alerts.raise_one(conn, AlertKind.CARRIER_DOWN, f"lane-{n}", {}, now_ms)
 
     await watched.commit(unit)
     page = await watched.do("alert.list", limit=3)

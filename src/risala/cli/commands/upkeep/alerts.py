@@ -21,7 +21,7 @@ SECONDS_A_MINUTE = 60
 
 @click.group(invoke_without_command=True)
 @click.option("--all", "shows_all", is_flag=True, help="Include alerts that have ended.")
-@click.option("--kind", metavar="KIND", help="Only of this kind, such as `lane_down`.")
+@click.option("--kind", metavar="KIND", help="Only of this kind, such as `carrier_down`.")
 @click.option(
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
@@ -41,7 +41,7 @@ def alerts(
     \b
     Examples:
       risala alerts
-      risala alerts mute lane_down --subject mattel --for 2h
+      risala alerts mute carrier_down --subject mattel --for 2h
     """
     if context.invoked_subcommand is not None:
         return
@@ -124,6 +124,6 @@ def mute(found: MuteView) -> None:
     If the problem remains at the end of that time, the notification is sent then.
 
     \b
-    Example: risala alerts mute lane_down --subject mattel --for 2h
+    Example: risala alerts mute carrier_down --subject mattel --for 2h
     """
     output.said(f"No notifications of {found.kind} until {output.at(found.until)} (UTC).")

@@ -65,6 +65,8 @@ def _examine(options: Options) -> list[Finding]:
             key = each.tls_key or each.tls_certificate
             keys += () if key is None or key in keys else (key,)
         settings = Finding("settings", Grade.OK, "The settings load.")
+        if found.old_names:
+            settings = Finding("settings", Grade.WARN, " ".join(found.old_names))
     except CommandRefused as error:
         # The data is checked even if the settings are wrong: often both have one cause.
         data_dir, limits = options.data or StorageSection().data_dir, AlertsSection()

@@ -49,7 +49,7 @@ def upgrade(options: Options, check: bool) -> None:
         findings = [Finding("settings", Grade.FAIL, str(error))]
         data_dir = _data_dir(options)
     else:
-        findings = [_settings(), *_plugins(settings)]
+        findings = [_settings(settings), *_plugins(settings)]
         data_dir = settings.storage.data_dir
     findings += check_data(data_dir / DATABASE, SystemClock().now_ms())
     bad = [each for each in findings if each.state is Grade.FAIL]
@@ -76,9 +76,11 @@ def _data_dir(options: Options) -> Path:
     return options.data or quick.data_dir(None, options.file) or Path(quick.DATA_DIR)
 
 
-def _settings() -> Finding:
+def _settings(settings: Settings) -> Finding:
     from risala.engine.upkeep.doctor.findings import Finding, Grade
 
+    if settings.old_names:
+        return Finding("settings", Grade.WARN, " ".join(settings.old_names))
     return Finding("settings", Grade.OK, "This version knows all the settings in use.")
 
 

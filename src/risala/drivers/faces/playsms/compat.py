@@ -57,7 +57,7 @@ _is_queue: Final = re.compile(r"0*[0-9a-f]{1,16}").fullmatch
 
 
 class PlaysmsSettings(BaseModel):
-    """``[faces.playsms]``."""
+    """``[compat.playsms]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

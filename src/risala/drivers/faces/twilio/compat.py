@@ -58,7 +58,7 @@ _REFUSED: Final = {
 
 
 class TwilioSettings(BaseModel):
-    """``[faces.twilio]``."""
+    """``[compat.twilio]``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 Fact = str | int | float | None
 Facts = Mapping[str, Fact]
@@ -12,10 +13,19 @@ Facts = Mapping[str, Fact]
 end of a name gives the unit of another number."""
 
 
+_OF_BEFORE: Final = {"lane_down": "carrier_down"}
+"""Names of before 1.0, which people and programs may still write."""
+
+
 class AlertKind(StrEnum):
     """The possible problems; the subject of each is named below it."""
 
-    LANE_DOWN = "lane_down"
+    @classmethod
+    def _missing_(cls, value: object) -> AlertKind | None:
+        now = _OF_BEFORE.get(value) if isinstance(value, str) else None
+        return None if now is None else cls(now)
+
+    CARRIER_DOWN = "carrier_down"
     """A carrier's link is down, or needs the operator. The carrier."""
     QUEUE_OLD = "queue_old"
     """A due message waits for too long. The route."""

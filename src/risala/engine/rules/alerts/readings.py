@@ -51,9 +51,9 @@ class CarrierFacts:
     """The unit that is counted, how much is used, and how much there is."""
 
 
-def lane_down(lane: CarrierFacts) -> Reading:
+def carrier_down(lane: CarrierFacts) -> Reading:
     facts: Facts = {"state": lane.state, "text": lane.text}
-    return _reading(AlertKind.LANE_DOWN, lane.name, lane.state != "up", facts)
+    return _reading(AlertKind.CARRIER_DOWN, lane.name, lane.state != "up", facts)
 
 
 def sim_balance_low(lane: CarrierFacts) -> Reading | None:

@@ -85,7 +85,7 @@ class Alerts:
     def _grouped(self) -> tuple[_Group, ...]:
         of, kind = self._measuring, AlertKind
         return (
-            _Group((kind.LANE_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
+            _Group((kind.CARRIER_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
             _Group((kind.RECEIPTS_MISSING,), of.receipts),
             _Group((kind.QUEUE_OLD,), of.queue),
             _Group((kind.NUMBERS_UNSERVED,), of.unserved),
@@ -173,7 +173,7 @@ class Alerts:
         # On Trio's clock, because the wall clock may be set while a reading has to persist.
         now_ms = round(trio.current_time() * 1000)
         # A worker has no measured duration; all else that may last for a while has.
-        grace_s = self._limits.lane_down_s if reading.kind is AlertKind.LANE_DOWN else 0
+        grace_s = self._limits.carrier_down_s if reading.kind is AlertKind.CARRIER_DOWN else 0
         hold_s = self._limits.hold_s
         standing, turn = step(
             self._state_of(key), reading.verdict, now_ms, grace_s * 1000, hold_s * 1000

@@ -102,7 +102,7 @@ class Measuring:
                 None if told is None else told == "low",
                 tuple(_quotas(details)),
             )
-            yield readings.lane_down(lane)
+            yield readings.carrier_down(lane)
             if (found := readings.sim_balance_low(lane)) is not None:
                 yield found
             if (found := readings.quota_low(lane, self._limits)) is not None:

@@ -17,7 +17,7 @@ from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 
 KINDS: Final = {
-    "lane_down": NC_("alert", "Carrier down"),
+    "carrier_down": NC_("alert", "Carrier down"),
     "queue_old": NC_("alert", "Queue too old"),
     "receipts_missing": NC_("alert", "No receipts"),
     "delivery_low": NC_("alert", "Few delivered"),
