@@ -28,6 +28,8 @@ _AGAIN_S: Final = 0.1
 _STOP_S: Final = 45.0
 """As ``TimeoutStopSec`` of the unit: longer than the service's own patience."""
 _LINES_KEPT: Final = 200
+_LINES_TOLD: Final = 2
+"""The last ones: why it ended."""
 _RUNNING: Final = "Risala is running at "
 
 
@@ -105,7 +107,8 @@ class ChildService:
                     await _stop(process)
             nursery.cancel_scope.cancel()
         if not self.url:
-            raise CommandRefused(f"The service does not start. {' '.join(self._lines)}")
+            said = " ".join([*self._lines][-_LINES_TOLD:])
+            raise CommandRefused(f"The service does not start. {said}")
 
     async def wait(self) -> None:
         """Show what the service prints, until it ends."""
