@@ -17,7 +17,7 @@ HARMLESS = {
     *("message list", "verify list", "verify config", "webhook list", "inbound list"),
     *("inbound routes", "inbound opt-outs", "log", "alerts", "carriers", "carriers unmatched"),
     *("route", "plugins", "audit", "audit-log", "retention", "retention show", "kept show"),
-    *("kept deletions", "openapi", "completion", "init", "topup", "send", "user create"),
+    *("kept deletions", "openapi", "completion", "topup", "send", "user create"),
 }
 """Commands whose examples run on a directory with an organization `My shop`."""
 
