@@ -193,7 +193,6 @@ SOCKET: Final = (
 """Paths of the control socket: whoever may open it is the operator."""
 WITHOUT_DATA: Final[Mapping[str, str]] = {
     "completion": "writes a script for the shell",
-    "init": "writes a file of settings where its user may write",
     "openapi": "prints the API's document",
     "plugins new": "writes a plugin's first files where its user may write",
     "simulate modem": "a simulated modem",

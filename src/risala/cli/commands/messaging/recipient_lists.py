@@ -61,11 +61,10 @@ async def list_id_of(session: GatewaySession, organization: str, given: str) -> 
 async def _of_list(session: GatewaySession, given: Json) -> Json:
     """The arguments of an operation on a list, which is named by its id or name."""
     asked = dict(given)
-    org, listed = asked.pop("org"), asked["list_id"]
+    org, listed = asked.pop("org"), asked.pop("list_id")
     if not listed.startswith(_PREFIX):
-        organization = await organization_id(session, org)
-        asked["list_id"] = await list_id_of(session, organization, listed)
-    return asked
+        listed = await list_id_of(session, await organization_id(session, org), listed)
+    return {"list_id": listed, **asked}
 
 
 def _list(command: Callable[..., None]) -> Callable[..., None]:
@@ -123,11 +122,11 @@ def _values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Js
 
 async def _added(session: GatewaySession, given: Json) -> Json:
     asked = await _of_list(session, given)
-    file, cells, list_id = asked.pop("file"), asked.pop("cells"), asked["list_id"]
+    file, cells = asked.pop("file"), asked.pop("cells")
     if file is None:
         return {**asked, "cells": cells}
     name, content = content_of(file)
-    found = await session.ask(recipient_lists.SHOW, list_id=list_id, limit=1)
+    found = await session.ask(recipient_lists.SHOW, list_id=asked.get("list_id"), limit=1)
     upload = await session.upload(found.value.list.organization_id, name, content)
     return {**asked, "upload": upload}
 
