@@ -15,6 +15,7 @@ from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
+from risala.engine.upkeep.standby.lease import LeaseDirectory
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.wiring.foundation import DATABASE, unfenced
 from risala.http.server.server import BoundAddress, serve_app
@@ -41,7 +42,7 @@ async def hold_lease(
     if section.lease_directory is None:
         return unfenced
     data_dir = stop.settings.storage.data_dir
-    given = section.lease_directory, data_dir, section.lease_s, SystemClock()
+    given = LeaseDirectory(section.lease_directory), data_dir, section.lease_s, SystemClock()
     keeper = LeaseHolder(*given, kill_at=KillTimer().set)
     await _answer_unavailable(stop, addresses, keeper.acquire)
     if stop.asked.is_set():

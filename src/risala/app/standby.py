@@ -23,6 +23,7 @@ from risala.app.tracebacks import guard_last_words
 from risala.app.undumped import forbid_dumps
 from risala.config.model import Settings
 from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 from risala.http.common.upgrading import create_waiting
@@ -42,28 +43,28 @@ class StandbyFault(Exception):
     """It cannot follow; ``str()`` is the reason."""
 
 
-def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
+def run_standby(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
     """Follow until a signal.
 
     Args:
-        directory: where the primary ships to.
+        store: where the primary ships to.
         tell: called once with the address it listens at.
 
     Raises:
         StandbyFault: it cannot begin.
     """
     with unharmed():
-        _run(settings, directory, tell)
+        _run(settings, store, tell)
 
 
-def _run(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
+def _run(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
     configure_logs(settings.log, quiet=False, plan=settings.plan)
     warn_of_old_names(settings)
     guard_last_words()
     forbid_dumps()
     try:
         with _locked(settings.storage.data_dir):
-            trio.run(partial(_serve, settings, directory, tell), strict_exception_groups=True)
+            trio.run(partial(_serve, settings, store, tell), strict_exception_groups=True)
     except BaseExceptionGroup as group:
         refused, rest = group.split(ListenError)
         if refused is None or rest is not None:
@@ -73,8 +74,8 @@ def _run(settings: Settings, directory: Path, tell: Callable[[str], None]) -> No
         raise StandbyFault(str(error)) from error
 
 
-async def _serve(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
-    copy, stop = StandbyCopy(settings.storage.data_dir, directory), Stop(settings)
+async def _serve(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
+    copy, stop = StandbyCopy(settings.storage.data_dir, store), Stop(settings)
     follower = _Follower(copy)
     with ExitStack() as held:
         listening = listen(settings, held)
@@ -85,7 +86,7 @@ async def _serve(settings: Settings, directory: Path, tell: Callable[[str], None
                 for each in listening.all:
                     serve = partial(serve_app, app, settings.http, shutdown=stop.asked)
                     await faces.start(partial(serve, sock=each.sock, tls=each.tls))
-                tell(f"Following {directory}; {listening.api.url}/readyz tells how far.")
+                tell(f"Following {store}; {listening.api.url}/readyz tells how far.")
                 faces.start_soon(follower.run, stop.asked)
             outer.cancel_scope.cancel()
 
@@ -128,8 +129,20 @@ class _Follower:
                 self._fault = str(error)
             else:
                 self._position, self._fault = found, None
-            with trio.move_on_after(FOLLOW_S):
-                await stop.wait()
+            await self._wait(stop)
+
+    async def _wait(self, stop: trio.Event) -> None:
+        """Until the store may have something new, or ``stop``."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cancel_when, stop, nursery.cancel_scope)
+            wait = partial(self._copy.store.wait, FOLLOW_S)
+            await trio.to_thread.run_sync(wait, abandon_on_cancel=True)
+            nursery.cancel_scope.cancel()
+
+
+async def _cancel_when(stop: trio.Event, scope: trio.CancelScope) -> None:
+    await stop.wait()
+    scope.cancel()
 
 
 @contextmanager

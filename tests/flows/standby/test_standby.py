@@ -24,6 +24,7 @@ from patience import until, until_true
 from processes import Process, run
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.directory import PieceDirectory
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
@@ -266,7 +267,10 @@ def _renewals(pair: Pair) -> int:
 
 def _delivered(pair: Pair) -> bool:
     """The first message is in the copy with its end, so that nothing of it is lost."""
-    copy, target = StandbyCopy(pair.premises.path / "look", pair.shipped), pair.premises.path
+    copy, target = (
+        StandbyCopy(pair.premises.path / "look", PieceDirectory(pair.shipped)),
+        pair.premises.path,
+    )
     if copy.follow(_unheard) is None:
         return False
     copy.settled(target / "look.db")

@@ -19,6 +19,7 @@ import trio
 
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
@@ -52,7 +53,7 @@ class Standby:
         self._directory = world.folder / "shipped"
         self._away = world.folder / "shipped.away"
         self._kept = world.folder / "kept.shipped"
-        self._copy = StandbyCopy(world.folder / "second", self._directory)
+        self._copy = StandbyCopy(world.folder / "second", PieceDirectory(self._directory))
         self._moments: dict[str, int] = {}
         """What the database held at a turn → when, last, in wall milliseconds."""
 

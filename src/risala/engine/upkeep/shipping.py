@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.piece_store import PieceStore
+from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 AGE_WARN_S: Final = 60
@@ -14,35 +14,35 @@ _NAME: Final = "standby"
 
 
 def finding(
-    directory: Path | None, now_ms: int, *, running: bool, failing: str | None = None
+    store: PieceStore | None, now_ms: int, *, running: bool, failing: str | None = None
 ) -> list[Finding]:
-    """The finding on the directory for the standby; empty without it, or if no service ships.
+    """The finding on the store for the standby; empty without it, or if no service ships.
 
     Args:
         failing: why the running service could not ship the last writes; None: it could.
     """
-    if directory is None or not running:
+    if store is None or not running:
         return []
     if failing is not None:
         reason = failing.rstrip(".")
         text = (
-            f"The service cannot ship to {directory}: {reason}. It keeps trying. Until it "
+            f"The service cannot ship to {store}: {reason}. It keeps trying. Until it "
             f"succeeds, new data is only on this machine. Check that the directory is mounted "
             f"and has free space."
         )
         return [Finding(_NAME, Grade.FAIL, text)]
     try:
-        shipped = pieces.shipped(directory)
-    except (OSError, pieces.BadPiece) as error:
-        return [Finding(_NAME, Grade.WARN, f"{directory} cannot be read: {error}.")]
+        shipped = store.shipped()
+    except (OSError, BadPiece) as error:
+        return [Finding(_NAME, Grade.WARN, f"{store} cannot be read: {error}.")]
     if shipped is None:
-        text = f"There is no complete copy in {directory} yet. See standby.failing in the log."
+        text = f"There is no complete copy in {store} yet. See standby.failing in the log."
         return [Finding(_NAME, Grade.WARN, text)]
     age_s = (now_ms - shipped.at) // 1000
     if age_s > AGE_WARN_S:
         text = (
-            f"The copy in {directory} is {age_s} s behind. See standby.failing in the log, and "
+            f"The copy in {store} is {age_s} s behind. See standby.failing in the log, and "
             f"check that the directory is mounted."
         )
         return [Finding(_NAME, Grade.WARN, text)]
-    return [Finding(_NAME, Grade.OK, f"The copy in {directory} is {max(age_s, 0)} s behind.")]
+    return [Finding(_NAME, Grade.OK, f"The copy in {store} is {max(age_s, 0)} s behind.")]

@@ -29,6 +29,7 @@ from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
+from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.operations.gateway import Gateway
@@ -238,7 +239,7 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     if shipping.directory is not None:
         shipper = Shipper(
             core.journal,
-            shipping.directory,
+            PieceDirectory(shipping.directory),
             core.seams.clock,
             shipping.every_s,
             standing=services.shipping,

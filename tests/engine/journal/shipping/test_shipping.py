@@ -22,6 +22,7 @@ from patience import HANG_S, until_true
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping import shipper as module
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.opening import open_reader
@@ -55,7 +56,7 @@ async def opened(path: Path) -> AsyncIterator[Journal]:
 async def shipping(journal: Journal, directory: Path) -> AsyncIterator[None]:
     await trio.Path(directory).mkdir(exist_ok=True)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Shipper(journal, directory, SystemClock(), 0.01).run)
+        nursery.start_soon(Shipper(journal, PieceDirectory(directory), SystemClock(), 0.01).run)
         yield
         nursery.cancel_scope.cancel()
 
@@ -99,7 +100,7 @@ async def write_much(journal: Journal, seed: int, count: int) -> None:
 @pytest.mark.parametrize("seed", first(1, range(3)))
 async def test_the_copy_becomes_the_same_while_much_is_written(tmp_path, seed):
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     async with opened(database) as journal:
         for number in range(300):
             await journal.commit(put(number))
@@ -123,7 +124,7 @@ async def test_the_copy_becomes_the_same_while_much_is_written(tmp_path, seed):
 async def test_readers_hold_nothing_up_and_nothing_is_missed(tmp_path):
     """A reader that stays keeps the WAL from being folded in; it grows, and is shipped."""
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     async with opened(database) as journal, shipping(journal, shipped):
         await until_true(lambda: copy.follow(unheard) is not None)
         with closing(open_reader(database)) as reader:
@@ -157,11 +158,11 @@ class HeldUp(Shipper):
 @pytest.mark.parametrize("step", ["_snapshot", "_publish", "_add"])
 async def test_a_stop_in_the_middle_of_a_piece_leaves_nothing_out(tmp_path, step):
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     shipped.mkdir()
     async with opened(database) as journal:
         await journal.commit(put(1))
-        shipper = HeldUp(journal, shipped, SystemClock(), 0.01)
+        shipper = HeldUp(journal, PieceDirectory(shipped), SystemClock(), 0.01)
         async with trio.open_nursery() as nursery:
             if step == "_add":
                 nursery.start_soon(shipper.run)
@@ -184,7 +185,7 @@ async def test_a_stop_does_not_wait_for_a_directory_that_hangs(tmp_path, monkeyp
     monkeypatch.setattr(module, "LAST_S", 0.05)
     shipped.mkdir()
     async with opened(database) as journal:
-        shipper = HeldUp(journal, shipped, SystemClock(), 0.01)
+        shipper = HeldUp(journal, PieceDirectory(shipped), SystemClock(), 0.01)
         reached, let_go = shipper.hold("_snapshot")
         async with trio.open_nursery() as nursery:
             nursery.start_soon(shipper.run)
@@ -196,7 +197,7 @@ async def test_a_stop_does_not_wait_for_a_directory_that_hangs(tmp_path, monkeyp
 
 async def test_each_start_begins_a_generation_and_the_one_before_goes(tmp_path):
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     found = []
     for number in range(3):
         async with opened(database) as journal, shipping(journal, shipped):
@@ -216,7 +217,7 @@ async def test_a_directory_that_is_missing_is_tried_again(tmp_path):
     """It is not made: a whole copy would fill the disk below what is not mounted."""
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
     async with opened(database) as journal, trio.open_nursery() as nursery:
-        shipper = Shipper(journal, shipped, SystemClock(), 0.01, again_s=0.01)
+        shipper = Shipper(journal, PieceDirectory(shipped), SystemClock(), 0.01, again_s=0.01)
         nursery.start_soon(shipper.run)
         for number in range(50):
             await journal.commit(put(number))
@@ -236,7 +237,9 @@ async def test_how_old_the_copy_is_is_known_without_a_look(tmp_path):
 
     async with opened(database) as journal, trio.open_nursery() as nursery:
         clock = SystemClock()
-        shipper = Shipper(journal, shipped, clock, 0.01, standing=standing, again_s=0.01)
+        shipper = Shipper(
+            journal, PieceDirectory(shipped), clock, 0.01, standing=standing, again_s=0.01
+        )
         nursery.start_soon(shipper.run)
         # It counts from the start where nothing could be shipped yet.
         await until_true(lambda: standing.age_s is not None and standing.age_s > 0.1)
@@ -272,26 +275,26 @@ class TestWhatIsNotWhatWasWritten:
         data[-20] ^= 1
         path.write_bytes(data)
         with pytest.raises(pieces.BadPiece):
-            StandbyCopy(tmp_path / "standby", made).follow(unheard)
+            StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_piece_in_the_place_of_another(self, made, tmp_path):
         shutil.copy(self.file(made, 2), self.file(made, 3))
         with pytest.raises(pieces.BadPiece):
-            StandbyCopy(tmp_path / "standby", made).follow(unheard)
+            StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_snapshot_that_was_cut_off(self, made, tmp_path):
         path = pieces.folder(made, pieces.current(made).generation) / pieces.SNAPSHOT
         path.write_bytes(path.read_bytes()[:-4096])
         with pytest.raises(pieces.BadPiece):
-            StandbyCopy(tmp_path / "standby", made).follow(unheard)
+            StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_missing_piece_ends_what_is_followed(self, made, tmp_path):
         self.file(made, 3).unlink()
-        position = StandbyCopy(tmp_path / "standby", made).follow(unheard)
+        position = StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
         assert position.number == 2
 
     async def test_a_kill_between_a_piece_and_its_note_is_made_up_for(self, made, tmp_path):
-        copy = StandbyCopy(tmp_path / "standby", made)
+        copy = StandbyCopy(tmp_path / "standby", PieceDirectory(made))
         position = copy.follow(unheard)
         want = whole(copy, tmp_path / "look.db")
         note = copy.file.with_name("position.json")
@@ -349,10 +352,12 @@ async def test_what_a_turn_has_read_outlives_its_transaction(tmp_path):
 
 async def test_a_directory_that_is_away_for_a_while_misses_nothing(tmp_path):
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     shipped.mkdir()
     async with opened(database) as journal, trio.open_nursery() as nursery:
-        nursery.start_soon(Shipper(journal, shipped, SystemClock(), 0.01, again_s=0.01).run)
+        nursery.start_soon(
+            Shipper(journal, PieceDirectory(shipped), SystemClock(), 0.01, again_s=0.01).run
+        )
         await until_true((shipped / pieces.SHIPPED).exists)
         generation = pieces.current(shipped)
         away = shipped.rename(tmp_path / "away")
@@ -366,12 +371,14 @@ async def test_a_directory_that_is_away_for_a_while_misses_nothing(tmp_path):
 async def test_a_directory_that_is_full_for_a_while_misses_nothing(tmp_path, monkeypatch):
     """Copies and pieces are cut off in their midst, and leave no room taken behind them."""
     database, shipped = tmp_path / "a.db", tmp_path / "shipped"
-    copy = StandbyCopy(tmp_path / "standby", shipped)
+    copy = StandbyCopy(tmp_path / "standby", PieceDirectory(shipped))
     shipped.mkdir()
     full = Full(monkeypatch)
     async with opened(database) as journal, trio.open_nursery() as nursery:
         await write_much(journal, 4, 100)
-        nursery.start_soon(Shipper(journal, shipped, SystemClock(), 0.01, again_s=0.01).run)
+        nursery.start_soon(
+            Shipper(journal, PieceDirectory(shipped), SystemClock(), 0.01, again_s=0.01).run
+        )
         await until_true(lambda: full.refused >= 3)
         assert len(list(shipped.glob("gen-*"))) <= 1
         full.is_full = False

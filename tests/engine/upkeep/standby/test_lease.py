@@ -24,6 +24,7 @@ from patience import until
 from processes import environment
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import SystemClock
@@ -52,11 +53,12 @@ from pathlib import Path
 import trio, trio.testing
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
+from risala.engine.upkeep.standby.lease import LeaseDirectory
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 
 async def main():
     directory, data = map(Path, sys.argv[1:])
-    holder = LeaseHolder(directory, data, 1, SystemClock(), kill_at=KillTimer().set)
+    holder = LeaseHolder(LeaseDirectory(directory), data, 1, SystemClock(), kill_at=KillTimer().set)
     await holder.acquire()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(holder.keep, int, print)
@@ -194,7 +196,9 @@ def test_two_never_hold_it_at_once(tmp_path, seed):
 class TestKeeper:
     def keeper(self, tmp_path, **more) -> LeaseHolder:
         (tmp_path / "data").mkdir(exist_ok=True)
-        return LeaseHolder(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock(), **more)
+        return LeaseHolder(
+            LeaseDirectory(tmp_path / "lease"), tmp_path / "data", TERM_S, SystemClock(), **more
+        )
 
     async def test_it_is_ours_again_after_a_restart_and_never_another_s(self, tmp_path, directory):
         for _ in range(2):
@@ -312,7 +316,7 @@ class TestKeeper:
                 return super().now_ms()
 
         (tmp_path / "data").mkdir()
-        given = (tmp_path / "lease", tmp_path / "data", TERM_S, Slow())
+        given = (directory, tmp_path / "data", TERM_S, Slow())
         keeper = LeaseHolder(*given, boot=boot)
         await keeper.acquire()
         began_s = boot.now
@@ -338,10 +342,9 @@ class TestFence:
     def takeover(self, tmp_path, boot, directory) -> Takeover:
         (tmp_path / "standby").mkdir(exist_ok=True)
         return Takeover(
-            copy=StandbyCopy(tmp_path / "standby", tmp_path / "shipped"),
+            copy=StandbyCopy(tmp_path / "standby", PieceDirectory(tmp_path / "shipped")),
             data_dir=tmp_path / "standby",
             database=tmp_path / "standby/risala.db",
-            shipped=tmp_path / "shipped",
             lease=directory,
             term_s=TERM_S,
             clock=SystemClock(),
@@ -413,13 +416,17 @@ class TestFence:
     async def test_a_service_does_not_start_in_the_middle_of_a_takeover(self, tmp_path, directory):
         directory.take("primary", TERM_S, 0, 0, 1)
         self.takeover(tmp_path, Boot(), directory)._fence(primary_is_dead=True)
-        keeper = LeaseHolder(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
+        keeper = LeaseHolder(
+            LeaseDirectory(tmp_path / "lease"), tmp_path / "standby", TERM_S, SystemClock()
+        )
         with pytest.raises(TakeoverUnfinished):
             await keeper.acquire()
 
     async def test_who_serves_takes_nothing_over(self, tmp_path, directory):
         (tmp_path / "standby").mkdir()
-        keeper = LeaseHolder(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
+        keeper = LeaseHolder(
+            LeaseDirectory(tmp_path / "lease"), tmp_path / "standby", TERM_S, SystemClock()
+        )
         await keeper.acquire()
         with pytest.raises(PrimaryAlive, match="already"):
             self.takeover(tmp_path, Boot(), directory)._fence(primary_is_dead=True)

@@ -16,6 +16,7 @@ from structlog.testing import capture_logs
 from patience import until_true
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.wal import WalPart, WalPlace
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
@@ -47,10 +48,9 @@ def begin(tmp_path, lease):
     def one(directory: LeaseDirectory | None = lease) -> Takeover:
         spans = iter(range(0, 10_000, 100))
         return Takeover(
-            copy=StandbyCopy(standby, tmp_path / "shipped"),
+            copy=StandbyCopy(standby, PieceDirectory(tmp_path / "shipped")),
             data_dir=standby,
             database=standby / "risala.db",
-            shipped=tmp_path / "shipped",
             lease=directory,
             term_s=TERM_S,
             clock=SystemClock(),
@@ -189,7 +189,9 @@ class TestAKeeperWithoutALease:
     @pytest.fixture
     def keeper(self, tmp_path):
         (tmp_path / "data").mkdir()
-        return LeaseHolder(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock())
+        return LeaseHolder(
+            LeaseDirectory(tmp_path / "lease"), tmp_path / "data", TERM_S, SystemClock()
+        )
 
     async def test_says_now_and_then_that_it_waits(self, tmp_path, lease, keeper, autojump_clock):
         await keeper.acquire()

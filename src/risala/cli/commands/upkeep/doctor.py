@@ -50,6 +50,7 @@ def doctor(options: Options) -> None:
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
     from risala.config.model import AlertsSection, SmppServerSection, StorageSection
+    from risala.engine.journal.shipping.directory import PieceDirectory
     from risala.engine.upkeep import shipping
     from risala.engine.upkeep.doctor.examine import examine
     from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
@@ -87,7 +88,7 @@ def _examine(options: Options) -> list[Finding]:
         told = (patient.statistics or {}).get("shipping", {})
         look = partial(
             shipping.finding,
-            shipped_to,
+            None if shipped_to is None else PieceDirectory(shipped_to),
             patient.now_ms,
             running=patient.running,
             failing=told.get("failing"),

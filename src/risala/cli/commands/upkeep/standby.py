@@ -51,10 +51,11 @@ def watch(options: Options, directory: Path) -> None:
     Example: risala standby watch /mnt/standby
     """
     from risala.app.standby import StandbyFault, run_standby
+    from risala.engine.journal.shipping.directory import PieceDirectory
 
     settings = options.data_settings(creates=True)
     try:
-        run_standby(settings, directory, tell=output.said)
+        run_standby(settings, PieceDirectory(directory), tell=output.said)
     except StandbyFault as error:
         raise CommandRefused(str(error)) from error
 
@@ -70,14 +71,16 @@ def status(options: Options, directory: Path) -> None:
     """
     from risala.engine.journal.shipping import pieces
     from risala.engine.journal.shipping.copy import StandbyCopy
+    from risala.engine.journal.shipping.directory import PieceDirectory
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.times import iso
     from risala.engine.upkeep.standby.lease import LeaseDirectory
 
     settings = options.data_settings(creates=True)
     try:
-        position = StandbyCopy(settings.storage.data_dir, directory).position()
-        shipped = pieces.shipped(directory)
+        store = PieceDirectory(directory)
+        position = StandbyCopy(settings.storage.data_dir, store).position()
+        shipped = store.shipped()
         where = settings.standby.lease_directory
         lease = None if where is None else LeaseDirectory(where).highest()
     except (OSError, pieces.BadPiece) as error:
@@ -167,6 +170,7 @@ def _take(
     from risala.app.standby import end_watch
     from risala.cli.reach import session
     from risala.engine.journal.shipping.copy import StandbyCopy
+    from risala.engine.journal.shipping.directory import PieceDirectory
     from risala.engine.journal.shipping.pieces import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
@@ -182,10 +186,9 @@ def _take(
             await trio.to_thread.run_sync(end_watch, data_dir)
             with progress.shown(quiet=options.json) as shown:
                 work = Takeover(
-                    copy=StandbyCopy(data_dir, directory),
+                    copy=StandbyCopy(data_dir, PieceDirectory(directory)),
                     data_dir=data_dir,
                     database=data_dir / DATABASE,
-                    shipped=directory,
                     lease=None if where is None else LeaseDirectory(where),
                     term_s=settings.standby.lease_s,
                     clock=SystemClock(),

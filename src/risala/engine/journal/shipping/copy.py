@@ -14,6 +14,7 @@ from typing import Final
 from sqlite_utils import Database
 
 from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
 from risala.engine.journal.store.opening import connect, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import WrongSchema, refuse_wrong
@@ -40,8 +41,8 @@ class CopyPosition:
 class StandbyCopy:
     """A copy below the data directory. One process at a time follows."""
 
-    def __init__(self, data_dir: Path, directory: Path) -> None:
-        self._directory = directory
+    def __init__(self, data_dir: Path, store: PieceStore) -> None:
+        self.store = store
         self._folder = data_dir / FOLDER
 
     @property
@@ -56,16 +57,16 @@ class StandbyCopy:
     def follow(
         self, progress: backup.Progress, *, leaves_out_damaged: bool = False
     ) -> CopyPosition | None:
-        """Apply all available pieces; None: the directory has no whole copy yet.
+        """Apply all available pieces; None: the store has no whole copy yet.
 
         Args:
-            leaves_out_damaged: end before a file that is not what was written, instead of refusing.
+            leaves_out_damaged: end before a piece that is not what was written; do not refuse.
 
         Raises:
-            BadPiece: a file is not what was written, or even the copy that it begins with.
-            OSError: the directory or the disk refuses.
+            BadPiece: a piece is not what was written, or even the copy that it begins with.
+            OSError: the store or the disk refuses.
         """
-        current = pieces.current(self._directory)
+        current = self.store.current()
         if current is None:
             return None
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -83,7 +84,7 @@ class StandbyCopy:
             position = self.position()  # the last whole position
             if not leaves_out_damaged or position is None:
                 raise
-        shipped = pieces.shipped(self._directory)
+        shipped = self.store.shipped()
         if shipped is not None and (shipped.generation, shipped.number) == (
             position.generation,
             position.number,
@@ -94,9 +95,7 @@ class StandbyCopy:
         return position
 
     def _next(self, position: CopyPosition) -> PagePiece | None:
-        return pieces.read(
-            self._directory, position.generation, position.number + 1, position.sha256
-        )
+        return self.store.read(position.generation, position.number + 1, position.sha256)
 
     def refuse_wrong(self) -> None:
         """Refuse a copy that this version could not serve from.
@@ -127,14 +126,12 @@ class StandbyCopy:
         checksum.write(target, checksum.of_file(target, _unheard))
 
     def _fetch(self, current: Current, progress: backup.Progress) -> CopyPosition:
-        source = pieces.folder(self._directory, current.generation) / pieces.SNAPSHOT
         partial = self.file.with_name(f"{_COPY}.partial")
         backup.remove(partial)
-        progress("copying", 0, 0)
-        shutil.copyfile(source, partial)
+        self.store.fetch(current, partial, progress)
         partial.chmod(0o600)
         if checksum.of_file(partial, progress) != current.sha256:
-            raise BadPiece(f"{source} is not the file that was written.")
+            raise BadPiece(f"The whole copy in {self.store} is not what was written.")
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
         (self._folder / _POSITION).unlink(missing_ok=True)  # it belongs to the former copy

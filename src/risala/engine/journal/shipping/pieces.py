@@ -65,6 +65,19 @@ class PagePiece:
     """The checksum of the whole file."""
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedPiece:
+    """A piece as it is stored."""
+
+    generation: str
+    number: int
+    at: int
+    before: str
+    """The checksum of the piece before it."""
+    data: bytes
+    sha256: str
+
+
 def folder(directory: Path, generation: str) -> Path:
     return directory / f"gen-{generation}"
 
@@ -91,6 +104,17 @@ def write(directory: Path, generation: str, number: int, at: int, part: WalPart,
     Args:
         last: the checksum of the piece before; for the first one, of the snapshot.
     """
+    piece = encode(generation, number, at, part, last)
+    put(file_of(directory, generation, number), piece.data)
+    return piece.sha256
+
+
+def encode(generation: str, number: int, at: int, part: WalPart, last: str) -> EncodedPiece:
+    """A piece as it is stored.
+
+    Args:
+        last: the checksum of the piece before; for the first one, of the snapshot.
+    """
     raw = b"".join(_NUMBER.pack(page) + data for page, data in part.pages.items())
     body = zlib.compress(raw, _LEVEL)
     head = {
@@ -103,8 +127,7 @@ def write(directory: Path, generation: str, number: int, at: int, part: WalPart,
         "before": last,
     }
     data = json.dumps(head).encode() + b"\n" + body
-    put(file_of(directory, generation, number), data)
-    return hashlib.sha256(data).hexdigest()
+    return EncodedPiece(generation, number, at, last, data, hashlib.sha256(data).hexdigest())
 
 
 def read(directory: Path, generation: str, number: int, last: str) -> PagePiece | None:
@@ -118,21 +141,34 @@ def read(directory: Path, generation: str, number: int, last: str) -> PagePiece 
         data = path.read_bytes()
     except FileNotFoundError:
         return None
+    return decode(data, str(path), generation, number, last)
+
+
+def decode(data: bytes, name: str, generation: str, number: int, last: str) -> PagePiece:
+    """A piece out of what is stored.
+
+    Args:
+        name: what to call it in a sentence.
+        last: the checksum of the piece before it.
+
+    Raises:
+        BadPiece: it is not the next one.
+    """
     try:
         line, _, body = data.partition(b"\n")
         head = json.loads(line)
         wanted = (generation, number, last, hashlib.sha256(body).hexdigest())
         if (head["generation"], head["number"], head["before"], head["body"]) != wanted:
-            raise BadPiece(f"{path} does not follow the piece before it.")
+            raise BadPiece(f"{name} does not follow the piece before it.")
         raw, step = zlib.decompress(body), _NUMBER.size + head["pageBytes"]
         if len(raw) % step:
-            raise BadPiece(f"{path} ends within a page.")
+            raise BadPiece(f"{name} ends within a page.")
         pages = {
             _NUMBER.unpack_from(raw, offset)[0]: raw[offset + _NUMBER.size : offset + step]
             for offset in range(0, len(raw), step)
         }
     except (ValueError, KeyError, TypeError, zlib.error) as error:
-        raise BadPiece(f"{path} is damaged.") from error
+        raise BadPiece(f"{name} is damaged.") from error
     sha256 = hashlib.sha256(data).hexdigest()
     return PagePiece(number, head["at"], head["pageBytes"], head["databasePages"], pages, sha256)
 

@@ -1,39 +1,34 @@
-"""Ships all writes to a directory that a standby reads: a whole copy, then each change."""
+"""Ships all writes to where a standby reads them: a whole copy, then each change."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable
-from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 import structlog
 import trio
 
 from risala.engine.journal.shipping import pieces, wal
+from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
 from risala.engine.journal.shipping.pieces import Current, Shipped
 from risala.engine.journal.shipping.status import ShippingStatus
-from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
-from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError, StorageUnusable
 
 T = TypeVar("T")
 
 WAL_BYTES_MAX: Final = 256 * 1024 * 1024
-"""If the directory fails until the WAL has grown to this size, SQLite folds it in by itself again:
+"""If the store fails until the WAL has grown to this size, SQLite folds it in by itself again:
 the service's disk comes first, and the copy begins again later."""
 PIECES_BYTES_MAX: Final = 256 * 1024 * 1024
 """When the pieces exceed the copy by this much, it begins again: new standbys then read less."""
 KEPT_BYTES_MAX: Final = 64 * 1024 * 1024
-"""Pages that wait in memory while the directory fails; with more the copy begins again later."""
+"""Pages that wait in memory while the store fails; with more the copy begins again later."""
 AGAIN_S: Final = 5.0
-"""Seconds until a failed directory is tried again."""
+"""Seconds until a failed store is tried again."""
 
 LAST_S: Final = 3.0
 """Seconds that a stop waits for what is under way and for the last writes."""
@@ -54,21 +49,29 @@ class _Sent:
     """Beyond this another generation begins."""
 
 
+def fenced_by_nobody(reason: str) -> None:
+    """For a store that takes whatever it gets."""
+
+
 class Shipper:
     """Begins a new generation at each start, and in any doubt."""
 
     def __init__(
         self,
         journal: Journal,
-        directory: Path,
+        store: PieceStore,
         clock: Clock,
         every_s: float,
         *,
         standing: ShippingStatus | None = None,
         again_s: float = AGAIN_S,
+        fenced: Callable[[str], object] = fenced_by_nobody,
     ) -> None:
+        """``fenced`` is told when the store takes nothing more from this machine, with the reason:
+        another may send, so that this one has to end."""
         self._journal = journal
-        self._directory = directory
+        self._store = store
+        self._fenced = fenced
         self._clock = clock
         self._every_s = every_s
         self._standing = standing or ShippingStatus()
@@ -79,7 +82,7 @@ class Shipper:
 
     async def run(self) -> None:
         """Ship until cancelled, and then the last writes too, for :data:`LAST_S` at most. Errors of
-        the directory are logged, and the work is tried again."""
+        the store are logged, and the work is tried again."""
         self._standing.begin()
         self._stopping = trio.Event()  # the supervisor may run it again
         to_the_end = trio.CancelScope(shield=True)
@@ -92,6 +95,10 @@ class Shipper:
                         await self._generation()
                     except (OSError, StorageUnusable, wal.Gap, EngineError) as error:
                         self._failed(error)
+                        await self._pause(self._again_s)
+                    except Fenced as error:
+                        self._failed(error)
+                        self._fenced(str(error))
                         await self._pause(self._again_s)
             await trio.sleep_forever()
 
@@ -109,7 +116,7 @@ class Shipper:
             await self._stopping.wait()
 
     async def _guard(self) -> None:
-        """Keep a hanging directory from filling the service's own disk."""
+        """Keep a hanging store from filling the service's own disk."""
         path = wal.beside(self._journal.path)
         while True:
             await trio.sleep(1)
@@ -155,8 +162,8 @@ class Shipper:
         except OSError as error:
             self._failed(error)
             if tail.retained_bytes > KEPT_BYTES_MAX:
-                raise wal.Gap("the directory has accepted nothing for a long time") from error
-            if await _in_thread(partial(self._is_spoilt, sent)):
+                raise wal.Gap("the store has accepted nothing for a long time") from error
+            if await self._is_spoilt(sent):
                 raise wal.Gap("the generation is no longer complete") from error
             await self._pause(self._again_s)
         return sent
@@ -165,13 +172,13 @@ class Shipper:
         log.warning("standby.failing", reason=str(error))
         self._standing.failed(str(error))
 
-    def _is_spoilt(self, sent: _Sent) -> bool:
-        """Whether the generation is gone while its directory exists, or has a piece of which it is
-        unknown whether a standby has seen it."""
-        place = pieces.folder(self._directory, sent.generation)
-        if not place.exists():
-            return self._directory.exists()
-        return pieces.file_of(self._directory, sent.generation, sent.number + 1).exists()
+    async def _is_spoilt(self, sent: _Sent) -> bool:
+        """Whether the generation cannot go on; not while the store cannot say so."""
+        work = partial(self._store.is_spoilt, sent.generation, sent.number + 1)
+        try:
+            return await _in_thread(work)
+        except OSError:
+            return False
 
     async def _ship(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
         """Ship the writes since the last time, or the note that there were none."""
@@ -182,7 +189,7 @@ class Shipper:
             sent = await _in_thread(partial(self._add, sent, part, at))
             tail.forget()
         note = Shipped(sent.generation, sent.number, at)
-        await _in_thread(partial(pieces.put_note, self._directory / pieces.SHIPPED, note))
+        await _in_thread(partial(self._store.note, note))
         self._standing.reached(at_s)
         return sent
 
@@ -190,8 +197,7 @@ class Shipper:
         generation = pieces.name_of(self._clock.now_ms())
         await self._journal.commit(tail.turn)
         tail.forget()  # the copy that is made now has all of it
-        place = pieces.folder(self._directory, generation)
-        sha256, size = await _in_thread(partial(self._snapshot, place))
+        sha256, size = await _in_thread(partial(self._snapshot, generation))
         at, at_s = self._clock.now_ms(), trio.current_time()
         # The copy is of some time after the former turn. With all later changes applied, it is of
         # this time.
@@ -203,50 +209,22 @@ class Shipper:
         self._standing.reached(at_s)
         return sent
 
-    def _snapshot(self, place: Path) -> tuple[str, int]:
-        # The remains of an unpublished attempt would keep the missing space for ever.
-        with suppress(pieces.BadPiece):  # if the good one is unknown, all stay
-            self._tidy(pieces.current(self._directory))
-        # The directory itself is not created: if it is missing, something is not mounted.
-        place.mkdir(mode=0o700)
-        target = place / pieces.SNAPSHOT
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with closing(open_reader(self._journal.path)) as source:
-                backup.copy(source, target, _unheard)
-            os.fsync(descriptor)
-            size = os.fstat(descriptor).st_size
-        finally:
-            os.close(descriptor)
-        backup.sync_directory(place)
-        return checksum.of_file(target, _unheard), size
+    def _snapshot(self, generation: str) -> tuple[str, int]:
+        return self._store.begin(generation, self._journal.path)
 
     def _add(self, sent: _Sent, part: wal.WalPart, at: int) -> _Sent:
         number = sent.number + 1
-        sha256 = pieces.write(self._directory, sent.generation, number, at, part, sent.sha256)
-        written = pieces.file_of(self._directory, sent.generation, number).stat().st_size
-        return replace(sent, number=number, sha256=sha256, bytes=sent.bytes + written)
+        piece = pieces.encode(sent.generation, number, at, part, sent.sha256)
+        self._store.add(piece)
+        written = sent.bytes + len(piece.data)
+        return replace(sent, number=number, sha256=piece.sha256, bytes=written)
 
     def _publish(self, sent: _Sent, snapshot: str, at: int) -> None:
-        """From here on standbys use this generation; older ones are deleted."""
+        """From here on standbys use this generation."""
         current = Current(sent.generation, snapshot)
-        pieces.put_note(self._directory / pieces.CURRENT, current)
-        note = Shipped(sent.generation, sent.number, at)
-        pieces.put_note(self._directory / pieces.SHIPPED, note)
-        self._tidy(current)
-
-    def _tidy(self, current: Current | None) -> None:
-        """Delete all generations except the one in use."""
-        kept = None if current is None else pieces.folder(self._directory, current.generation)
-        for each in self._directory.glob("gen-*"):
-            if each != kept:
-                shutil.rmtree(each, ignore_errors=True)
+        self._store.publish(current, Shipped(sent.generation, sent.number, at))
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """A stop does not wait for a hanging directory; a half-written file is never published."""
+    """A stop does not wait for a hanging store; a half-written file is never published."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass

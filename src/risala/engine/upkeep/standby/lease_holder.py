@@ -15,7 +15,6 @@ import trio
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import (
-    LeaseDirectory,
     LeaseMemory,
     LeaseTaken,
     SendLease,
@@ -23,6 +22,7 @@ from risala.engine.upkeep.standby.lease import (
     held,
     remember,
 )
+from risala.engine.upkeep.standby.lease_store import LeaseStore
 
 RENEWALS: Final = 6
 """Renewals in a term: so many may fail in a row, except those of the last third."""
@@ -58,7 +58,7 @@ class LeaseHolder:
 
     def __init__(
         self,
-        directory: Path,
+        store: LeaseStore,
         data_dir: Path,
         term_s: int,
         clock: Clock,
@@ -70,7 +70,7 @@ class LeaseHolder:
         """``end`` ends the process at once: nothing may be done after the lease. ``kill_at`` has it
         ended at a moment of ``boot``, even if no code of ours runs then
         (:meth:`~risala.engine.upkeep.standby.kill_timer.KillTimer.set`)."""
-        self._directory = LeaseDirectory(directory)
+        self._store = store
         self._data_dir = data_dir
         self._term_s = term_s
         self._clock = clock
@@ -106,16 +106,17 @@ class LeaseHolder:
                 return
 
     def _take(self) -> SendLease:
-        mine, found = held(self._data_dir), self._directory.highest()
+        mine, found = held(self._data_dir), self._store.highest()
         if found is None or found.epoch < mine.epoch:
             if mine.epoch:
                 raise OSError(
-                    f"the directory no longer has the lease {mine.epoch}; check that it is mounted"
+                    f"the store no longer has the lease {mine.epoch}; check that it is the "
+                    f"former one: that the directory is mounted, or the database is the same"
                 )
             # The memory is on disk before the lease is: otherwise a crash in between would leave a
             # lease that nobody could recognise as ours.
             remember(self._data_dir, mine)
-            lease = self._directory.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
+            lease = self._store.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
             remember(self._data_dir, LeaseMemory(mine.holder, 1, serves=True))
             return lease
         if found.holder != mine.holder:
@@ -123,7 +124,7 @@ class LeaseHolder:
         if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:
             raise TakeoverUnfinished
         remember(self._data_dir, LeaseMemory(mine.holder, found.epoch, serves=True))
-        return self._directory.renew(found, found.entries, self._clock.now_ms())
+        return self._store.renew(found, found.entries, self._clock.now_ms())
 
     async def keep(self, entries: Callable[[], int], stop: Callable[[str], None]) -> None:
         """Renew until cancelled; ``stop`` is called once, if renewals have failed for long.
@@ -155,7 +156,7 @@ class LeaseHolder:
         if self._lease is None or self.gone is not None:
             return
         work = partial(
-            self._directory.renew,
+            self._store.renew,
             self._lease,
             self._lease.entries,
             self._clock.now_ms() if stopped_at is None else stopped_at,
@@ -171,7 +172,7 @@ class LeaseHolder:
         lease = self._lease
         assert lease is not None
         began_s = self._boot()
-        work = partial(self._directory.renew, lease, entries, self._clock.now_ms())
+        work = partial(self._store.renew, lease, entries, self._clock.now_ms())
         try:
             renewed = await _in_thread(work)
         except LeaseTaken as error:
@@ -185,7 +186,7 @@ class LeaseHolder:
                 self._kill_at(self._until_s + KILL_AFTER_S)
 
     async def _stop_in_time(self, stop: Callable[[str], None]) -> None:
-        """Not in the renewals' task: one of them may hang in the directory."""
+        """Not in the renewals' task: one of them may hang in the store."""
         while self.gone is None:
             await trio.sleep(_LOOK_S)
             if self._boot() > self._until_s - self._term_s * STOP_SHARE:
@@ -196,6 +197,10 @@ class LeaseHolder:
             self.gone = reason
             log.error("lease.lost", reason=reason)
             stop(reason)
+
+    def lost(self, reason: str, stop: Callable[[str], None]) -> None:
+        """Somebody else has learnt that the lease is another machine's: order the stop."""
+        self._order(reason, stop)
 
     def fence(self) -> None:
         """End the process at once if the lease is over.
@@ -220,5 +225,5 @@ class LeaseHolder:
 
 
 async def _in_thread(work: Callable[[], SendLease]) -> SendLease:
-    """A hanging directory blocks nothing; a late write is to a file of ours."""
+    """A hanging store blocks nothing; a late write is to a lease of ours."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
@@ -27,13 +26,13 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.upkeep.standby.lease import (
-    LeaseDirectory,
     LeaseMemory,
     SendLease,
     held,
     margin_s,
     remember,
 )
+from risala.engine.upkeep.standby.lease_store import LeaseStore
 
 LOOK_S: Final = 0.2
 """Seconds between two reads of the primary's lease."""
@@ -67,9 +66,7 @@ class Takeover:
     copy: StandbyCopy
     data_dir: Path
     database: Path
-    shipped: Path
-    """The directory that the primary shipped to."""
-    lease: LeaseDirectory | None
+    lease: LeaseStore | None
     term_s: int
     clock: Clock
     progress: backup.Progress
@@ -92,11 +89,11 @@ class Takeover:
             StorageUnusable: there is no whole copy, or it cannot be used. If a newer version wrote
                 it, the primary goes on.
             BadPiece: the shipped data is not what was written.
-            OSError: a directory refuses.
+            OSError: a store or the disk refuses.
         """
         follow = partial(self.copy.follow, self.progress, leaves_out_damaged=leaves_out_damaged)
         if follow() is None:
-            raise StorageUnusable(f"There is no copy in {self.shipped} yet.")
+            raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
         self.copy.refuse_wrong()  # before the primary ends for it: otherwise neither would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
         position = follow()  # its last pieces
@@ -190,7 +187,7 @@ class Takeover:
         self, before: SendLease | None, position: CopyPosition
     ) -> tuple[int | None, int | None]:
         try:
-            shipped = pieces.shipped(self.shipped)
+            shipped = self.copy.store.shipped()
         except (OSError, BadPiece):
             shipped = None
         seen = [each.at for each in (before, shipped) if each is not None]

@@ -1,0 +1,87 @@
+"""Pieces in a directory that both machines can reach."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
+from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.upkeep import backup, checksum
+
+
+class PieceDirectory:
+    """A :class:`~risala.engine.journal.shipping.piece_store.PieceStore`. Nothing fences it: who
+    may write there is decided by the lease alone."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __str__(self) -> str:
+        return str(self._path)
+
+    def begin(self, generation: str, database: Path) -> tuple[str, int]:
+        # The remains of an unpublished attempt would keep the missing space for ever.
+        with suppress(pieces.BadPiece):  # if the good one is unknown, all stay
+            self._tidy(pieces.current(self._path))
+        place = pieces.folder(self._path, generation)
+        # The directory itself is not created: if it is missing, something is not mounted.
+        place.mkdir(mode=0o700)
+        target = place / pieces.SNAPSHOT
+        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            with closing(open_reader(database)) as source:
+                backup.copy(source, target, _unheard)
+            os.fsync(descriptor)
+            size = os.fstat(descriptor).st_size
+        finally:
+            os.close(descriptor)
+        backup.sync_directory(place)
+        return checksum.of_file(target, _unheard), size
+
+    def add(self, piece: EncodedPiece) -> None:
+        pieces.put(pieces.file_of(self._path, piece.generation, piece.number), piece.data)
+
+    def publish(self, current: Current, shipped: Shipped) -> None:
+        pieces.put_note(self._path / pieces.CURRENT, current)
+        pieces.put_note(self._path / pieces.SHIPPED, shipped)
+        self._tidy(current)
+
+    def note(self, shipped: Shipped) -> None:
+        pieces.put_note(self._path / pieces.SHIPPED, shipped)
+
+    def is_spoilt(self, generation: str, number: int) -> bool:
+        if not pieces.folder(self._path, generation).exists():
+            return self._path.exists()
+        return pieces.file_of(self._path, generation, number).exists()
+
+    def current(self) -> Current | None:
+        return pieces.current(self._path)
+
+    def shipped(self) -> Shipped | None:
+        return pieces.shipped(self._path)
+
+    def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
+        progress("copying", 0, 0)
+        shutil.copyfile(pieces.folder(self._path, current.generation) / pieces.SNAPSHOT, target)
+
+    def read(self, generation: str, number: int, last: str) -> PagePiece | None:
+        return pieces.read(self._path, generation, number, last)
+
+    def wait(self, span_s: float) -> None:
+        time.sleep(span_s)
+
+    def _tidy(self, current: Current | None) -> None:
+        """Delete all generations except the one in use."""
+        kept = None if current is None else pieces.folder(self._path, current.generation)
+        for each in self._path.glob("gen-*"):
+            if each != kept:
+                shutil.rmtree(each, ignore_errors=True)
+
+
+def _unheard(step: str, done: int, total: int) -> None:
+    pass
