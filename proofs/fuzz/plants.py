@@ -88,8 +88,8 @@ PLANTS: Final = (
     Plant(
         "playsms",
         "drivers/faces/playsms/wire.py",
-        'escape(_NOT_IN_XML.sub("", str(value)))',
-        "escape(str(value))",
+        '_escaped(_NOT_IN_XML.sub("", str(value)))',
+        "_escaped(str(value))",
     ),
     Plant(
         "twilio",

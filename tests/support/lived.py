@@ -207,7 +207,7 @@ class History:
         self.sql(f"DELETE FROM webhook_delivery WHERE event = {identity}")
 
     def event_again(self):
-        columns = "type, organization, mode, subject, at, frozen, id, body"
+        columns = "type, organization, mode, subject, at, frozen, body"
         last = "SELECT max(key) FROM event"
         self.sql(
             f"INSERT INTO event (key, {columns}) SELECT ({last}) + 1, {columns} FROM event"

@@ -16,6 +16,7 @@ _CLI = Path(risala.cli.__file__).parent
 _MANY = re.compile(r" (?:[a-z]+ )?(?!is\b|has\b|was\b|does\b|reads\b|ms\b)([a-z]{2,}s|\w+\(s\))\b")
 _VERBS = {
     "becomes",
+    "belongs",
     "costs",
     "dismissed",
     "exists",

@@ -14,7 +14,7 @@ CLIENTS = {"httpx2", "httpcore2", "http.client", "urllib.request", "requests", "
 ALLOWED = {
     "http/outbound/client.py": "it is that client",
     "http/outbound/pinned.py": "it is that client",
-    "drivers/payments/stripe.py": "one address, which the operator's settings name",
+    "drivers/payments/stripe_calls.py": "one address, which the operator's settings name",
     "cli/reach/client.py": "the control socket",
     "cli/reach/quick.py": "the control socket",
     "cli/commands/messaging/forward.py": "a command, to where its user says, as its user",

@@ -93,7 +93,12 @@ class Standby:
         if self.is_there:
             shutil.rmtree(self._kept, ignore_errors=True)
             there = self._away if self._away.exists() else self._directory
-            shutil.copytree(there, self._kept, copy_function=_copy_if_there)
+            try:
+                shutil.copytree(there, self._kept, copy_function=_copy_if_there)
+            except shutil.Error as error:
+                # A thread of the process may just delete a generation.
+                if any("No such file" not in why for *_, why in error.args[0]):
+                    raise
 
     def put_back(self) -> None:
         if self._kept.exists():

@@ -15,6 +15,7 @@ from risala.cli.first_run import service
 from risala.cli.first_run.settings import SettingsFile
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
 from risala.engine.model.records import messages
 from risala.engine.model.records.carriers import rereading
 from risala.engine.model.records.paying.ledger import TOP_UP
@@ -189,7 +190,8 @@ async def _organization(session: GatewaySession, name: str, price: str) -> str:
     if found.organization_id is not None:
         return found.organization_id
     if found.count:
-        raise CommandRefused(f"{found.count} organizations are named {name}. Choose another name.")
+        named = output.counted(found.count, "organization is", "organizations are")
+        raise CommandRefused(f"{named} named {name}. Choose another name.")
     made = (await session.ask(organizations.CREATE, name=name)).value
     amount = Decimal(price) * _ONES_OWN
     if amount:
