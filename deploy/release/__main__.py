@@ -77,6 +77,7 @@ class Release:
             return False
 
     def _told(self, files: list[Path]) -> None:
+        self._shop.dist.mkdir(exist_ok=True)  # if nothing was to be built
         (self._shop.dist / SUMS).write_text(sums(files), "utf-8")
         notes = changelog.notes_of(self._shop.top, self._version)
         (self._shop.dist / NOTES).write_text(notes, "utf-8")
