@@ -74,6 +74,7 @@ class Letters:
             MailKind.PAYMENT_REFUSED: self._payment,
             MailKind.ALERT_RAISED: self._alert,
             MailKind.ALERT_OVER: self._alert,
+            MailKind.AUDIT_HEAD: self._audit_head,
         }
 
     def write(self, owed: OwedMail) -> Mail | None:
@@ -167,6 +168,9 @@ class Letters:
             "lasted": told.lasted,
             "url": f"{self._console_url}/operator/overview",
         }
+
+    def _audit_head(self, owed: OwedMail, _: Words) -> Values:
+        return {"head": owed.details["head"], "line": str(owed.details["line"])}
 
 
 def _named(organization: Organization) -> str:

@@ -29,6 +29,7 @@ from risala.engine.upkeep.alerts.alerts import Alerts
 from risala.engine.upkeep.alerts.calls import AlertCalls, AlertCallSources
 from risala.engine.upkeep.alerts.measure import Answers
 from risala.engine.upkeep.alerts.telling import Telling
+from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.face import CallsBack, GatewayFace
@@ -134,6 +135,8 @@ class Outward:
             await start("faces' callbacks", callbacks.run)
         alerts = Alerts(services, jumps, self.answers, self.telling)
         await start("alerts", alerts.run)
+        inline = self.recorder.journal.is_on_loop
+        await start("audit heads", TrailHeads(services, self.telling, inline=inline).run)
         await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
         return alerts

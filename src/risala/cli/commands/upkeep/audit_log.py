@@ -62,6 +62,12 @@ _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 @click.option(
     "--jsonl", "form", flag_value="jsonl", help="All matching lines, one JSON object per line."
 )
+@click.option(
+    "--chain",
+    "form",
+    flag_value="chain",
+    help="The whole trail with its hashes and signed heads, oldest first, for an auditor.",
+)
 @common
 def audit_log(
     options: Options,
@@ -79,7 +85,13 @@ def audit_log(
     Examples:
       risala audit-log --limit 20
       risala audit-log --operation topup --since 7d --csv
+      risala audit-log --chain > trail.jsonl
     """
+    if form == "chain":
+        if organization is not None or any(each is not None for each in filters.values()):
+            raise click.UsageError("--chain is for the whole trail: leave the filters out.")
+        options.run(_chain)
+        return
     if form is not None:
         options.run(lambda session: _export(session, form, organization, filters))
         return
@@ -134,6 +146,18 @@ async def _export(
         if not _write("".join(lines)) or before is None:
             return
         lines.clear()
+
+
+async def _chain(session: GatewaySession) -> None:
+    """Write the whole trail as its hashes cover it: first the columns' names, then a line each."""
+    after = export = None
+    while True:
+        part = (await session.ask(trail.CHAIN, after=after, export=export)).value
+        lines = [json.dumps({"columns": part.columns})] if after is None else []
+        lines += [*part.lines, *part.heads]
+        if not _write("".join(f"{each}\n" for each in lines)) or part.after is None:
+            return
+        after, export = part.after, part.export
 
 
 def _write(text: str) -> bool:

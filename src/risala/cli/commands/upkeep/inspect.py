@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import click
 
@@ -18,27 +19,61 @@ from risala.engine.model.records.upkeep.plugins import LIST, PluginsReport
 
 
 @click.command()
+@click.option(
+    "--heads",
+    "file",
+    metavar="FILE",
+    type=click.File(encoding="utf-8", errors="replace"),
+    help="Compare the signed heads of the audit trail in FILE, such as mails or a log, with it.",
+)
 @common
-def audit(options: Options) -> None:
-    """Check that balances, ledger and messages agree. Exit code 1 if they do not.
+def audit(options: Options, /, file: TextIO | None) -> None:
+    """Check that balances, ledger and messages agree, and that the audit trail is as it was
+    written. Exit code 1 if they do not.
 
     \b
-    Example: risala audit
+    Examples:
+      risala audit
+      risala audit --heads heads.txt
     """
-    told = options.ask(AUDIT)
+    told = options.ask(AUDIT, heads=None if file is None else _heads(file))
     report = told.value
     if not output.show(options.json, told.json):
         for fault in report.faults:
             click.echo(output.clean(fault))
+        for remark in report.remarks:
+            output.warned(remark)
         if report.clean:
             output.said(
                 f"Clean: {output.counted(report.organizations, 'organization')}, "
                 f"{output.counted(report.messages, 'message')}, "
                 f"{output.counted(report.entries, 'ledger entry', 'ledger entries')}."
             )
+            if file is not None:
+                output.said(
+                    f"The audit trail has {output.counted(report.lines, 'line')} and fits "
+                    f"{output.counted(report.heads - len(report.remarks), 'head')}."
+                )
     if not report.clean:
         found = output.counted(len(report.faults), "fault")
         raise CommandRefused(f"The audit found {found}.")
+
+
+def _heads(file: TextIO) -> list[str]:
+    """The lines of a file that have heads in them.
+
+    Raises:
+        CommandRefused: it has none.
+    """
+    from risala.engine.rules.trail.heads import NoHead, heads_of
+
+    try:
+        found = [each.text for each in heads_of(file)]
+    except NoHead as error:
+        raise CommandRefused(f"{file.name}: {error}") from error
+    if not found:
+        raise CommandRefused(f"{file.name} has no head of the audit trail.")
+    return found
 
 
 @click.group(invoke_without_command=True)

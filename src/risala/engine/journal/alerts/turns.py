@@ -8,7 +8,6 @@ from typing import Final
 
 from risala.engine.journal.alerts import alerts, calls
 from risala.engine.journal.people import mails, users
-from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn
@@ -64,14 +63,5 @@ def _owe(
     if not audience.by_mail:
         return
     kind = MailKind.ALERT_RAISED if turn is AlertTurn.RAISED else MailKind.ALERT_OVER
-    for email, language in _readers(conn, audience.operator):
+    for email, language in users.operators_and(conn, audience.operator):
         mails.owe(conn, NewMail(kind, email, language, {"alert": alert.seq}), now_ms)
-
-
-def _readers(conn: sqlite3.Connection, operator: str | None) -> list[tuple[str, Language]]:
-    found = [(user.email, user.language) for user in users.operators(conn)]
-    also = (operator or "").lower()
-    if also and also not in {email.lower() for email, _ in found}:
-        known = users.by_email(conn, also)
-        found.append((also, Language.FRENCH if known is None else known.language))
-    return found

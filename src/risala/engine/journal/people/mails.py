@@ -61,6 +61,21 @@ def owe(
     )
 
 
+def owe_head(
+    conn: sqlite3.Connection, head: str, line: int, operator: str | None, now_ms: int
+) -> None:
+    """Owe operators a signed head of the audit trail.
+
+    Args:
+        head: as it goes out.
+        line: the number of the line that it is of.
+        operator: the address in the settings, in addition to those of operators.
+    """
+    for email, language in users.operators_and(conn, operator):
+        details = {"head": head, "line": line}
+        owe(conn, NewMail(MailKind.AUDIT_HEAD, email, language, details), now_ms)
+
+
 def owe_owners(
     conn: sqlite3.Connection,
     organization_id: str,

@@ -47,6 +47,20 @@ def operators(conn: sqlite3.Connection) -> list[User]:
     return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
 
 
+def operators_and(conn: sqlite3.Connection, also: str | None) -> list[tuple[str, Language]]:
+    """Where mails for operators go, and in which language.
+
+    Args:
+        also: the address in the settings, in addition to theirs.
+    """
+    found = [(user.email, user.language) for user in operators(conn)]
+    also = (also or "").lower()
+    if also and also not in {email.lower() for email, _ in found}:
+        known = by_email(conn, also)
+        found.append((also, Language.FRENCH if known is None else known.language))
+    return found
+
+
 def add(conn: sqlite3.Connection, new: User) -> User:
     """Store a user.
 

@@ -7,20 +7,26 @@ from dataclasses import dataclass
 
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
-from risala.engine.journal.repositories.store import Store, read
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.people import mails
+from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.upkeep import audit_log, trail_check, trail_heads
 from risala.engine.model.audit import AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRepository:
-    """Lines of the trail. All reads are on the loop's thread, by an index."""
+    """Lines of the trail. All reads are on the loop's thread, by an index, but for the check."""
 
     _store: Store
 
     page = read(trail.page)
     line = read(audit_log.line)
     version_of = read(audit_log.version_of)
+    end = read(audit_log.end)
+    chained = read(audit_log.chained)
+    names_key = read(trail_heads.is_named)
+    check_since = scan(trail_check.check_since)
+    owe_head = command(mails.owe_head)
 
     async def note(self, entry: AuditEntry) -> int:
         """Write a line alone, for what is done elsewhere or only shown; its number.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import trio
@@ -16,6 +17,7 @@ from risala.engine.model.records.paying.bank_texts import TextCredit
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.paying.payments import PaymentCredit
 from risala.engine.model.records.upkeep.books import AuditReport
+from risala.engine.rules.trail.heads import Head
 
 
 def _credit(conn: sqlite3.Connection, given: PaymentCredit | TextCredit) -> LedgerEntry:
@@ -44,13 +46,16 @@ class LedgerRepository:
     balance_on = read(balances.balance_state)
     statement = read(statement.page)
 
-    async def audit(self) -> AuditReport:
-        """Check all books against each other.
+    async def audit(self, heads: Sequence[Head] = ()) -> AuditReport:
+        """Check all books against each other, and the audit trail.
+
+        Args:
+            heads: signed heads of the trail that went out, besides those of the data directory.
 
         Raises:
             StorageUnusable: the database is halfway to this version.
         """
-        return await trio.to_thread.run_sync(audit.audit_file, self._store.journal.path)
+        return await trio.to_thread.run_sync(audit.audit_file, self._store.journal.path, heads)
 
     credit = audited_command(_credit)
     top_up = audited_command(by_hand.top_up)

@@ -1,8 +1,10 @@
-"""Proof that the books agree: ledger, messages and balances, read in one transaction."""
+"""Proof that the books agree: ledger, messages and balances, read in one transaction; and that the
+audit trail is as it was written."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,8 +12,11 @@ from sqlite_utils import Database
 
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.upkeep import heads_file, trail_check, trail_heads
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.upkeep.books import AuditReport
+from risala.engine.rules.trail.chain import EMPTY
+from risala.engine.rules.trail.heads import Head
 
 _FAULTS_MAX: Final = 50
 """Faults shown of each kind: a broken book would otherwise be printed in full."""
@@ -98,8 +103,11 @@ _PUT_ASIDE: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND nam
 """Tables whose rows are being moved."""
 
 
-def audit(conn: sqlite3.Connection) -> AuditReport:
+def audit(conn: sqlite3.Connection, heads: Sequence[Head] = ()) -> AuditReport:
     """Check all books against each other. Reads all rows: time grows with the file.
+
+    Args:
+        heads: signed heads of the audit trail, which are compared with it.
 
     Raises:
         StorageUnusable: the database is halfway to this version, or of a development version.
@@ -115,11 +123,33 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
             for check in _CHECKS
             for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
+        trail, compared = _trail(conn, heads)
     except schema.EarlySchema as error:
         raise StorageUnusable(f"The books cannot be audited: {error}.") from error
     finally:
         conn.execute("COMMIT")
-    return AuditReport(counts[0], counts[1], counts[2], not faults, tuple(faults))
+    faults += [*trail.faults, *compared.faults]
+    return AuditReport(
+        counts[0],
+        counts[1],
+        counts[2],
+        not faults,
+        tuple(faults),
+        lines=trail.lines,
+        head=trail.end.hash,
+        heads=len(heads),
+        remarks=compared.remarks,
+    )
+
+
+def _trail(
+    conn: sqlite3.Connection, heads: Sequence[Head]
+) -> tuple[trail_check.TrailReport, trail_heads.Comparison]:
+    """The check of the trail; a database from before its chain has nothing to check."""
+    if schema.CHAIN not in schema.applied(Database(conn, execute_plugins=False)):
+        return trail_check.TrailReport(EMPTY, 0, ()), trail_heads.Comparison((), ())
+    found = trail_check.check(conn, _FAULTS_MAX)
+    return found, trail_heads.compare(conn, heads, _FAULTS_MAX)
 
 
 def _is_halfway(conn: sqlite3.Connection) -> bool:
@@ -128,10 +158,15 @@ def _is_halfway(conn: sqlite3.Connection) -> bool:
     return any(conn.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)  # noqa: S608 -- names of ours
 
 
-def audit_file(path: Path) -> AuditReport:
-    """:func:`audit` with a separate read-only connection, for a worker thread."""
+def audit_file(path: Path, heads: Sequence[Head] = ()) -> AuditReport:
+    """:func:`audit` with a separate read-only connection, for a worker thread.
+
+    The heads that this data directory keeps are compared too.
+    """
     conn = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
-        return audit(conn)
+        return audit(
+            conn, [*heads, *(each for each in heads_file.read(path.parent) if each not in heads)]
+        )
     finally:
         conn.close()

@@ -6,11 +6,14 @@ import json
 import sqlite3
 from typing import Any, Final
 
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.schema.audit import END_KEY
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry, Values, family_of
 from risala.engine.model.errors import EditConflict
 from risala.engine.model.records.upkeep.trail import AuditLine
+from risala.engine.rules.trail.chain import COLUMNS, EMPTY, HASH, ChainEnd, canonical, hash_of
 
 TABLE: Final = "audit_log"
 _SEQ_MAX: Final = (1 << 63) - 1
@@ -35,20 +38,35 @@ def write(
         after: its present state.
     """
     then = {**(after or {}), **entry.said}
-    writable(conn, TABLE).insert(
-        {
-            "at": entry.at,
-            "who": entry.caller.who,
-            "face": entry.caller.face.value,
-            "role": entry.caller.role.value,
-            "action": entry.action,
-            "organization_id": entry.organization_id or organization_id,
-            "subject": entry.subject or subject,
-            "before": _packed(before),
-            "after": _packed(then or None),
-        }
-    )
-    return last_number(conn)
+    last = end(conn)
+    # Not the last line alone: who has cut the end off must not have another put in its place.
+    seq = max(last.seq, last_number(conn)) + 1
+    row = dict.fromkeys(COLUMNS) | {
+        "seq": seq,
+        "at": entry.at,
+        "who": entry.caller.who,
+        "face": entry.caller.face.value,
+        "role": entry.caller.role.value,
+        "action": entry.action,
+        "organization_id": entry.organization_id or organization_id,
+        "subject": entry.subject or subject,
+        "before": _packed(before),
+        "after": _packed(then or None),
+    }
+    digest = hash_of(last.hash, [*row.values()])
+    writable(conn, TABLE).insert({**row, HASH: digest})
+    meta.put(conn, END_KEY, ChainEnd(seq, digest).text)
+    return seq
+
+
+def end(conn: sqlite3.Connection) -> ChainEnd:
+    """The last line as it was noted when it was written, even if somebody has removed it since."""
+    return noted_end(conn) or EMPTY
+
+
+def noted_end(conn: sqlite3.Connection) -> ChainEnd | None:
+    """:func:`end`; None if there is no such note."""
+    return ChainEnd.of(meta.get(conn, END_KEY))
 
 
 def last_number(conn: sqlite3.Connection) -> int:
@@ -121,6 +139,16 @@ def line(conn: sqlite3.Connection, seq: int) -> AuditLine | None:
     """One line by its number."""
     found = LINES.find(table(conn, TABLE), "seq = ?", (min(seq, _SEQ_MAX),))
     return found[0] if found else None
+
+
+def chained(conn: sqlite3.Connection, after: int, count: int) -> list[tuple[int, str]]:
+    """Lines after a number, the oldest first: their numbers, and each as its hash covers it, with
+    the hash at its end."""
+    rows = conn.execute(
+        f"SELECT {', '.join(COLUMNS)}, {HASH} FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 -- constants
+        (after, count),
+    )
+    return [(row[0], canonical(row)) for row in rows]
 
 
 def _packed(values: Values | None) -> str | None:

@@ -29,7 +29,13 @@ from risala.engine.journal.store.opening import (
     sqlite_sentence,
 )
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep import backup, checksum, restore_hold, restored_mailings
+from risala.engine.journal.upkeep import (
+    backup,
+    checksum,
+    restore_hold,
+    restored_mailings,
+    trail_heads,
+)
 from risala.engine.journal.upkeep import set_aside as aside
 from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
@@ -115,6 +121,7 @@ def restore(
     if database.exists() and source.samefile(database):
         raise StorageUnusable(f"{source} is the database itself.")
     checked = _add_up(source, progress, even_altered=even_unclean)
+    former = trail_heads.end_of(database)
     try:
         backup.remove(copy)
         claim_file(copy)
@@ -131,6 +138,7 @@ def restore(
             held = tuple(restore_hold.held(conn))
             conn.execute("begin immediate")
             aside.runs(conn)  # the mark in the backup is from another time
+            trail_heads.note_restore(conn, source, former, stamp().now_ms)
             conn.execute("commit")
             after = backup.audit_with(conn, progress)
             if after.faults and not before.faults:

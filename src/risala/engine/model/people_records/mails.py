@@ -22,6 +22,7 @@ class MailKind(StrEnum):
     PAYMENT_REFUSED = "payment_refused"
     ALERT_RAISED = "alert_raised"
     ALERT_OVER = "alert_over"
+    AUDIT_HEAD = "audit_head"
 
 
 class MailOutcome(StrEnum):

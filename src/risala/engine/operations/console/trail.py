@@ -6,15 +6,17 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.journal.upkeep import heads_file
 from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import trail
-from risala.engine.model.records.upkeep.trail import LinesPage, LinesPart
+from risala.engine.model.records.upkeep.trail import ChainPart, LinesPage, LinesPart
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
+    Arguments,
     MaybeMoment,
     MaybeText,
     MaybeWhole,
@@ -27,6 +29,7 @@ from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.trail.chain import COLUMNS, HASH
 
 LINES_MAX: Final = 500
 """The most entries in one answer."""
@@ -65,6 +68,18 @@ class ExportLines(ListLines):
     parts hand that back, and write none.
     """
 
+    export: MaybeCursor = None
+
+
+class ChainLines(Arguments):
+    """A part of the whole audit trail with its hashes, the oldest first, and the signed heads.
+
+    The first part writes an audit entry, and returns its number as ``export``; calls for the other
+    parts hand that back, and write none. The export ends with that entry.
+    """
+
+    after: MaybeWhole = None
+    """Where the former part ended."""
     export: MaybeCursor = None
 
 
@@ -116,7 +131,24 @@ async def _export(call: Call[ExportLines]) -> LinesPart:
     return LinesPart(**shallow(_page(call, given, EXPORT_PART)), export=str(line))
 
 
+async def _chain(call: Call[ChainLines]) -> ChainPart:
+    given, stored = call.given, call.services.repositories.audit
+    end = await line_of(call, given.export, {}, None)
+    found = [each for each in stored.chained(given.after or 0, EXPORT_PART) if each[0] <= end]
+    last = found[-1][0] if found else end
+    is_last = last >= end
+    directory = call.services.settings.storage.data_dir
+    return ChainPart(
+        columns=(*COLUMNS, HASH),
+        lines=tuple(text for _, text in found),
+        heads=tuple(each.text for each in heads_file.read(directory)) if is_last else (),
+        after=None if is_last else last,
+        export=str(end),
+    )
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(trail.LIST, ListLines, _list, roles=OPERATORS, crosses=True),
     operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True),
+    operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, reveals=True),
 )

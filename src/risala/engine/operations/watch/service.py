@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.model.errors import Invalid
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
-from risala.engine.operations.arguments import Json, NoArguments
+from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.trail.heads import NoHead, heads_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +21,19 @@ class ServiceStatistics:
     values: Mapping[str, Any]
 
 
-async def _audit(call: Call[NoArguments]) -> AuditReport:
-    return await call.services.repositories.ledger.audit()
+class AuditBooks(Arguments):
+    """Check the books and the audit trail."""
+
+    heads: MaybeTexts = None
+    """Signed heads of the audit trail that went out, each one line of JSON."""
+
+
+async def _audit(call: Call[AuditBooks]) -> AuditReport:
+    try:
+        heads = list(heads_of(call.given.heads or ()))
+    except NoHead as error:
+        raise Invalid("heads", "invalid_heads", str(error)) from error
+    return await call.services.repositories.ledger.audit(heads)
 
 
 async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
@@ -35,7 +48,7 @@ def _values(found: ServiceStatistics) -> Json:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(AUDIT, NoArguments, _audit, roles=OPERATORS),
+    operation(AUDIT, AuditBooks, _audit, roles=OPERATORS),
     Operation(
         name="statistics",
         arguments=NoArguments,

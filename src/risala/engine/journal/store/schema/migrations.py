@@ -17,7 +17,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.accounts import ACCOUNTS
 from risala.engine.journal.store.schema.alerts import ALERTS
-from risala.engine.journal.store.schema.audit import AUDIT
+from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.counts import COUNTS
@@ -36,6 +36,8 @@ migrations = Migrations("risala")
 
 FIRST: Final = "v1.0_tables"
 """The migration that makes the tables of 1.0."""
+CHAIN: Final = "v1.1_audit_chain"
+"""The migration that chains the lines of the audit trail."""
 _EARLY: Final = "m0"
 """How the migrations of development versions began: ``m001_accounts`` to ``m047_…``."""
 
@@ -138,6 +140,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
         *(UPKEEP, ACCOUNTS, PEOPLE, MESSAGES, COUNTS, MONEY, PAYMENTS, WEBHOOKS, INBOUND),
         *(COMPAT, HOOKS, MAILINGS, CARRIERS, ALERTS, AUDIT, make_views),
     ),
+    CHAIN: (ADD_HASH, chain_lines, GUARD_AGAIN),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -1,4 +1,4 @@
-"""The proof that balances, ledger and messages agree."""
+"""The proof that balances, ledger and messages agree, and that the audit trail is as it was."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ class AuditReport:
     entries: int
     clean: bool
     faults: tuple[str, ...]
+    lines: int
+    """Of the audit trail."""
+    head: str
+    """The hash of its last line; of zeros alone if it has none."""
+    heads: int
+    """Signed heads that were compared with it."""
+    remarks: tuple[str, ...]
+    """Heads that do not fit for a reason that the trail gives: a backup was restored."""
 
 
 AUDIT: Final = Ask("audit", AuditReport)

@@ -24,6 +24,8 @@ class AuditLine:
     subject: str | None
     before: Values | None
     after: Values | None
+    hash: str
+    """Over this line, and over the hash of the one before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +47,22 @@ class LinesPart(LinesPage):
     """The number of its line in the trail."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChainPart:
+    """A part of the trail as an auditor checks it: the oldest lines first, each with its hash."""
+
+    columns: tuple[str, ...]
+    """The names of a line's values."""
+    lines: tuple[str, ...]
+    """Each a JSON list, as its hash covers it, with that hash at its end."""
+    heads: tuple[str, ...]
+    """Of the last part: the signed heads that went out, each one line of JSON."""
+    after: int | None
+    """Where the next part begins; None: this is the last."""
+    export: str
+    """The number of the export's own line in the trail."""
+
+
+CHAIN: Final = Ask("audit.chain", ChainPart)
 LIST: Final = Ask("audit.list", LinesPage)
 EXPORT: Final = Ask("audit.export", LinesPart)

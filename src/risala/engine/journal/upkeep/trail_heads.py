@@ -1,0 +1,131 @@
+"""Signed heads of the audit trail, compared with it; and the lines that say why some do not fit.
+
+A restore puts back an older trail: lines that were written since are gone, and heads of them do not
+fit. The restore's own line says where the former trail ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import CallerKind, operator_by
+from risala.engine.rules.trail.chain import ChainEnd, moment
+from risala.engine.rules.trail.heads import Head
+
+RESTORE: Final = "database.restore"
+"""The action of a restore's line."""
+KEY: Final = "audit.key"
+"""Of the line that names a public key, before the first head that is signed with it."""
+_HASH: Final = "SELECT hash FROM audit_log WHERE seq = ?"
+_SAID: Final = "SELECT seq, at, after FROM audit_log WHERE action = ? ORDER BY seq"
+_NAMED: Final = "SELECT 1 FROM audit_log WHERE action = ? AND subject = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Heads that do not fit, in sentences."""
+
+    faults: tuple[str, ...]
+    remarks: tuple[str, ...]
+    """Those for which the trail gives a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Restore:
+    """What a restore's line says."""
+
+    seq: int
+    at: int
+    kept: int
+    """The last line of the backup."""
+    former: int | None
+    """The last line of the trail that it replaced, where that could be read."""
+
+    def explains(self, head: Head) -> bool:
+        return self.kept < head.end.seq and (self.former is None or head.end.seq <= self.former)
+
+
+def compare(conn: sqlite3.Connection, heads: Iterable[Head], most: int) -> Comparison:
+    """Compare heads with the lines that they are of.
+
+    Args:
+        most: sentences of each kind that are kept.
+    """
+    restores = [
+        _Restore(seq, at, said.get("kept", 0), said.get("former"))
+        for seq, at, said in _lines_of(conn, RESTORE)
+    ]
+    faults: list[str] = []
+    remarks: list[str] = []
+    for head in heads:
+        found = value_of(conn, _HASH, (head.end.seq,))
+        where = f"audit trail, head of line {head.end.seq} ({head.at})"
+        if not head.is_genuine():
+            faults.append(f"{where}: its signature is wrong")
+        elif found == head.end.hash:
+            if not is_named(conn, head.key):
+                faults.append(f"{where}: its key {head.key} is in no line of the trail")
+        elif (by := next((each for each in restores if each.explains(head)), None)) is not None:
+            remarks.append(
+                f"{where}: a restore at {moment(by.at)} (line {by.seq}) put back a backup that"
+                f" ended at line {by.kept}"
+            )
+        elif found is None:
+            faults.append(f"{where}: the trail has no such line")
+        else:
+            faults.append(f"{where}: this line, or one before it, was changed since")
+    return Comparison(tuple(faults[:most]), tuple(remarks[:most]))
+
+
+def is_named(conn: sqlite3.Connection, key: str) -> bool:
+    """Whether the trail names a public key."""
+    return value_of(conn, _NAMED, (KEY, key)) is not None
+
+
+def end_of(database: Path) -> ChainEnd | None:
+    """Where the trail of a database ends; None: there is none, or it cannot be read."""
+    if not database.exists():
+        return None
+    try:
+        with closing(open_reader(database)) as conn:
+            return audit_log.noted_end(conn)
+    except sqlite3.Error:
+        return None
+
+
+def note_restore(
+    conn: sqlite3.Connection, source: Path, former: ChainEnd | None, now_ms: int
+) -> None:
+    """Write the line of a restore into the restored trail.
+
+    Args:
+        former: where the trail that is replaced ended; None: it is unknown.
+    """
+    kept = audit_log.end(conn)
+    said = {"backup": source.name, "kept": kept.seq}
+    if former is not None:
+        said |= {"former": former.seq, "formerHash": former.hash}
+    caller = operator_by(CallerKind.CLI, os.getuid())
+    audit_log.write(conn, AuditEntry(caller=caller, action=RESTORE, at=now_ms, said=said))
+
+
+def _lines_of(conn: sqlite3.Connection, action: str) -> Sequence[tuple[int, int, dict[str, Any]]]:
+    found = []
+    for seq, at, after in conn.execute(_SAID, (action,)):
+        try:
+            said = json.loads(after or "{}")
+        except ValueError:  # somebody changed it; the chain shows that
+            said = {}
+        found.append((seq, at, said if isinstance(said, dict) else {}))
+    return found

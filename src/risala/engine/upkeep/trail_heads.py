@@ -1,0 +1,118 @@
+"""Sends the signed head of the audit trail out, once a day if there are new lines.
+
+Whoever has an old head can show that lines were changed, removed or put in since. It goes where an
+intruder of this machine has less to say: into the log, by mail to operators, and into the standby's
+directory. The lines since the last head are checked first: a trail that is broken gets no new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, TypeVar
+
+import structlog
+import trio
+
+from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.journal.store import trail_key
+from risala.engine.journal.upkeep import heads_file
+from risala.engine.journal.upkeep.trail_heads import KEY
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import PROCESS
+from risala.engine.model.errors import StorageUnusable, Unavailable
+from risala.engine.model.times import iso
+from risala.engine.rules.trail import heads
+from risala.engine.rules.trail.heads import Head
+from risala.engine.services import Services
+from risala.engine.upkeep.alerts.telling import Telling
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+FIRST_S: Final = 600.0
+"""After a start: what signs takes 7 MB of memory, which a service that begins need not have."""
+LOOK_S: Final = 3600.0
+"""Between two looks whether a head is due."""
+EVERY_MS: Final = 86_400_000
+"""Between two heads."""
+EARLY_MS: Final = 1_800_000
+"""A head is due this much sooner, so that looks every hour do not put it off by one each day."""
+
+
+class TrailHeads:
+    """
+    Args:
+        telling: who gets mails, and what sends them.
+        inline: work on the loop's thread, as a mock clock needs it.
+    """
+
+    def __init__(self, services: Services, telling: Telling, *, inline: bool) -> None:
+        self._services = services
+        self._stored = services.repositories.audit
+        self._clock = services.recorder.clock
+        self._telling = telling
+        self._inline = inline
+        self._directory = services.settings.storage.data_dir
+        self._standby = services.settings.standby.directory
+
+    async def run(self) -> None:
+        """Look whether a head is due, until cancelled."""
+        await trio.sleep(FIRST_S)
+        while True:
+            try:
+                await self.look()
+            except (Unavailable, StorageUnusable, OSError) as error:
+                log.warning("audit.unsigned", reason=str(error))
+            await trio.sleep(LOOK_S)
+
+    async def look(self) -> None:
+        """Send a head out if one is due.
+
+        Raises:
+            StorageUnusable: the key cannot be read or made.
+            Unavailable: the database cannot be written.
+            OSError: the data directory cannot be written.
+        """
+        last = await self._in_thread(partial(heads_file.last, self._directory))
+        if not self._is_due(last):
+            return
+        faults = await self._stored.check_since(last)
+        if faults:
+            log.error("audit.broken", faults=[*faults])
+            return
+        seed = await self._in_thread(partial(trail_key.load, self._directory))
+        key = await self._in_thread(partial(heads.public_key, seed))
+        now_ms = self._clock.now_ms()
+        if not self._stored.names_key(key):
+            entry = AuditEntry(caller=PROCESS, action=KEY, at=now_ms, subject=key, always=True)
+            await self._stored.note(entry)
+        head = heads.sign(self._stored.end(), iso(now_ms), seed)
+        await self._send(head, now_ms)
+
+    def _is_due(self, last: Head | None) -> bool:
+        end = self._stored.end()
+        if last is None:
+            return end.seq > 0
+        return end != last.end and last.at < iso(self._clock.now_ms() - EVERY_MS + EARLY_MS)
+
+    async def _send(self, head: Head, now_ms: int) -> None:
+        await self._in_thread(partial(heads_file.add, self._directory, head))
+        log.info("audit.head", head=head.text)
+        if self._standby is not None:
+            try:
+                await self._in_thread(partial(heads_file.add, self._standby, head))
+            except OSError as error:
+                log.warning("audit.unshipped", directory=str(self._standby), reason=str(error))
+        audience = self._telling.audience
+        if audience.by_mail:
+            owe = partial(self._stored.owe_head, head.text, head.end.seq, audience.operator, now_ms)
+            await retry_until_committed("audit.head", owe)
+            self._telling.ring()
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        if self._inline:
+            await trio.lowlevel.checkpoint()
+            return work()
+        return await trio.to_thread.run_sync(work)
