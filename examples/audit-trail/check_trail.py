@@ -12,12 +12,13 @@ import json
 import re
 import sys
 from base64 import b64decode
+from pathlib import Path
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 hashes, keys, faults, heads = {0: "0" * 64}, set(), [], []
-for text in open(sys.argv[1], encoding="utf-8"):
+for text in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
     line = json.loads(text)
     if isinstance(line, dict):  # the names of the columns, or at the end a head
         heads += [line] if "signature" in line else []
@@ -32,7 +33,7 @@ for text in open(sys.argv[1], encoding="utf-8"):
     hashes[seq] = told
     keys |= {subject} if action == "audit.key" else set()
 for name in sys.argv[2:]:
-    text = open(name, encoding="utf-8", errors="replace").read().replace('\\"', '"')
+    text = Path(name).read_text(encoding="utf-8", errors="replace").replace('\\"', '"')
     heads += [json.loads(each) for each in re.findall(r'\{"seq":[^{}]*\}', text)]
 for head in heads:
     signed = json.dumps(

@@ -13,6 +13,8 @@ from patience import HANG_S
 from processes import environment
 from risala.cli.main import cli
 from risala.engine.operations.console import trail
+from risala.engine.rules.trail.chain import ChainEnd
+from risala.engine.rules.trail.heads import sign
 
 NAMES = ('Shop, "Ltd"', "=HYPERLINK(1)", "متجر")
 
@@ -45,6 +47,29 @@ def test_as_json_it_is_a_line_for_each(run):
     assert [line["seq"] for line in lines] == sorted((line["seq"] for line in lines), reverse=True)
     assert lines[0]["operation"] == "audit.export"
     assert [line["after"]["name"] for line in lines[1:]] == list(NAMES)[::-1]
+
+
+def test_with_its_chain_it_is_the_whole_trail_from_the_beginning(run):
+    first, *lines = [json.loads(line) for line in run("audit-log", "--chain").splitlines()]
+    assert first["columns"][0] == "seq"
+    assert first["columns"][-1] == "hash"
+    assert [line[0] for line in lines] == list(range(1, len(lines) + 1))
+    assert [line[5] for line in lines][-1] == "audit.chain"
+    refused = CliRunner().invoke(cli, ["audit-log", "--chain", "--who", "omar"])
+    assert "leave the filters out" in refused.output
+
+
+def test_heads_of_a_file_are_compared_with_it(run, tmp_path):
+    data = ["--data", str(tmp_path / "data")]
+    (tmp_path / "heads").write_text("no head\n")
+    refused = CliRunner().invoke(cli, ["audit", "--heads", str(tmp_path / "heads"), *data])
+    assert "has no head" in refused.output
+    line = json.loads(run("audit-log", "--chain").splitlines()[-1])
+    head = sign(ChainEnd(line[0], line[-1]), "2026-01-01T00:00:00.000Z", bytes(32))
+    (tmp_path / "heads").write_text(f"> {head.text}\n")
+    found = CliRunner().invoke(cli, ["audit", "--heads", str(tmp_path / "heads"), *data])
+    assert found.exit_code == 1  # no line of the trail names this key
+    assert f"head of line {line[0]} " in found.output
 
 
 @pytest.mark.slow

@@ -73,7 +73,10 @@ if a read writes a line, the line is on disk first. A member who reads the same 
 minute (a page that is reloaded, or refreshes itself) adds no line; an operator adds one each time.
 
 A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and only the last
-four digits of a phone number. The table cannot be changed, and is kept as long as the ledger.
+four digits of a phone number. The table refuses changes, and is kept as long as the ledger. The
+hash of each line covers the one before it, and signed heads go out each day: `risala audit`
+[proves that nobody changed a line](../how-to/prove-the-audit-trail.md). A restore
+(`database.restore`) and a takeover (`standby.takeover`) write lines of their own.
 
 `risala audit-log` shows it. People appear by their address. A program (face `api`) has the rights
 of a developer, and appears by the id of its key; its plain reads are only in the key's [log of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import time
 import tracemalloc
 
 import pytest
@@ -23,7 +22,18 @@ def trail(lines=LINES):
     """Rows of a trail, each with its hash."""
     rows, last = [], GENESIS
     for seq in range(1, lines + 1):
-        values = [seq, AT_MS + seq, "amina", "cli", "operator", "org.set", None, "org_1", None, "{}"]
+        values = [
+            seq,
+            AT_MS + seq,
+            "amina",
+            "cli",
+            "operator",
+            "org.set",
+            None,
+            "org_1",
+            None,
+            "{}",
+        ]
         last = hash_of(last, values)
         rows.append([*values, last])
     return rows
@@ -136,22 +146,20 @@ def test_a_removed_end_and_a_lost_note_are_seen():
     ]
 
 
-@pytest.mark.skipif("CHAIN_LINES" not in os.environ, reason="`make tamperings` measures it")
-def test_a_million_lines_take_less_than_a_minute_and_the_memory_of_one():
-    lines = int(os.environ["CHAIN_LINES"])
+def test_a_walk_takes_the_memory_of_one_line():
+    lines = 3000
 
     def rows():
         last = GENESIS
         for seq in range(1, lines + 1):
-            values = [seq, AT_MS, "amina", "cli", "operator", "org.set", None, "o", None, "{}" * 60]
-            last = hash_of(last, values)
-            yield [*values, last]
+            row = [seq, AT_MS, "amina", "cli", "operator", "org.set", None, "o", None, "{}" * 999]
+            last = hash_of(last, row)
+            yield [*row, last]
 
-    walk, began_s = ChainWalk(), time.monotonic()
+    walk = ChainWalk()
     tracemalloc.start()
-    assert list(walk.faults(rows(), None)) == [
-        f"audit trail, line {lines}: the note of the last line is missing"
-    ]
+    found = list(walk.faults(rows(), None))
     _, peak = tracemalloc.get_traced_memory()
-    assert (walk.lines, peak < 1_000_000) == (lines, True)
-    print(f"{lines} lines hashed twice in {time.monotonic() - began_s:.1f} s")
+    tracemalloc.stop()
+    assert found == [f"audit trail, line {lines}: the note of the last line is missing"]
+    assert (walk.lines, peak < 100_000) == (lines, True)

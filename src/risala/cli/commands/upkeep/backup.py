@@ -35,7 +35,8 @@ def backup(options: Options, file: Path, force: bool) -> None:
 
     FILE.sha256 beside it has its checksum: keep both files together.
 
-    It does not include the settings and the server's key: keep copies of them elsewhere.
+    It does not include the settings and the server's key: keep copies of them elsewhere. It does
+    not include the key of the audit trail either: a copy of that one belongs nowhere else.
 
     \b
     Example: risala backup /var/backups/risala/today.db

@@ -28,6 +28,7 @@ RESTORE: Final = "database.restore"
 KEY: Final = "audit.key"
 """Of the line that names a public key, before the first head that is signed with it."""
 _HASH: Final = "SELECT hash FROM audit_log WHERE seq = ?"
+_THERE: Final = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _SAID: Final = "SELECT seq, at, after FROM audit_log WHERE action = ? ORDER BY seq"
 _NAMED: Final = "SELECT 1 FROM audit_log WHERE action = ? AND subject = ?"
 
@@ -62,6 +63,9 @@ def compare(conn: sqlite3.Connection, heads: Iterable[Head], most: int) -> Compa
     Args:
         most: sentences of each kind that are kept.
     """
+    heads = [*heads]
+    if not heads or value_of(conn, _THERE, (audit_log.TABLE,)) is None:
+        return Comparison((), ())  # without the table, the check of its lines says so
     restores = [
         _Restore(seq, at, said.get("kept", 0), said.get("former"))
         for seq, at, said in _lines_of(conn, RESTORE)

@@ -32,6 +32,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         machine.files(machine.file_limit(patient.pid)),
         *machine.smpp(patient.smpp_server),
         *machine.tls_keys(patient.tls_keys),
+        *machine.audit_key(patient.data_dir),
     ]
     if patient.running and patient.upgrading is None:
         checks += running.service_findings(patient)

@@ -14,6 +14,8 @@ from risala.config.kinds import bind_parts
 from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
+from risala.engine.journal.store.trail_key import KEY_FILE
+from risala.engine.journal.upkeep import heads_file
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.holding import Verdict
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
@@ -175,6 +177,29 @@ def tls_keys(paths: Sequence[Path]) -> list[Finding]:
     if faults:
         return [Finding("tls keys", Grade.WARN, " ".join(faults))]
     return [Finding("tls keys", Grade.OK, "Only this user can read the TLS keys.")] if paths else []
+
+
+def audit_key(data_dir: Path) -> list[Finding]:
+    """Whether others may read the key that signs heads of the audit trail, and when one went out;
+    empty before the first head."""
+    name, path = "audit key", data_dir / KEY_FILE
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return []
+    if status.st_uid != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
+        text = (
+            f"Other users can read {path}, and so sign a trail of their own. Run "
+            f"`chmod go-rwx {path}`; if somebody may have read it, delete it: the next head makes "
+            f"another."
+        )
+        return [Finding(name, Grade.WARN, text)]
+    head = heads_file.last(data_dir)
+    if head is None:
+        text = f"The last line of {data_dir / heads_file.HEADS_FILE} is no head of the audit trail."
+        return [Finding(name, Grade.WARN, text)]
+    text = f"The last head of the audit trail is of line {head.end.seq}, from {head.at}."
+    return [Finding(name, Grade.OK, text)]
 
 
 def _is_here(host: str) -> bool:
