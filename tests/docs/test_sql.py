@@ -127,6 +127,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/writer.py": FILE,
     f"{JOURNAL}/upkeep/audit.py": READER,
+    f"{JOURNAL}/upkeep/audit_log.py": READER,  # lines as their hashes cover them
     f"{JOURNAL}/upkeep/backup.py": FILE,
     f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
     f"{JOURNAL}/upkeep/erasing.py": BULK,
@@ -139,6 +140,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
     f"{JOURNAL}/upkeep/retention.py": BULK,
     f"{JOURNAL}/upkeep/account_export.py": READER,
+    f"{JOURNAL}/upkeep/trail/check.py": READER,  # of every line, whatever is in it
+    f"{JOURNAL}/upkeep/trail/heads.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,

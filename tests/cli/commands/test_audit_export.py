@@ -14,7 +14,7 @@ from processes import environment
 from risala.cli.main import cli
 from risala.engine.operations.console import trail
 from risala.engine.rules.trail.chain import ChainEnd
-from risala.engine.rules.trail.heads import sign
+from risala.engine.rules.trail.heads import signed_head
 
 NAMES = ('Shop, "Ltd"', "=HYPERLINK(1)", "متجر")
 
@@ -65,7 +65,7 @@ def test_heads_of_a_file_are_compared_with_it(run, tmp_path):
     refused = CliRunner().invoke(cli, ["audit", "--heads", str(tmp_path / "heads"), *data])
     assert "has no head" in refused.output
     line = json.loads(run("audit-log", "--chain").splitlines()[-1])
-    head = sign(ChainEnd(line[0], line[-1]), "2026-01-01T00:00:00.000Z", bytes(32))
+    head = signed_head(ChainEnd(line[0], line[-1]), "2026-01-01T00:00:00.000Z", bytes(32))
     (tmp_path / "heads").write_text(f"> {head.text}\n")
     found = CliRunner().invoke(cli, ["audit", "--heads", str(tmp_path / "heads"), *data])
     assert found.exit_code == 1  # no line of the trail names this key

@@ -17,13 +17,13 @@ import trio
 from risala.config.model import MailSection
 from risala.config.outward import StandbySection
 from risala.engine.journal.store import trail_key
-from risala.engine.journal.upkeep import heads_file
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.restore import restore
+from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.trail.heads import Head, NoHead, heads_of, sign
+from risala.engine.rules.trail.heads import Head, NoHead, heads_of, signed_head
 from risala.engine.upkeep.trail_heads import FIRST_S, LOOK_S
 from risala.engine.wiring.connections import Connections
 from risala.plugins.mail import Mail
@@ -278,8 +278,8 @@ async def test_heads_come_from_a_file_a_mail_or_a_log(house, autojump_clock):
         list(heads_of(['{"seq": 3, "hash": "a"}']))
     told = await house.gateway.perform("audit", {"heads": [head.text]})
     assert (told["clean"], told["heads"]) == (True, 1)
-    forged = Head(head.end, head.at, head.key, sign(head.end, head.at, bytes(32)).signature)
-    other = sign(head.end, head.at, bytes(32))
+    forged = Head(head.end, head.at, head.key, signed_head(head.end, head.at, bytes(32)).signature)
+    other = signed_head(head.end, head.at, bytes(32))
     for each, said in ((forged, "its signature is wrong"), (other, "is in no line of the trail")):
         told = await house.gateway.perform("audit", {"heads": [each.text]})
         assert said in told["faults"][0]

@@ -16,8 +16,8 @@ import trio
 
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.store import trail_key
-from risala.engine.journal.upkeep import heads_file
-from risala.engine.journal.upkeep.trail_heads import KEY
+from risala.engine.journal.upkeep.trail import heads_file
+from risala.engine.journal.upkeep.trail.heads import KEY
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageUnusable, Unavailable
@@ -62,12 +62,12 @@ class TrailHeads:
         await trio.sleep(FIRST_S)
         while True:
             try:
-                await self.look()
+                await self.send_due()
             except (Unavailable, StorageUnusable, OSError) as error:
                 log.warning("audit.unsigned", reason=str(error))
             await trio.sleep(LOOK_S)
 
-    async def look(self) -> None:
+    async def send_due(self) -> None:
         """Send a head out if one is due.
 
         Raises:
@@ -88,7 +88,7 @@ class TrailHeads:
         if not self._stored.names_key(key):
             entry = AuditEntry(caller=PROCESS, action=KEY, at=now_ms, subject=key, always=True)
             await self._stored.note(entry)
-        head = heads.sign(self._stored.end(), iso(now_ms), seed)
+        head = heads.signed_head(self._stored.end(), iso(now_ms), seed)
         await self._send(head, now_ms)
 
     def _is_due(self, last: Head | None) -> bool:

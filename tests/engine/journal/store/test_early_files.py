@@ -53,7 +53,7 @@ def test_one_of_them_is_enough(tmp_path):
     """Whatever else is in the file."""
     path = tmp_path / "risala.db"
     with closing(open_writer(path, migrate)) as conn:
-        conn.execute("UPDATE _sqlite_migrations SET name = 'm001_accounts'")
+        conn.execute("UPDATE _sqlite_migrations SET name = 'm001_accounts' WHERE id = 1")
     with pytest.raises(StorageUnusable, match=WHAT):
         open_writer(path, migrate)
 

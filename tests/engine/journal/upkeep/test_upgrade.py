@@ -353,7 +353,7 @@ def contents_of_migrations(path: Path) -> set[str]:
 
 def test_a_file_of_a_newer_version_is_left_alone(old):
     with closing(sqlite3.connect(old)) as conn, conn:
-        conn.execute("UPDATE _sqlite_migrations SET name = 'v9.9_new'")
+        conn.execute("UPDATE _sqlite_migrations SET name = 'v9.9_new' WHERE id = 1")
     with pytest.raises(StorageUnusable, match="newer Risala"):
         bring(old)
     assert backups(old) == []

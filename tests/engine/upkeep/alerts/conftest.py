@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -32,6 +33,7 @@ from risala.engine.model.states import Mode
 from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.upkeep import trail_heads
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import Seams
@@ -46,6 +48,12 @@ OPERATOR, SPARE = "amina@example.com", "spare@example.com"
 URL = "https://ops.example.com/risala"
 SECRET = "whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 HOUR_MS = 3_600_000
+
+
+@pytest.fixture(autouse=True)
+def no_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mails here are about alerts alone, not heads of the audit trail."""
+    monkeypatch.setattr(trail_heads, "FIRST_S", math.inf)
 
 
 class SetClock:

@@ -9,7 +9,8 @@ from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
 from risala.engine.journal.people import mails
 from risala.engine.journal.repositories.store import Store, command, read, scan
-from risala.engine.journal.upkeep import audit_log, trail_check, trail_heads
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.upkeep.trail import check, heads
 from risala.engine.model.audit import AuditEntry
 
 
@@ -24,8 +25,8 @@ class AuditRepository:
     version_of = read(audit_log.version_of)
     end = read(audit_log.end)
     chained = read(audit_log.chained)
-    names_key = read(trail_heads.is_named)
-    check_since = scan(trail_check.check_since)
+    names_key = read(heads.is_named)
+    check_since = scan(check.check_since)
     owe_head = command(mails.owe_head)
 
     async def note(self, entry: AuditEntry) -> int:

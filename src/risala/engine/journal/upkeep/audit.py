@@ -12,7 +12,9 @@ from sqlite_utils import Database
 
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep import heads_file, trail_check, trail_heads
+from risala.engine.journal.upkeep.trail import check as trail_check
+from risala.engine.journal.upkeep.trail import heads as trail_heads
+from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.rules.trail.chain import EMPTY

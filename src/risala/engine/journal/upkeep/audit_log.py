@@ -146,9 +146,9 @@ def chained(conn: sqlite3.Connection, after: int, count: int) -> list[tuple[int,
     the hash at its end."""
     rows = conn.execute(
         f"SELECT {', '.join(COLUMNS)}, {HASH} FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 -- constants
-        (after, count),
+        (max(0, min(after, _SEQ_MAX)), count),
     )
-    return [(row[0], canonical(row)) for row in rows]
+    return [(seq, canonical((seq, *values))) for seq, *values in rows]
 
 
 def _packed(values: Values | None) -> str | None:

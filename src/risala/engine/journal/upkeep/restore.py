@@ -34,11 +34,11 @@ from risala.engine.journal.upkeep import (
     checksum,
     restore_hold,
     restored_mailings,
-    trail_heads,
 )
 from risala.engine.journal.upkeep import set_aside as aside
 from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
+from risala.engine.journal.upkeep.trail import heads
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
@@ -121,7 +121,6 @@ def restore(
     if database.exists() and source.samefile(database):
         raise StorageUnusable(f"{source} is the database itself.")
     checked = _add_up(source, progress, even_altered=even_unclean)
-    former = trail_heads.end_of(database)
     try:
         backup.remove(copy)
         claim_file(copy)
@@ -136,9 +135,10 @@ def restore(
                 settling.run(stamp, progress)
                 paused = restored_mailings.pause(conn, set_aside)
             held = tuple(restore_hold.held(conn))
+            former = heads.end_of(database)
             conn.execute("begin immediate")
             aside.runs(conn)  # the mark in the backup is from another time
-            trail_heads.note_restore(conn, source, former, stamp().now_ms)
+            heads.note_restore(conn, source, former, stamp().now_ms)
             conn.execute("commit")
             after = backup.audit_with(conn, progress)
             if after.faults and not before.faults:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.upkeep import heads_file
+from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps

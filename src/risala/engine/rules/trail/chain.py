@@ -90,14 +90,14 @@ class ChainWalk:
             self.lines += 1
             seq = row[0]
             if seq < 1:
-                yield f"{_place(row)} was put in: lines are numbered from 1"
+                yield f"{_described(row)} was put in: lines are numbered from 1"
                 continue
             if seq != self.end.seq + 1:
                 yield from self._ended()
-                yield _missing(self.end.seq + 1, seq - 1, f"{_place(row)} follows")
+                yield _missing(self.end.seq + 1, seq - 1, f"{_described(row)} follows")
                 was_there = False
             if was_there and hash_of(self.end.hash, row[:-1]) != row[-1]:
-                first, count = self._bad or (_place(row), 0)
+                first, count = self._bad or (_described(row), 0)
                 self._bad = (first, count + 1)
             else:
                 yield from self._ended()
@@ -108,11 +108,11 @@ class ChainWalk:
     def _ended(self) -> Iterator[str]:
         if self._bad is None:
             return
-        place, count = self._bad
+        first, count = self._bad
         self._bad = None
         more = "" if count == 1 else f"; so it is with the {count - 1} after it"
         yield (
-            f"{place} does not follow from the one before it: one of the two was changed or put"
+            f"{first} does not follow from the one before it: one of the two was changed or put"
             f" in{more}"
         )
 
@@ -134,7 +134,7 @@ def _missing(first: int, last: int, then: str) -> str:
     return f"audit trail, lines {first} to {last}: they are missing; {then}"
 
 
-def _place(row: Sequence[Any]) -> str:
+def _described(row: Sequence[Any]) -> str:
     """A line in words: its number, its time and what it is about."""
     action = str(row[_ACTION]).encode("ascii", "backslashreplace").decode()
     return f"audit trail, line {row[0]} ({moment(row[1])}, {action})"

@@ -63,7 +63,7 @@ class Head:
         return True
 
 
-def sign(end: ChainEnd, at: str, seed: bytes) -> Head:
+def signed_head(end: ChainEnd, at: str, seed: bytes) -> Head:
     """A head of this line.
 
     Args:

@@ -15,7 +15,7 @@ from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
 from risala.engine.journal.store.trail_key import KEY_FILE
-from risala.engine.journal.upkeep import heads_file
+from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.holding import Verdict
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient

@@ -74,19 +74,19 @@ def chain_lines(db: Database) -> None:
             f"SELECT {columns} FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?",  # noqa: S608 -- constants
             (end.seq, _ROWS_AT_ONCE),
         ).fetchall()
-        for row in rows:
-            end, at = ChainEnd(row[0], hash_of(end.hash, row)), row[1]
+        for seq, at, *values in rows:
+            end = ChainEnd(seq, hash_of(end.hash, (seq, at, *values)))
             conn.execute("UPDATE audit_log SET hash = ? WHERE seq = ?", (end.hash, end.seq))
         if not rows:
             break
     if end == EMPTY:
         return
     said = f'{{"lines": {end.seq}}}'
-    values = (end.seq + 1, at, "risala", "system", "system", "audit.chain", None, None, None, said)
-    end = ChainEnd(end.seq + 1, hash_of(end.hash, values))
-    places = ", ".join("?" * (len(values) + 1))
+    last = (end.seq + 1, at, "risala", "system", "system", "audit.chain", None, None, None, said)
+    end = ChainEnd(end.seq + 1, hash_of(end.hash, last))
+    places = ", ".join("?" * (len(last) + 1))
     conn.execute(
         f"INSERT INTO audit_log ({columns}, hash) VALUES ({places})",  # noqa: S608 -- constants
-        (*values, end.hash),
+        (*last, end.hash),
     )
     conn.execute("INSERT INTO meta (key, value) VALUES (?, ?)", (END_KEY, end.text))

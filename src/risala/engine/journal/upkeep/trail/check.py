@@ -10,7 +10,8 @@ from typing import Final
 
 from risala.engine.journal.store.schema.audit import TRIGGERS
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep import audit_log, trail_heads
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.upkeep.trail import heads
 from risala.engine.rules.trail.chain import COLUMNS, HASH, ChainEnd, ChainWalk
 from risala.engine.rules.trail.heads import Head
 
@@ -63,8 +64,8 @@ def check_since(conn: sqlite3.Connection, last: Head | None) -> tuple[str, ...]:
     end = None if last is None else last.end
     if end is None or value_of(conn, _HASH, (end.seq,)) != end.hash:
         found = check(conn, FAULTS_MAX).faults
-        heads = () if last is None else (last,)
-        return (*found, *trail_heads.compare(conn, heads, FAULTS_MAX).faults)
+        mine = () if last is None else (last,)
+        return (*found, *heads.compare(conn, mine, FAULTS_MAX).faults)
     rows = conn.execute(_SINCE, (end.seq,))
     return (
         *_unguarded(conn),
