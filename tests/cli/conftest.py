@@ -172,6 +172,7 @@ class FakeOperator:
             "audit": lambda: {
                 "organizations": 1, "messages": 2, "entries": 3, "clean": self.clean,
                 "faults": [] if self.clean else ["org_1: the balance is off by 0.50"],
+                "lines": 2, "head": "0" * 64, "heads": 0, "remarks": [],
             },
             "carriers": lambda: {
                 "carriers": [

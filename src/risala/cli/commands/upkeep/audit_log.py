@@ -85,7 +85,7 @@ def audit_log(
     Examples:
       risala audit-log --limit 20
       risala audit-log --operation topup --since 7d --csv
-      risala audit-log --chain > trail.jsonl
+      risala audit-log --chain
     """
     if form == "chain":
         if organization is not None or any(each is not None for each in filters.values()):

@@ -32,11 +32,9 @@ def audit(options: Options, /, file: TextIO | None) -> None:
     written. Exit code 1 if they do not.
 
     \b
-    Examples:
-      risala audit
-      risala audit --heads heads.txt
+    Example: risala audit
     """
-    told = options.ask(AUDIT, heads=None if file is None else _heads(file))
+    told = options.ask(AUDIT) if file is None else options.ask(AUDIT, heads=_heads(file))
     report = told.value
     if not output.show(options.json, told.json):
         for fault in report.faults:
@@ -51,8 +49,8 @@ def audit(options: Options, /, file: TextIO | None) -> None:
             )
             if file is not None:
                 output.said(
-                    f"The audit trail has {output.counted(report.lines, 'line')} and fits "
-                    f"{output.counted(report.heads - len(report.remarks), 'head')}."
+                    f"The audit trail: {output.counted(report.lines, 'line')}, compared with "
+                    f"{output.counted(report.heads, 'head')}."
                 )
     if not report.clean:
         found = output.counted(len(report.faults), "fault")
