@@ -9,6 +9,9 @@ import re
 import pytest
 
 from cases import sweep
+from risala.engine.journal.upkeep.trail import heads_file
+from risala.engine.rules.trail.chain import ChainEnd
+from risala.engine.rules.trail.heads import signed_head
 
 
 @pytest.fixture
@@ -35,6 +38,14 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
     assert "root" in page.text
     assert "Command line" in page.text
     assert "nothing: only viewed" in page.text, "looks over all organizations are lines too"
+
+
+async def test_the_page_says_how_far_the_trail_was_checked_and_signed(post, told, operator):
+    assert "No signed head has gone out yet." in (await operator.get("/operator/audit")).text
+    head = signed_head(ChainEnd(3, "0" * 64), "2026-01-01T08:30:00.000Z", bytes(32))
+    heads_file.add(post.gateway.services.settings.storage.data_dir, head)
+    shown = re.sub(r"</?bdi[^>]*>", "", (await operator.get("/operator/audit")).text)
+    assert "Checked and signed up to line 3," in shown
 
 
 @sweep(

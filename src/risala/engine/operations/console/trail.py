@@ -12,7 +12,7 @@ from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import trail
-from risala.engine.model.records.upkeep.trail import ChainPart, LinesPage, LinesPart
+from risala.engine.model.records.upkeep.trail import ChainPart, ChainState, LinesPage, LinesPart
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -20,6 +20,7 @@ from risala.engine.operations.arguments import (
     MaybeMoment,
     MaybeText,
     MaybeWhole,
+    NoArguments,
     OfMaybeOrganization,
     maybe,
     one_of,
@@ -147,8 +148,14 @@ async def _chain(call: Call[ChainLines]) -> ChainPart:
     )
 
 
+async def _state(call: Call[NoArguments]) -> ChainState:
+    head = heads_file.last(call.services.settings.storage.data_dir)
+    return ChainState(None, None) if head is None else ChainState(head.end.seq, head.at)
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(trail.LIST, ListLines, _list, roles=OPERATORS, crosses=True),
     operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True),
+    operation(trail.STATE, NoArguments, _state, roles=OPERATORS),
     operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, reveals=True),
 )

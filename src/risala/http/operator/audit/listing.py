@@ -58,9 +58,11 @@ async def show(visit: PageRequest) -> TrioResponse:
         found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **places)
     except Refusal:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("audit"))
+    state = await visit.ask(trail.STATE)
     return await visit.page(
         "audit/list.html",
         found=found,
+        state=state,
         lines=[_view(visit, each) for each in found.lines],
         query=query,
         faces=[(name, visit.words.among("face", word)) for name, word in FACES.items()],

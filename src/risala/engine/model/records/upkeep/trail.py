@@ -63,6 +63,17 @@ class ChainPart:
     """The number of the export's own line in the trail."""
 
 
+@dataclass(frozen=True, slots=True)
+class ChainState:
+    """How far the trail was checked and signed."""
+
+    line: int | None
+    """The number of the line that the last signed head is of; None: no head went out yet."""
+    at: str | None
+    """When that was; every line up to it fitted then."""
+
+
+STATE: Final = Ask("audit.state", ChainState)
 CHAIN: Final = Ask("audit.chain", ChainPart)
 LIST: Final = Ask("audit.list", LinesPage)
 EXPORT: Final = Ask("audit.export", LinesPart)
