@@ -50,7 +50,7 @@ def key(type_: str = "secret", *, enabled: bool = True) -> dict[str, Any]:
         "id": "key_1", "organizationId": "org_1", "type": type_, "mode": "live", "name": None,
         "last4": "wxyz", "enabled": enabled, "createdAt": AT, "lastUsedAt": None,
         "allowedOrigins": None, "allowedAddresses": None, "oldLast4": None, "oldUntil": None,
-        "withoutId": False,
+        "withoutId": False, "contact": None, "expiresAt": None, "lastUsedAddress": None,
     }  # fmt: skip
 
 

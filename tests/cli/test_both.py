@@ -80,6 +80,8 @@ ROWS = (
     Row("key origins", ("{public}", "https://a.example"), (("allowedOrigins.0", str),)),
     Row("key contact", ("{key}", "Aïcha"), (("contact", str),)),
     Row("key contact", ("{key}", "--none"), (("contact", None),)),
+    Row("key expires", ("{key}", "90d"), (("expiresAt", str),)),
+    Row("key expires", ("{key}", "--never"), (("expiresAt", None),)),
     Row("key addresses", ("{key}", "203.0.113.0/24"), (("allowedAddresses.0", str),)),
     Row("key addresses", ("{key}", "--any"), (("allowedAddresses", None),)),
     Row("key rotate", ("{key}", "--overlap", "2h"), (("value", str), ("key.oldLast4", str))),

@@ -61,7 +61,7 @@ class FakeGateway:
     uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Organization, name and content of each file."""
 
-    def authenticate(self, api_key: str) -> Principal:
+    def authenticate(self, api_key: str, address: str | None = None) -> Principal:
         self.authentications += 1
         if api_key == SUSPENDED:
             raise Forbidden("The organization is suspended.")

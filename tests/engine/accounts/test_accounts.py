@@ -12,9 +12,10 @@ from risala.engine.accounts import accounts as module
 from risala.engine.accounts import last_uses
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
+from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, NotFound, Unauthorized
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.model.times import iso
 
 ALL = [pytest.param(True, id="inline"), pytest.param(False, id="thread")]
 """The journal has a thread of its own, as in the service: one test without ``long`` has it."""
@@ -313,6 +314,58 @@ async def test_a_contact_is_one_short_line_and_stands_in_the_trail(house, autoju
         await house.gateway.perform("key.set", {**given, "contact": "a" * 81})
     await house.gateway.perform("key.set", {**given, "contact": None})
     assert house.gateway.services.accounts.key(created.key.id).contact is None
+
+
+async def test_an_expired_key_is_refused_until_it_gets_a_later_time(house, autojump_clock):
+    clock = house.gateway.services.recorder.clock
+    created = await create(house)
+    given = {"key_id": created.key.id, "expires_at": iso(clock.now_ms() + 3_600_000)}
+    house.gateway.authenticate(created.value)
+    changed = await house.gateway.perform("key.set", given)
+    assert changed["expiresAt"] == given["expires_at"]
+    (line, *_) = audit_log.lines(house.gateway.services.repositories._store.reader, 1)
+    assert line.after["expiresAt"] == given["expires_at"]
+    await trio.sleep(3000)
+    house.gateway.authenticate(created.value)
+    # The key is in memory: it is its expiry that refuses it, not a change.
+    await trio.sleep(600)
+    with pytest.raises(KeyExpired):
+        house.gateway.authenticate(created.value)
+    # Another value does not lengthen it; the old one tells the truth too.
+    rotated = await rotate(house, created.key.id, overlap_s=3600)
+    for value in (created.value, rotated["value"]):
+        with pytest.raises(KeyExpired):
+            house.gateway.authenticate(value)
+    with pytest.raises(Invalid, match="in the future"):
+        await house.gateway.perform("key.set", given)
+    await house.gateway.perform("key.set", {**given, "expires_at": None})
+    house.gateway.authenticate(rotated["value"])
+
+
+async def test_a_new_key_may_have_its_end(house, autojump_clock):
+    clock = house.gateway.services.recorder.clock
+    asked = {"organization_id": house.principal.organization_id, "type": "secret"}
+    with pytest.raises(Invalid, match="in the future"):
+        await house.gateway.perform("key.create", {**asked, "expires_at": iso(clock.now_ms())})
+    at = iso(clock.now_ms() + 60_000)
+    made = await house.gateway.perform("key.create", {**asked, "expires_at": at})
+    assert made["key"]["expiresAt"] == at
+    await trio.sleep(60)
+    with pytest.raises(KeyExpired):
+        house.gateway.authenticate(made["value"])
+
+
+async def test_the_last_address_is_that_of_a_server(house, autojump_clock):
+    accounts = house.gateway.services.accounts
+    secret, public = await create(house), await create(house, KeyType.PUBLISHABLE)
+    for address in ("203.0.113.7", "2001:db8::7"):
+        for each in (secret, public):
+            house.gateway.authenticate(each.value, address)
+    await accounts.uses.write()
+    assert accounts.key(secret.key.id).last_used_address == "2001:db8::7"
+    assert accounts.key(secret.key.id).last_used_at is not None
+    # Visitors' addresses are theirs.
+    assert accounts.key(public.key.id).last_used_address is None
 
 
 async def test_the_last_use_of_a_hook_outlives_a_stop(open_house, quick):

@@ -27,7 +27,7 @@ def client(gateway, settings):
         def __getattr__(self, name):
             return getattr(gateway, name)
 
-        def authenticate(self, api_key):
+        def authenticate(self, api_key, address=None):
             found = ranges_of(("203.0.113.0/24", "2001:db8::7"))
             return replace(gateway.authenticate(api_key), allowed_addresses=found)
 

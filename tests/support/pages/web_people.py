@@ -173,6 +173,9 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
         "oldLast4": None,
         "oldUntil": None,
         "withoutId": False,
+        "contact": None,
+        "expiresAt": None,
+        "lastUsedAddress": None,
         **changes,
     }
 
@@ -202,6 +205,8 @@ SET_OF_KEY = (
     ("allowed_addresses", "allowedAddresses"),
     ("allowed_origins", "allowedOrigins"),
     ("without_id", "withoutId"),
+    ("contact", "contact"),
+    ("expires_at", "expiresAt"),
 )
 
 

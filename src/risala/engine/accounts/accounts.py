@@ -6,21 +6,20 @@ dropped, synchronously, by the same call that committed the change.
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from risala.engine.accounts.key_values import digest_of, new_value
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
-from risala.engine.model.errors import Forbidden, Invalid, Unauthorized
+from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, Unauthorized
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
@@ -31,17 +30,13 @@ from risala.engine.rules.people.names import name_fault
 
 KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
-KEY_CHARACTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-KEY_LENGTH: Final = 32
-_PREFIX: Final = {
-    (KeyType.SECRET, Mode.LIVE): "sk_live_",
-    (KeyType.PUBLISHABLE, Mode.LIVE): "pk_live_",
-    (KeyType.SECRET, Mode.TEST): "sk_test_",
-    (KeyType.PUBLISHABLE, Mode.TEST): "pk_test_",
-}
 KEY_CHARACTERS_MAX: Final = 128
 """Characters of a key at most: a longer header is no key, and is refused without hashing it."""
 NAME_MAX: Final = 100
+
+
+KeyUse = tuple[int, str | None]
+"""When a key was used, and from which address."""
 
 
 class _KnownKey(NamedTuple):
@@ -49,7 +44,7 @@ class _KnownKey(NamedTuple):
     principal: Principal
     """The key's holder: the same for each request."""
     until: int | None
-    """When this value of the key expires, UTC epoch milliseconds; None: it is the newest."""
+    """When this value of the key expires, UTC epoch milliseconds; None: never."""
 
 
 class Accounts:
@@ -72,46 +67,51 @@ class Accounts:
         self._time_zone = time_zone
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
-        self.uses = LastUses("keys", keys.touch)
+        self.uses: LastUses[KeyUse] = LastUses("keys", keys.touch)
         self.changed: Broadcast[str] = Broadcast()
         """Organizations that were changed, or one of whose senders was."""
 
     # -- authentication
 
-    def authenticate(self, value: str) -> Principal:
+    def authenticate(self, value: str, address: str | None = None) -> Principal:
         """The holder of this key.
 
+        Args:
+            address: the client's, to be noted as the last one; None: unknown.
+
         Raises:
+            KeyExpired: the key's time is over.
             Unauthorized: the key is unknown, deleted or disabled.
             Forbidden: its organization is not active.
         """
         if not value or len(value) > KEY_CHARACTERS_MAX:
             raise Unauthorized
-        digest = _digest(value)
+        digest = digest_of(value)
         known = self._keys.get(digest)
         if known is None:
             known = self._find(digest)
         key, principal, until = known
-        if until is not None and self._clock.now_ms() >= until:
-            raise Unauthorized(
-                "The API key was rotated, and this old value no longer works. Use the new value."
-            )
+        now_ms = self._clock.now_ms()
+        if until is not None and now_ms >= until:
+            raise _over(key, now_ms)
         if not key.enabled:
             raise Unauthorized("The API key is disabled.")
         if self.organization(key.organization_id).status != "active":
             raise Forbidden("The organization of this API key is not active.")
-        self.uses.note(key.id, self._clock.now_ms())
+        place = address if principal.type is KeyType.SECRET else None
+        self.uses.note(key.id, (now_ms, place))
         return principal
 
     def _find(self, digest: bytes) -> _KnownKey:
         """The key of a value that is not in memory; raises ``Unauthorized``."""
-        until = None
+        old_until = None
         key = self._stored_keys.of_digest(digest)
         if key is None:
             key = self._stored_keys.of_old_digest(digest)
             if key is None:
                 raise Unauthorized
-            until = key.old_until or 0
+            old_until = key.old_until or 0
+        ends = [at for at in (old_until, key.expires_at) if at is not None]
         addresses = None if key.allowed_addresses is None else ranges_of(key.allowed_addresses)
         principal = Principal(
             key.organization_id,
@@ -122,7 +122,7 @@ class Accounts:
             addresses,
             without_id=key.without_id,
         )
-        known = self._keys[digest] = _KnownKey(key, principal, until)
+        known = self._keys[digest] = _KnownKey(key, principal, min(ends, default=None))
         if len(self._keys) > KEYS_CACHED_MAX:
             self._keys.popitem(last=False)
         return known
@@ -252,12 +252,14 @@ class Accounts:
 
         Raises:
             NotFound: no such organization.
-            Invalid: the name is not safe to show; origins for a secret key.
+            Invalid: the name is not safe to show; origins for a secret key; it would have
+                expired already.
             Conflict: the organization has too many.
         """
         refuse_unsafe_name(settings.get("name"))
+        self._refuse_past_expiry(settings.get("expires_at"))
         _refuse_origins_of_secrets(key_type, settings.get("allowed_origins"))
-        value = _new_value(key_type, mode)
+        value = new_value(key_type, mode)
         key = ApiKey(
             id=self._ids.new("key"),
             organization_id=organization_id,
@@ -269,7 +271,7 @@ class Accounts:
             last_used_at=None,
             **settings,
         )
-        return CreatedKey(await self._stored_keys.add(by, key, _digest(value)), value)
+        return CreatedKey(await self._stored_keys.add(by, key, digest_of(value)), value)
 
     def list_keys(self, organization_id: str) -> list[ApiKey]:
         """Keys of an organization, oldest first.
@@ -312,9 +314,10 @@ class Accounts:
 
         Raises:
             NotFound: no key has this id.
-            Invalid: origins for a secret key.
+            Invalid: origins for a secret key; an expiry that is over.
         """
         _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
+        self._refuse_past_expiry(changes.get("expires_at"))
         with self._forgetting(key_id):
             return await self._stored_keys.change(by, key_id, changes)
 
@@ -331,8 +334,8 @@ class Accounts:
             NotFound: no key has this id.
         """
         key = self.key(key_id)
-        value = _new_value(key.type, key.mode)
-        digest, last4 = _digest(value), value[-4:]
+        value = new_value(key.type, key.mode)
+        digest, last4 = digest_of(value), value[-4:]
         until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
         with self._forgetting(key_id):
             made = await self._stored_keys.rotate(by, key_id, digest, last4, until)
@@ -377,9 +380,23 @@ class Accounts:
             for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
                 del self._keys[digest]
 
+    def _refuse_past_expiry(self, expires_at: int | None) -> None:
+        if expires_at is not None and expires_at <= self._clock.now_ms():
+            text = "The expiry must be in the future. To stop a key at once, disable it."
+            raise Invalid("expires_at", "past_time", text)
+
     def forget_keys(self) -> None:
         """Read all keys again: their times have changed."""
         self._keys.clear()
+
+
+def _over(key: ApiKey, now_ms: int) -> Unauthorized:
+    """Why a value no longer works, one of whose ends is over."""
+    if key.expires_at is not None and now_ms >= key.expires_at:
+        return KeyExpired()
+    return Unauthorized(
+        "The API key was rotated, and this old value no longer works. Use the new value."
+    )
 
 
 def _organization_name(name: str) -> str:
@@ -406,14 +423,3 @@ def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | Non
     if origins is not None and key_type is not KeyType.PUBLISHABLE:
         text = "A secret key cannot have allowed origins. Never use it in a browser."
         raise Invalid("allowed_origins", "not_publishable", text)
-
-
-def _new_value(key_type: KeyType, mode: Mode) -> str:
-    random = "".join(secrets.choice(KEY_CHARACTERS) for _ in range(KEY_LENGTH))
-    return _PREFIX[key_type, mode] + random
-
-
-def _digest(value: str) -> bytes:
-    # A key has 32 random characters, which cannot be guessed: a plain hash is enough, and a slow
-    # one would cost every request.
-    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import structlog
 import trio
@@ -12,29 +12,32 @@ from risala.engine.model.errors import Unavailable
 
 log = structlog.get_logger(__name__)
 
+U = TypeVar("U")
+"""What is noted of a use: its moment (UTC epoch milliseconds), or that and more."""
+
 WRITE_EVERY_S: Final = 30.0
 """A key may be used a thousand times a second; a row changes twice a minute."""
 
 
-class LastUses:
+class LastUses(Generic[U]):
     """Notes uses in memory, and writes them together.
 
     A crash loses the last half minute of them, which does no harm.
     """
 
-    def __init__(self, of: str, touch: Callable[[dict[str, int]], Awaitable[None]]) -> None:
+    def __init__(self, of: str, touch: Callable[[dict[str, U]], Awaitable[None]]) -> None:
         """
         Args:
             of: what is used, for the log.
-            touch: writes the moments (UTC epoch milliseconds) by id.
+            touch: writes the last use by id.
         """
         self._of = of
         self._touch = touch
-        self._used: dict[str, int] = {}
+        self._used: dict[str, U] = {}
 
-    def note(self, used_id: str, now_ms: int) -> None:
+    def note(self, used_id: str, use: U) -> None:
         """It is used now."""
-        self._used[used_id] = now_ms
+        self._used[used_id] = use
 
     def forget(self, used_id: str) -> None:
         """It is deleted: write nothing of it."""

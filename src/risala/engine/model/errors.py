@@ -5,6 +5,7 @@
     EngineError
     ├── Refusal                    the caller's matter; nothing was stored, charged or queued
     │   ├── Unauthorized           missing, unknown or disabled key                  401
+    │   │   └── KeyExpired         the key's time is over
     │   ├── Forbidden              key type, origin, or organization not active      403
     │   │   ├── AddressNotAllowed  the key is not for the client's address
     │   │   └── CountryNotOpen     the number's country is not open to the organization
@@ -46,6 +47,15 @@ class Unauthorized(Refusal):
 
     def __init__(self, message: str = "The API key is missing or not valid.") -> None:
         super().__init__(message)
+
+
+class KeyExpired(Unauthorized):
+    """The key was valid until a time that is over."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The API key has expired. Use another key, or have this one's expiry changed."
+        )
 
 
 class Forbidden(Refusal):

@@ -87,14 +87,18 @@ class Gateway:
 
     # -- for API clients
 
-    def authenticate(self, api_key: str) -> Principal:
+    def authenticate(self, api_key: str, address: str | None = None) -> Principal:
         """The caller of this key.
 
+        Args:
+            address: the client's, which the key then shows as the last one; None: unknown.
+
         Raises:
+            KeyExpired: the key's time is over.
             Unauthorized: the key is unknown, deleted or disabled.
             Forbidden: its organization is not active.
         """
-        return self.services.accounts.authenticate(api_key)
+        return self.services.accounts.authenticate(api_key, address)
 
     async def take_address(self, use: AddressUse, bucket: Hashable) -> None:
         """Count one call of a client's address.

@@ -16,6 +16,7 @@ from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
     Flag,
+    MaybeMoment,
     MaybeWhole,
     OfOrganization,
     Origins,
@@ -78,6 +79,8 @@ class CreateKey(OfOrganization):
     without_id: Flag = False
     """Answers to its sends have no `messageId`, for clients that refuse that field."""
     contact: Contact = None
+    expires_at: MaybeMoment = None
+    """From when on the key is refused; without it, never."""
 
 
 class OfKey(Arguments):
@@ -94,6 +97,8 @@ class SetKey(OfKey):
     allowed_addresses: Addresses = None
     without_id: Flag = False
     """Answers to its sends have no `messageId`, from the next request on."""
+    expires_at: MaybeMoment = None
+    """From when on the key is refused; null: never."""
     version: MaybeWhole = None
 
 

@@ -41,7 +41,10 @@ class ApiKeyAuth:
             Unauthorized: the key is missing, unknown or disabled (401).
             Forbidden: the organization is not active (403).
         """
-        request.principal = principal = self.gateway.authenticate(api_key(request.fields))
+        key, client = api_key(request.fields), request.client
+        forwarded = tuple(request.fields.get(b"x-forwarded-for", ()))
+        address = self.addresses.text_of(client[0] if client else None, forwarded)
+        request.principal = principal = self.gateway.authenticate(key, address)
         return principal
 
     def secret(self, request: PlainRequest) -> Principal:

@@ -25,8 +25,9 @@ R = TypeVar("R")
 
 
 class GatewayFacade(Protocol):
-    def authenticate(self, api_key: str) -> Principal:
-        """The key's holder. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
+    def authenticate(self, api_key: str, address: str | None = None, /) -> Principal:
+        """The key's holder; notes the ``address`` that it is used from. Raises ``Unauthorized``, or
+        ``Forbidden`` for the organization."""
 
     async def take_address(self, use: AddressUse, bucket: Hashable, /) -> None:
         """Count one call of a client's address. Raises ``RateLimited``, having counted nothing."""

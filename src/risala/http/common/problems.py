@@ -184,7 +184,8 @@ def _refused(error: errors.EngineError) -> Problem:
         case errors.Invalid():
             return bad_body([_issue(fault) for fault in error.faults])
         case errors.Unauthorized():
-            return Problem(status, str(error), headers={"WWW-Authenticate": _CHALLENGE})
+            data = {"code": "KEY_EXPIRED"} if isinstance(error, errors.KeyExpired) else {}
+            return Problem(status, str(error), data, {"WWW-Authenticate": _CHALLENGE})
         case errors.AddressNotAllowed():
             return Problem(status, str(error), {"code": "ADDRESS_NOT_ALLOWED"})
         case errors.CountryNotOpen():

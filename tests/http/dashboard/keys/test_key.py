@@ -109,6 +109,44 @@ async def test_a_key_says_whom_to_ask(owner, gateway):
     assert (shown["value"], shown["maxlength"]) == ("Aïcha <b>", "80")
 
 
+async def test_an_expiry_is_chosen_kept_and_lifted(owner, gateway):
+    def typed(page):
+        (shown,) = (each for _, each in page.tags if each.get("name") == "expires_at")
+        return shown["value"]
+
+    page = await owner.get(HERE)
+    assert typed(page) == ""
+    await owner.submit(page, HERE, {"expires_at": "2099-05-01T08:30"})
+    assert asked(gateway, "key.set")[-1]["expires_at"] == "2099-05-01T08:30:00+00:00"
+    page = await owner.get(HERE)
+    assert typed(page) == "2099-05-01T08:30"
+    assert "It expire" not in page.text
+    await owner.submit(page, HERE, {"expires_at": ""})
+    assert asked(gateway, "key.set")[-1]["expires_at"] is None
+    # One that is over stays as it was when something else is changed.
+    gateway.keys["key_1"] = key(1, expiresAt=iso(AT_MS - DAY_MS))
+    page = await owner.get(HERE)
+    assert "It expired: every request with it is refused." in page.text
+    await owner.submit(page, HERE, {"contact": "Aïcha", "expires_at": typed(page)})
+    assert "expires_at" not in asked(gateway, "key.set")[-1]
+
+
+async def test_a_key_in_its_last_days_says_so_in_words(owner, gateway):
+    gateway.keys["key_1"] = key(1, expiresAt=iso(AT_MS + 13 * DAY_MS))
+    gateway.keys["key_2"] = key(2, expiresAt=iso(AT_MS + 15 * DAY_MS))
+    gateway.keys["key_3"] = key(3, expiresAt=iso(AT_MS - 1))
+    assert "It expires on" in (await owner.get(HERE)).text
+    page = (await owner.get("/app/org_1/keys")).text
+    assert page.count("expires on") == 1
+    assert page.count("is-expired") == 1
+
+
+async def test_the_address_of_the_last_use_is_shown(owner, gateway):
+    gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS), lastUsedAddress="203.0.113.9")
+    assert "from <code>203.0.113.9</code>" in (await owner.get(HERE)).text
+    assert "203.0.113.9" in (await owner.get("/app/org_1/keys")).text
+
+
 async def test_answers_without_the_id_are_ticked_and_taken_back(owner, gateway):
     def boxes(page):
         return [each for _, each in page.tags if each.get("name") == "without_id"]

@@ -41,6 +41,13 @@ def key() -> None:
 @click.option("--name", help="A name for you to recognise it.")
 @click.option("--contact", help="The person or address to ask about it.")
 @click.option(
+    "--expires",
+    "expires_at",
+    metavar="TIME",
+    callback=when.option,
+    help="Refuse it from then on: 90d, 2027-01-31. Without it, never.",
+)
+@click.option(
     "--origin",
     "allowed_origins",
     metavar="ORIGIN",
@@ -112,7 +119,10 @@ def key_list(found: Keys) -> None:
       risala key list --org "My shop"
     """
     output.table(
-        ("Id", "Type", "Name", "Contact", "Ends in", "Before", "Enabled", "Created", "Last used"),
+        (
+            *("Id", "Type", "Name", "Contact", "Ends in", "Before", "Enabled", "Expires"),
+            *("Created", "Last used", "From"),
+        ),
         (
             (
                 each.id,
@@ -122,8 +132,10 @@ def key_list(found: Keys) -> None:
                 f"…{each.last4}",
                 each.old_until and f"…{each.old_last4} until {output.utc(each.old_until)}",
                 each.enabled,
+                "never" if each.expires_at is None else output.at(each.expires_at),
                 output.at(each.created_at),
                 output.at(each.last_used_at),
+                each.last_used_address,
             )
             for each in found.keys
         ),
@@ -199,6 +211,31 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
     if not output.show(options.json, found.json):
         whom = found.value.contact or "nobody in particular"
         output.said(f"The contact of the key {found.value.id} (…{found.value.last4}) is {whom}.")
+
+
+@key.command("expires")
+@key_id
+@click.argument("expires_at", metavar="[TIME]", required=False, callback=when.option)
+@click.option("--never", is_flag=True, help="Let it work until it is disabled.")
+@common
+def key_expires(options: Options, key_id: str, expires_at: str | None, never: bool) -> None:
+    """Show when a key expires; with TIME or --never, change it first.
+
+    From then on it is refused with 401. Write 90d for ninety days from now, or 2027-01-31T08:30.
+
+    \b
+    Examples:
+      risala key expires key_… 90d
+      risala key expires key_… --never
+    """
+    if never and expires_at is not None:
+        raise click.UsageError("Give a time, or --never.")
+    change = {"expires_at": expires_at} if never or expires_at is not None else {}
+    found = _set(options, key_id, change)
+    if not output.show(options.json, found.json):
+        at = found.value.expires_at
+        how = "never expires" if at is None else f"expires at {output.utc(at)}"
+        output.said(f"The key {found.value.id} (…{found.value.last4}) {how}.")
 
 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:

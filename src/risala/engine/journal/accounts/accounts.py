@@ -237,9 +237,9 @@ def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     return gone
 
 
-def touch_keys(conn: sqlite3.Connection, used: dict[str, int]) -> None:
-    """Store when keys were last used."""
+def touch_keys(conn: sqlite3.Connection, used: dict[str, tuple[int, str | None]]) -> None:
+    """Store when keys were last used, and from where."""
     conn.executemany(
-        "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
-        [(at, key_id) for key_id, at in used.items()],
+        "UPDATE api_keys SET last_used_at = ?, last_used_address = ? WHERE id = ?",
+        [(at, address, key_id) for key_id, (at, address) in used.items()],
     )

@@ -90,6 +90,11 @@ class ApiKey:
         Hint(N_("Who to contact about this key: a name, an address, a number.")),
         Maximum(CONTACT_MAX),
     ] = None
+    expires_at: Annotated[Moment | None, AUDITED] = None
+    """From when on it is refused; None: never."""
+    last_used_address: Annotated[str | None, UNAUDITED] = None
+    """The address that it was last used from; None if that is unknown, and for publishable keys,
+    which visitors use from their own."""
 
 
 DESCRIBED: Final = ("name", "contact", "without_id")

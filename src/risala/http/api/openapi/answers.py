@@ -76,6 +76,7 @@ class ErrorData(AnswerModel):
             "POLICY",
             "SPEND_CAP",
             "ADDRESS_NOT_ALLOWED",
+            "KEY_EXPIRED",
             "OUTCOME_UNKNOWN",
             "NOT_CANCELABLE",
             "TOO_MANY_ENDPOINTS",

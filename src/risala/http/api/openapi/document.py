@@ -95,7 +95,8 @@ _REQUEST_ID: Final = "req_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 
 _MEANINGS: Final = {
     400: "The body is not valid, or the sender is not approved.",
-    401: "The key is missing, unknown, disabled or deleted.",
+    401: "The key is missing, unknown, disabled, deleted or expired (`data.code` is "
+    "`KEY_EXPIRED`).",
     402: "The balance does not cover the price, or the organization has reached its daily spend "
     "cap (`data.code` is `SPEND_CAP`).",
     403: "The organization is not active, or the key does not allow this request or this client.",

@@ -27,6 +27,8 @@ ENABLED: Final = N_("The key works again.")
 DELETED: Final = N_("The key is deleted.")
 DAY_MS: Final = 86_400_000
 NEW_KEY: Final = DeclaredForm(ApiKey, keys.DESCRIBED)
+SOON_MS: Final = 14 * DAY_MS
+"""A key that expires within so long is marked: time enough to put another in its place."""
 IDLE_DAYS: Final = 30
 """A key unused for so long is better disabled."""
 
@@ -57,6 +59,8 @@ async def create(visit: PageRequest) -> TrioResponse:
             asked["allowed_origins"] = origins
     if addresses := form.lines("allowed_addresses"):
         asked["allowed_addresses"] = addresses
+    if expires := form.text("expires_at"):
+        asked["expires_at"] = visit.formats.with_zone(expires)
     try:
         created = await visit.ask_here(keys.CREATE, **asked)
     except Refusal as error:
@@ -130,6 +134,24 @@ class KeyView(ApiKey):
     """The ends of its value."""
     idle_ms: int
     """Since it was last used, or made."""
+    left_ms: int | None
+    """Until it expires, 0 or less: it has expired; None: it never does."""
+
+    @property
+    def state(self) -> str:
+        """The look of its state: ``up``, ``disabled`` or ``expired``."""
+        if not self.enabled:
+            return "disabled"
+        return "expired" if self.is_expired else "up"
+
+    @property
+    def is_expired(self) -> bool:
+        return self.left_ms is not None and self.left_ms <= 0
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether it works, and expires soon."""
+        return self.state == "up" and self.left_ms is not None and self.left_ms <= SOON_MS
 
     @property
     def freshness(self) -> str:
@@ -156,6 +178,7 @@ def view_of(visit: PageRequest, key: ApiKey) -> KeyView:
         kind=kinds[is_secret, is_test],
         shown=f"{'sk' if is_secret else 'pk'}_{key.mode}_…{key.last4}",
         idle_ms=visit.formats.now_ms - (key.last_used_at or key.created_at),
+        left_ms=None if key.expires_at is None else key.expires_at - visit.formats.now_ms,
     )
 
 

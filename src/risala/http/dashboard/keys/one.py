@@ -14,7 +14,7 @@ from risala.engine.model.records.requests import ListedRequests
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
-from risala.http.web.editing.edit_conflict import as_seen, edit
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -51,6 +51,8 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     query = {**_mode(visit), **asked}
     newest = page.requests[0].request_id if page.requests else ""
     form, typed = _form_of(found), None if error is None else visit.form
+    expires = _expires(visit, found)
+    stored = {**form.stored(visit.words, found), "expires_at": expires}
     return {
         "key": key,
         "log": page,
@@ -63,10 +65,18 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         "idle_days": key.idle_ms // DAY_MS,
         "overlaps": [(str(each), overlap_text(visit, each)) for each in OVERLAPS_S],
         "overlap": str(OVERLAP_S),
-        "labels": form.labels(visit.words),
+        "labels": {**form.labels(visit.words), "expires_at": expires.label},
+        "expires_at": expires.value if typed is None else typed.text("expires_at"),
         "fields": form.drawn(visit.words, found, typed),
-        **edit(error, typed, version or 0, form.stored(visit.words, found)),
+        **edit(error, typed, version or 0, stored),
     }
+
+
+def _expires(visit: PageRequest, key: ApiKey) -> StoredField:
+    """When the key expires, as the form has it."""
+    at = key.expires_at
+    text = "" if at is None else visit.formats.field_text(at)
+    return StoredField(visit.words("Expires"), text)
 
 
 def _form_of(key: ApiKey) -> DeclaredForm:
@@ -162,7 +172,12 @@ def _pretty(body: object) -> str | None:
 async def change(visit: PageRequest) -> TrioResponse:
     """The settings of the key."""
     key_id, form = id_of(visit), visit.form
-    asked = _form_of(await _key(visit)).given(form)
+    key = await _key(visit)
+    asked = _form_of(key).given(form)
+    typed = form.text("expires_at")
+    # What is as it was is not asked for: of a key that has expired, it would be refused.
+    if "expires_at" in form.fields and typed != _expires(visit, key).value:
+        asked["expires_at"] = visit.formats.with_zone(typed) if typed else None
     try:
         await visit.ask(keys.SET, key_id=key_id, **asked, **as_seen(form))
     except Refusal as error:

@@ -90,3 +90,10 @@ CREATE TABLE opened_countries (
   PRIMARY KEY (organization_id, country, what)
 ) STRICT, WITHOUT ROWID;
 """
+
+KEY_EXPIRY: Final = """
+-- From when on a key is refused; null: never.
+ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
+-- The client's address of its last use; null: unknown, or a publishable key.
+ALTER TABLE api_keys ADD COLUMN last_used_address TEXT;
+"""
