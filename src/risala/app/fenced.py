@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
-from risala.engine.upkeep.standby.lease import LeaseDirectory
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
-from risala.engine.wiring.foundation import DATABASE, unfenced
+from risala.engine.upkeep.standby.places import lease_of
+from risala.engine.wiring.foundation import DATABASE, lost_by_nobody, unfenced
 from risala.http.server.server import BoundAddress, serve_app
 
 
@@ -25,34 +26,43 @@ class LeaseGone(Exception):
     """The service had to stop, because it could not prove that no other may send."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseGuard:
+    """What keeps two machines from sending."""
+
+    fence: Callable[[], None] = unfenced
+    """The function to call before each segment leaves."""
+    lost: Callable[[str], object] = lost_by_nobody
+    """The function to call if the lease is found to be another machine's, with the reason."""
+
+
 async def hold_lease(
     outer: AsyncExitStack, stop: Stop, addresses: Sequence[BoundAddress]
-) -> Callable[[], None]:
+) -> LeaseGuard:
     """Hold the lease until ``outer`` closes; without one in the settings, do nothing.
 
     Closing raises :class:`LeaseGone` if it was lost. Returns early when a stop is ordered.
 
-    Returns:
-        The function to call before each segment leaves.
-
     Raises:
         LeaseTaken: another machine holds it.
+        StorageUnusable: the settings name a PostgreSQL that cannot be used from here.
     """
     section = stop.settings.standby
-    if section.lease_directory is None:
-        return unfenced
+    store = lease_of(section)
+    if store is None:
+        return LeaseGuard()
     data_dir = stop.settings.storage.data_dir
-    given = LeaseDirectory(section.lease_directory), data_dir, section.lease_s, SystemClock()
+    given = store, data_dir, section.lease_s, SystemClock()
     keeper = LeaseHolder(*given, kill_at=KillTimer().set)
     await _answer_unavailable(stop, addresses, keeper.acquire)
     if stop.asked.is_set():
-        return unfenced
+        return LeaseGuard()
     outer.callback(_refuse_gone, keeper)
     nursery = await outer.enter_async_context(trio.open_nursery())
     outer.callback(nursery.cancel_scope.cancel)
     outer.push_async_callback(_release, keeper, data_dir / DATABASE)
     nursery.start_soon(keeper.keep, _Entries(data_dir / DATABASE).last, stop.order)
-    return keeper.fence
+    return LeaseGuard(keeper.fence, partial(keeper.lost, stop=stop.order))
 
 
 async def _release(keeper: LeaseHolder, database: Path) -> None:

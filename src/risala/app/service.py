@@ -18,7 +18,7 @@ import trio
 
 from risala.app.connections import open_outside
 from risala.app.faces import open_faces
-from risala.app.fenced import LeaseGone, hold_lease
+from risala.app.fenced import LeaseGone, LeaseGuard, hold_lease
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level, warn_of_old_names
 from risala.app.outlets import unharmed
@@ -173,8 +173,8 @@ async def _serve(
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
-            fence = await _begin(outer, stop, listening, show)
-            if fence is None:
+            guard = await _begin(outer, stop, listening, show)
+            if guard is None:
                 log.info("service.stopped")
                 return
             shown = _demo(data_dir, settings.plan) if demo else None
@@ -202,7 +202,7 @@ async def _serve(
                     settings,
                     (*carriers, TEST_CARRIER),
                     drivers,
-                    system_seams(fence),
+                    system_seams(guard.fence, guard.lost),
                     outside=outside,
                 )
             )
@@ -223,14 +223,13 @@ async def _serve(
 
 async def _begin(
     outer: AsyncExitStack, stop: Stop, listening: ServiceAddresses, show: Show
-) -> Callable[[], None] | None:
-    """Migrate the database and hold the lease; return the function to call before each segment
-    leaves. None: a stop was ordered meanwhile."""
+) -> LeaseGuard | None:
+    """Migrate the database and hold the lease. None: a stop was ordered meanwhile."""
     await upgrade_while_answering(stop, listening.all, show)
     if stop.asked.is_set():
         return None
-    fence = await hold_lease(outer, stop, listening.all)
-    return None if stop.asked.is_set() else fence
+    guard = await hold_lease(outer, stop, listening.all)
+    return None if stop.asked.is_set() else guard
 
 
 def _source(

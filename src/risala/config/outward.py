@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
 from risala.config.kinds import Name, Network, Section
 
@@ -49,9 +49,30 @@ class MailSection(Section):
     """The address for mails about an organization that has no address of its own."""
 
 
+class StandbyPostgresqlSection(Section):
+    """The PostgreSQL that holds the standby's copy and the lease."""
+
+    url_env: str = "RISALA_STANDBY_URL"
+    """Name of the environment variable that holds its address, in the words of libpq:
+    `postgresql://user:password@host/database`; it may name several hosts."""
+    installation: Name = "risala"
+    """What tells this pair of machines from others in the same PostgreSQL."""
+
+
 class StandbySection(Section):
     """A second machine that has a recent copy, and can take over."""
 
+    copies: Literal["directory", "postgresql"] | None = Field(
+        None,
+        alias="copy",
+        description="Where the copy is put: into `directory`, or into the PostgreSQL of "
+        "`[standby.postgresql]`. Unset: into `directory`, if that is set.",
+    )
+    lease: Literal["directory", "postgresql"] | None = None
+    """What decides which of the two machines may send: `lease_directory`, or that PostgreSQL.
+    Unset: `lease_directory`, if that is set. A copy in PostgreSQL needs the lease there too."""
+    replicate: Literal["async"] = "async"
+    """When the copy gets what was written: after the answer, by `every_s`."""
     directory: Path | None = None
     """A separate directory for the standby's copy, on another disk or another machine. Unset: no
     copy."""
@@ -62,3 +83,38 @@ class StandbySection(Section):
     standby. The service sends nothing while it cannot write there. Unset: no lease."""
     lease_s: Annotated[int, Field(ge=3, le=600)] = 30
     """Seconds without a renewal after which the service ends itself."""
+    postgresql: StandbyPostgresqlSection = StandbyPostgresqlSection()
+    """The PostgreSQL that holds the copy and the lease."""
+
+    @field_validator("replicate", mode="before")
+    @classmethod
+    def _is_there(cls, value: object) -> object:
+        if value == "before_answer":
+            raise ValueError(
+                'cannot be "before_answer" in this version: an answer does not wait for the copy. '
+                'Take "async", or leave it out'
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _places_are_named(self) -> StandbySection:
+        if self.copies == "directory" and self.directory is None:
+            raise ValueError('with copy = "directory", set directory too')
+        if self.lease == "directory" and self.lease_directory is None:
+            raise ValueError('with lease = "directory", set lease_directory too')
+        if self.copies == "postgresql" and self.lease != "postgresql":
+            raise ValueError(
+                'with copy = "postgresql", set lease = "postgresql" too: PostgreSQL takes the copy '
+                "only from the machine that holds the lease there"
+            )
+        return self
+
+    @property
+    def copy_kind(self) -> Literal["directory", "postgresql"] | None:
+        """Where the copy is put; None: there is none."""
+        return self.copies or (None if self.directory is None else "directory")
+
+    @property
+    def lease_kind(self) -> Literal["directory", "postgresql"] | None:
+        """What decides who sends; None: nothing does."""
+        return self.lease or (None if self.lease_directory is None else "directory")

@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
+from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.upkeep.standby.places import health_of, pieces_of
 
 AGE_WARN_S: Final = 60
 """Pieces, or notes that there is nothing new, come every second; a longer gap means a problem."""
 _NAME: Final = "standby"
 
 
+def findings(
+    section: StandbySection,
+    data_dir: Path,
+    now_ms: int,
+    *,
+    running: bool,
+    failing: str | None = None,
+) -> list[Finding]:
+    """The findings on the store that the settings name, and on what has reached it.
+
+    Args:
+        running: the service runs here.
+        failing: why the running service could not ship the last writes; None: it could.
+    """
+    told = health_of(section, data_dir, running=running)
+    if any(each.state is Grade.FAIL for each in told):
+        return told
+    is_mounted = section.copy_kind == "directory"
+    given = (pieces_of(section, data_dir), now_ms)
+    return [*told, *finding(*given, running=running, failing=failing, is_mounted=is_mounted)]
+
+
 def finding(
-    store: PieceStore | None, now_ms: int, *, running: bool, failing: str | None = None
+    store: PieceStore | None,
+    now_ms: int,
+    *,
+    running: bool,
+    failing: str | None = None,
+    is_mounted: bool = True,
 ) -> list[Finding]:
     """The finding on the store for the standby; empty without it, or if no service ships.
 
     Args:
         failing: why the running service could not ship the last writes; None: it could.
+        is_mounted: the store is a directory, which may not be mounted.
     """
     if store is None or not running:
         return []
@@ -27,9 +58,10 @@ def finding(
         reason = failing.rstrip(".")
         text = (
             f"The service cannot ship to {store}: {reason}. It keeps trying. Until it "
-            f"succeeds, new data is only on this machine. Check that the directory is mounted "
-            f"and has free space."
+            f"succeeds, new data is only on this machine."
         )
+        if is_mounted:
+            text += " Check that the directory is mounted and has free space."
         return [Finding(_NAME, Grade.FAIL, text)]
     try:
         shipped = store.shipped()
@@ -41,8 +73,8 @@ def finding(
     age_s = (now_ms - shipped.at) // 1000
     if age_s > AGE_WARN_S:
         text = (
-            f"The copy in {store} is {age_s} s behind. See standby.failing in the log, and "
-            f"check that the directory is mounted."
+            f"The copy in {store} is {age_s} s behind. See standby.failing in the log"
+            f"{', and check that the directory is mounted' if is_mounted else ''}."
         )
         return [Finding(_NAME, Grade.WARN, text)]
     return [Finding(_NAME, Grade.OK, f"The copy in {store} is {max(age_s, 0)} s behind.")]

@@ -29,7 +29,6 @@ from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
-from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.operations.gateway import Gateway
@@ -44,6 +43,7 @@ from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.overview import Running, statistics
 from risala.engine.upkeep.retention import Retention
+from risala.engine.upkeep.standby.places import pieces_of
 from risala.engine.verify.sessions import (
     Reload,
     SessionsMessage,
@@ -236,13 +236,15 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     shipping = core.settings.standby
-    if shipping.directory is not None:
+    store = pieces_of(shipping, core.settings.storage.data_dir)
+    if store is not None:
         shipper = Shipper(
             core.journal,
-            PieceDirectory(shipping.directory),
+            store,
             core.seams.clock,
             shipping.every_s,
             standing=services.shipping,
+            fenced=core.seams.lease_lost,
         )
         await start("shipping", shipper.run, policy=DRIVER_POLICY)
     await services.hooks.start(core.supervisor)

@@ -47,6 +47,10 @@ def unfenced() -> None:
     """Nothing else may send: no lease is needed."""
 
 
+def lost_by_nobody(reason: str) -> None:
+    """There is no lease that could be lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seams:
     """The clock, ids, threads and disk, which a test replaces."""
@@ -67,11 +71,22 @@ class Seams:
     """Writes a report as a workbook: in one too."""
     fence: Callable[[], None] = unfenced
     """Called before each segment leaves; it does not return if another machine may send."""
+    lease_lost: Callable[[str], object] = lost_by_nobody
+    """Told that another machine has the lease, with the reason: the service has to stop."""
 
 
-def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
+def system_seams(
+    fence: Callable[[], None] = unfenced, lease_lost: Callable[[str], object] = lost_by_nobody
+) -> Seams:
     clock = SystemClock()
-    return Seams(clock, IdSource(clock), watch_loop=True, loads_later=True, fence=fence)
+    return Seams(
+        clock,
+        IdSource(clock),
+        watch_loop=True,
+        loads_later=True,
+        fence=fence,
+        lease_lost=lease_lost,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,19 +49,23 @@ def doctor(options: Options) -> None:
 
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
-    from risala.config.model import AlertsSection, SmppServerSection, StorageSection
-    from risala.engine.journal.shipping.directory import PieceDirectory
+    from risala.config.model import (
+        AlertsSection,
+        SmppServerSection,
+        StandbySection,
+        StorageSection,
+    )
     from risala.engine.upkeep import shipping
     from risala.engine.upkeep.doctor.examine import examine
     from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
-    shipped_to: Path | None = None
+    standby = StandbySection()
     currency: str | None = None
     keys: tuple[Path, ...] = ()
     try:
         found = options.settings()
         data_dir, limits, server = found.storage.data_dir, found.alerts, found.smpp_server
-        shipped_to, currency = found.standby.directory, found.service.currency
+        standby, currency = found.standby, found.service.currency
         for each in (found.http, found.smpp_server):
             key = each.tls_key or each.tls_certificate
             keys += () if key is None or key in keys else (key,)
@@ -87,8 +91,9 @@ def _examine(options: Options) -> list[Finding]:
             checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
         told = (patient.statistics or {}).get("shipping", {})
         look = partial(
-            shipping.finding,
-            None if shipped_to is None else PieceDirectory(shipped_to),
+            shipping.findings,
+            standby,
+            data_dir,
             patient.now_ms,
             running=patient.running,
             failing=told.get("failing"),

@@ -19,13 +19,21 @@ if TYPE_CHECKING:
     from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
+LEAVE_OUT: Final = (
+    "Use --leave-out-damaged to take what was shipped before it. The data in it and after it is "
+    "lost."
+)
+"""Advice for a damaged piece in PostgreSQL."""
 DAMAGED: Final = (
     "Copy the file again from where the primary wrote it. If that is not possible, use "
     "--leave-out-damaged to take what was shipped before it. The data in it and after it is "
     "lost."
 )
 """Advice for a damaged piece, such as one from an interrupted transfer."""
-_DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
+_SHIPPED: Final = click.argument(
+    "directory", type=click.Path(path_type=Path, file_okay=False), required=False
+)
+"""Where the primary ships to; without it, as the settings say."""
 
 
 @click.group()
@@ -34,16 +42,40 @@ def standby() -> None:
 
     \b
     Examples:
-      risala standby watch /mnt/standby
+      risala standby init
+      risala standby watch
       risala standby takeover /mnt/standby
     """
 
 
-@standby.command("watch")
-@click.argument("directory", type=_DIRECTORY)
+@standby.command("init")
 @common
-def watch(options: Options, directory: Path) -> None:
+def init(options: Options) -> None:
+    """Make the tables for the standby in PostgreSQL, once, or bring them up to date.
+
+    Where the settings name directories, says whether they are there.
+
+    \b
+    Example: risala standby init
+    """
+    from risala.engine.model.errors import StorageUnusable
+    from risala.engine.upkeep.standby.places import make_ready
+
+    try:
+        done = make_ready(options.settings().standby)
+    except (OSError, StorageUnusable) as error:
+        raise CommandRefused(str(error)) from error
+    if not output.show(options.json, {"done": done}):
+        output.said(done)
+
+
+@standby.command("watch")
+@_SHIPPED
+@common
+def watch(options: Options, directory: Path | None) -> None:
     """Follow what the primary puts into DIRECTORY, until a takeover or Ctrl-C.
+
+    Without DIRECTORY, follows what it puts where the settings say.
 
     Meanwhile the service's address answers /healthz with 200 and all else with 503.
 
@@ -51,40 +83,44 @@ def watch(options: Options, directory: Path) -> None:
     Example: risala standby watch /mnt/standby
     """
     from risala.app.standby import StandbyFault, run_standby
-    from risala.engine.journal.shipping.directory import PieceDirectory
+    from risala.engine.model.errors import StorageUnusable
+    from risala.engine.upkeep.standby.places import pieces_at
 
     settings = options.data_settings(creates=True)
     try:
-        run_standby(settings, PieceDirectory(directory), tell=output.said)
-    except StandbyFault as error:
+        store = pieces_at(settings.standby, settings.storage.data_dir, directory)
+        run_standby(settings, store, tell=output.said)
+    except (StandbyFault, StorageUnusable) as error:
         raise CommandRefused(str(error)) from error
 
 
 @standby.command("status")
-@click.argument("directory", type=_DIRECTORY)
+@_SHIPPED
 @common
-def status(options: Options, directory: Path) -> None:
+def status(options: Options, directory: Path | None) -> None:
     """How far the copy here is behind, and who holds the lease.
 
     \b
     Example: risala standby status /mnt/standby
     """
-    from risala.engine.journal.shipping import pieces
     from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.directory import PieceDirectory
+    from risala.engine.journal.shipping.pieces import BadPiece
     from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso
-    from risala.engine.upkeep.standby.lease import LeaseDirectory
+    from risala.engine.upkeep.standby.places import lease_of, pieces_at
 
     settings = options.data_settings(creates=True)
     try:
-        store = PieceDirectory(directory)
+        store = pieces_at(settings.standby, settings.storage.data_dir, directory)
         position = StandbyCopy(settings.storage.data_dir, store).position()
         shipped = store.shipped()
-        where = settings.standby.lease_directory
-        lease = None if where is None else LeaseDirectory(where).highest()
-    except (OSError, pieces.BadPiece) as error:
-        raise CommandRefused(f"{directory} cannot be read: {error}.") from error
+        held = lease_of(settings.standby)
+        lease = None if held is None else held.highest()
+    except StorageUnusable as error:
+        raise CommandRefused(str(error)) from error
+    except (OSError, BadPiece) as error:
+        raise CommandRefused(f"The standby's data cannot be read: {error}") from error
     now_ms = SystemClock().now_ms()
     told: dict[str, Any] = {
         "generation": None if position is None else position.generation,
@@ -110,7 +146,7 @@ def status(options: Options, directory: Path) -> None:
 
 
 @standby.command("takeover")
-@click.argument("directory", type=_DIRECTORY)
+@_SHIPPED
 @click.option(
     "--i-know-the-primary-is-dead",
     "dead",
@@ -133,7 +169,7 @@ def status(options: Options, directory: Path) -> None:
 )
 @common
 def takeover(
-    options: Options, directory: Path, dead: bool, resend_pending: bool, leaves_out: bool
+    options: Options, directory: Path | None, dead: bool, resend_pending: bool, leaves_out: bool
 ) -> None:
     """Make this machine the one that sends: then start the service here.
 
@@ -162,7 +198,7 @@ def takeover(
 def _take(
     options: Options,
     settings: Settings,
-    directory: Path,
+    directory: Path | None,
     take: Callable[[Takeover], TakeoverReport],
 ) -> TakeoverReport:
     import trio
@@ -170,14 +206,14 @@ def _take(
     from risala.app.standby import end_watch
     from risala.cli.reach import session
     from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.directory import PieceDirectory
     from risala.engine.journal.shipping.pieces import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseTaken
+    from risala.engine.upkeep.standby.lease import LeaseTaken
+    from risala.engine.upkeep.standby.places import lease_of, pieces_at
     from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
-    data_dir, where = settings.storage.data_dir, settings.standby.lease_directory
+    data_dir = settings.storage.data_dir
 
     async def main() -> TakeoverReport:
         async with session.hold_or_reach(data_dir) as service:
@@ -186,10 +222,10 @@ def _take(
             await trio.to_thread.run_sync(end_watch, data_dir)
             with progress.shown(quiet=options.json) as shown:
                 work = Takeover(
-                    copy=StandbyCopy(data_dir, PieceDirectory(directory)),
+                    copy=StandbyCopy(data_dir, store),
                     data_dir=data_dir,
                     database=data_dir / DATABASE,
-                    lease=None if where is None else LeaseDirectory(where),
+                    lease=lease,
                     term_s=settings.standby.lease_s,
                     clock=SystemClock(),
                     progress=shown,
@@ -197,12 +233,16 @@ def _take(
                 try:
                     return await trio.to_thread.run_sync(take, work)
                 except BadPiece as error:
-                    raise CommandRefused(f"{error} {DAMAGED}") from error
+                    advice = DAMAGED if settings.standby.copy_kind != "postgresql" else LEAVE_OUT
+                    raise CommandRefused(f"{error} {advice}") from error
                 except (PrimaryAlive, LeaseTaken, StorageUnusable, OSError) as error:
                     raise CommandRefused(str(error)) from error
 
-    if not directory.is_dir():
-        raise CommandRefused(f"There is no directory {directory}.")
+    try:
+        store = pieces_at(settings.standby, data_dir, directory)
+        lease = lease_of(settings.standby)
+    except StorageUnusable as error:
+        raise CommandRefused(str(error)) from error
     return session.run_async(main)
 
 

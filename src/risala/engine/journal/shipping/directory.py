@@ -32,16 +32,7 @@ class PieceDirectory:
         # The directory itself is not created: if it is missing, something is not mounted.
         place.mkdir(mode=0o700)
         target = place / pieces.SNAPSHOT
-        descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with closing(open_reader(database)) as source:
-                backup.copy(source, target, _unheard)
-            os.fsync(descriptor)
-            size = os.fstat(descriptor).st_size
-        finally:
-            os.close(descriptor)
-        backup.sync_directory(place)
-        return checksum.of_file(target, _unheard), size
+        return write_whole(database, target)
 
     def add(self, piece: EncodedPiece) -> None:
         pieces.put(pieces.file_of(self._path, piece.generation, piece.number), piece.data)
@@ -81,6 +72,24 @@ class PieceDirectory:
         for each in self._path.glob("gen-*"):
             if each != kept:
                 shutil.rmtree(each, ignore_errors=True)
+
+
+def write_whole(database: Path, target: Path) -> tuple[str, int]:
+    """Write a whole copy of a database, which may be in use, to a new file (0600), and sync it.
+
+    Returns:
+        Its checksum, and its size in octets.
+    """
+    descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with closing(open_reader(database)) as source:
+            backup.copy(source, target, _unheard)
+        os.fsync(descriptor)
+        size = os.fstat(descriptor).st_size
+    finally:
+        os.close(descriptor)
+    backup.sync_directory(target.parent)
+    return checksum.of_file(target, _unheard), size
 
 
 def _unheard(step: str, done: int, total: int) -> None:

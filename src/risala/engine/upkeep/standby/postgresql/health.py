@@ -1,0 +1,99 @@
+"""What `risala doctor` finds at the standby's PostgreSQL."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.upkeep.standby.lease import LeaseMemory
+from risala.engine.upkeep.standby.postgresql.session import (
+    Connection,
+    PostgresqlRefused,
+    PostgresqlSession,
+)
+from risala.engine.upkeep.standby.postgresql.tables import VERSION
+
+NAME: Final = "standby"
+_MEBIBYTE: Final = 1024 * 1024
+
+_ROOM: Final = """
+SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_catalog.pg_statio_user_tables
+WHERE schemaname = 'risala_standby'
+"""
+_LEASE: Final = """
+SELECT epoch, holder, machine, released, until < clock_timestamp()
+FROM risala_standby.lease WHERE installation = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Examined:
+    server: str
+    answer_ms: float
+    room_bytes: int
+    unsafe: tuple[str, ...]
+    """Settings of the server by which it forgets what it said it had."""
+    lease: tuple[int, str, str, bool, bool] | None
+
+
+def findings(session: PostgresqlSession, mine: LeaseMemory, *, running: bool) -> list[Finding]:
+    """Whether it can be reached and used, how much room it takes, and who holds the lease.
+
+    Args:
+        mine: the lease that this machine remembers.
+        running: the service runs here.
+    """
+    try:
+        found = session.run(partial(_examine, installation=session.installation))
+    except PostgresqlRefused as error:
+        text = f"{error} Until it answers again, nothing reaches the standby."
+        return [Finding(NAME, Grade.FAIL, text)]
+    finally:
+        session.close()
+    text = (
+        f"PostgreSQL {found.server} at {session.address} answers in {found.answer_ms:.1f} ms. The "
+        f"standby's tables (version {VERSION}) take {found.room_bytes / _MEBIBYTE:.1f} MiB."
+    )
+    told = [Finding(NAME, Grade.OK, text)]
+    if found.unsafe:
+        text = (
+            f"PostgreSQL at {session.address} has {' and '.join(found.unsafe)}: after a power cut "
+            f"it may have forgotten pieces, or who holds the lease. Turn it on."
+        )
+        told.append(Finding(NAME, Grade.WARN, text))
+    return [*told, *_of_lease(found, mine, running=running)]
+
+
+def _examine(conn: Connection, installation: str) -> _Examined:
+    began_s = time.monotonic()
+    conn.execute("SELECT 1").fetchone()
+    answer_ms = (time.monotonic() - began_s) * 1000
+    names = ("fsync", "synchronous_commit", "full_page_writes")
+    unsafe = [name for name in names if _value(conn, f"SHOW {name}") == "off"]
+    row = conn.execute(_LEASE, (installation,)).fetchone()
+    room = int(str(_value(conn, _ROOM)))
+    server = str(_value(conn, "SHOW server_version"))
+    lease = None if row is None else (row[0], row[1], row[2], row[3], row[4])
+    return _Examined(server, answer_ms, room, tuple(f"{name} = off" for name in unsafe), lease)
+
+
+def _value(conn: Connection, query: str) -> object:
+    row = conn.execute(query.encode()).fetchone()
+    return None if row is None else row[0]
+
+
+def _of_lease(found: _Examined, mine: LeaseMemory, *, running: bool) -> list[Finding]:
+    if found.lease is None:
+        if not running:
+            return []
+        return [Finding(NAME, Grade.FAIL, "The service runs, and nobody holds the lease there.")]
+    epoch, holder, machine, is_released, is_over = found.lease
+    if running and (epoch, holder) != (mine.epoch, mine.holder):
+        text = f"{machine} holds the lease, number {epoch}: the service here has to end."
+        return [Finding(NAME, Grade.FAIL, text)]
+    state = "gave it back" if is_released else "has not renewed it" if is_over else "renews it"
+    text = f"The lease has number {epoch}; {machine} {state}."
+    return [Finding(NAME, Grade.WARN if running and is_over else Grade.OK, text)]

@@ -1,0 +1,89 @@
+"""The lease as a row of PostgreSQL.
+
+Each change of the row is one statement, which PostgreSQL does wholly or not at all: to renew is to
+change the row if it is still ours, and to take is to give it a higher number.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import asdict, fields, replace
+from typing import Any, Final
+
+from risala.engine.upkeep.standby.lease import LeaseLost, LeaseTaken, SendLease
+from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
+
+_NAMES: Final = tuple(each.name for each in fields(SendLease))
+_COLUMNS: Final = ", ".join(_NAMES)
+_HIGHEST: Final = f"SELECT {_COLUMNS} FROM risala_standby.lease WHERE installation = %s"  # noqa: S608 -- names of ours
+_FORMER: Final = "SELECT former FROM risala_standby.lease WHERE installation = %s AND epoch = %s"
+_TAKE: Final = f"""
+INSERT INTO risala_standby.lease AS held (installation, {_COLUMNS}, until)
+VALUES (%(installation)s, {", ".join(f"%({name})s" for name in _NAMES)},
+    clock_timestamp() + %(term_s)s * interval '1 second')
+ON CONFLICT (installation) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in _NAMES)}, until = excluded.until,
+    former = to_jsonb(held) - 'installation' - 'until' - 'former'
+WHERE held.epoch < excluded.epoch
+RETURNING epoch
+"""  # noqa: S608 -- names of ours
+_RENEW: Final = """
+UPDATE risala_standby.lease SET count = %(count)s, at = %(at)s, entries = %(entries)s,
+    released = %(released)s, until = clock_timestamp() + term_s * interval '1 second'
+WHERE installation = %(installation)s AND epoch = %(epoch)s AND holder = %(holder)s
+RETURNING epoch
+"""
+
+
+class PostgresqlLease:
+    """A :class:`~risala.engine.upkeep.standby.lease_store.LeaseStore`."""
+
+    def __init__(self, session: PostgresqlSession) -> None:
+        self._session = session
+
+    def __str__(self) -> str:
+        return f"PostgreSQL at {self._session.address}"
+
+    def highest(self) -> SendLease | None:
+        given = (self._session.installation,)
+        row = self._session.run(lambda conn: _row(conn, _HIGHEST, given))
+        return None if row is None else SendLease(*row)
+
+    def before(self, lease: SendLease) -> SendLease | None:
+        given = (self._session.installation, lease.epoch)
+        row = self._session.run(lambda conn: _row(conn, _FORMER, given))
+        if row is None or row[0] is None:
+            return None
+        told = row[0] if isinstance(row[0], dict) else json.loads(row[0])
+        return SendLease(**told)
+
+    def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
+        lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
+        # Once more after a fault: if the first attempt had succeeded, it is found to be ours.
+        if self._session.run(lambda conn: _row(conn, _TAKE, self._given(lease))) is None:
+            found = self.highest()
+            if found is None or (found.epoch, found.holder) != (epoch, holder):
+                raise LeaseTaken(lease if found is None else found)
+        return lease
+
+    def renew(
+        self, lease: SendLease, entries: int, at: int, *, released: bool = False
+    ) -> SendLease:
+        lease = replace(lease, count=lease.count + 1, entries=entries, at=at, released=released)
+        if self._session.run(lambda conn: _row(conn, _RENEW, self._given(lease))) is None:
+            found = self.highest()
+            if found is None or found.epoch < lease.epoch:
+                raise LeaseLost(
+                    f"{self} no longer has the lease {lease.epoch}. Check that it is the same "
+                    f"database, and not an older backup of it."
+                )
+            raise LeaseTaken(found)
+        return lease
+
+    def _given(self, lease: SendLease) -> dict[str, Any]:
+        return {**asdict(lease), "installation": self._session.installation}
+
+
+def _row(conn: Connection, query: str, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- any parameters
+    return conn.execute(query.encode(), given).fetchone()

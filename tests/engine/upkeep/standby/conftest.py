@@ -1,0 +1,83 @@
+"""Both kinds of stores, and a PostgreSQL for one of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from postgresql_server import PostgresqlServer, postgresql
+from risala.engine.journal.shipping.directory import PieceDirectory
+from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseMemory
+
+__all__ = ["postgresql"]
+
+KINDS = ("directory", "postgresql")
+
+
+class Places:
+    """A machine's way to the two stores. Another machine has its own, to the same ones."""
+
+    def __init__(self, pieces, lease, another) -> None:
+        self.pieces = pieces
+        self.lease = lease
+        self.another = another
+        """``another(holder, epoch)``: another machine's, that thinks it holds this lease."""
+
+
+@pytest.fixture(scope="session")
+def tables(postgresql) -> PostgresqlServer:
+    """A server whose database has the tables."""
+    from risala.engine.upkeep.standby.postgresql.session import PostgresqlSession
+    from risala.engine.upkeep.standby.postgresql.tables import prepare
+
+    session = PostgresqlSession(postgresql.url(), "any", checks=False)
+    assert session.run(prepare) == (True, None)
+    assert session.run(prepare) == (False, None)
+    session.close()
+    return postgresql
+
+
+@pytest.fixture
+def installation() -> str:
+    return f"test-{secrets.token_hex(8)}"
+
+
+@pytest.fixture
+def in_postgresql(tables, installation) -> Iterator[Places]:
+    from risala.engine.upkeep.standby.postgresql.lease import PostgresqlLease
+    from risala.engine.upkeep.standby.postgresql.pieces import CHANNEL, PostgresqlPieces
+    from risala.engine.upkeep.standby.postgresql.session import PostgresqlSession
+
+    sessions = []
+
+    def session(begin: str | None = None) -> PostgresqlSession:
+        sessions.append(PostgresqlSession(tables.url(), installation, begin=begin))
+        return sessions[-1]
+
+    def another(holder: str = "a", epoch: int = 1) -> Places:
+        listening = session(f"LISTEN {CHANNEL}")
+        pieces = PostgresqlPieces(session(), listening, lambda: LeaseMemory(holder, epoch))
+        return Places(pieces, PostgresqlLease(session()), another)
+
+    yield another()
+    for each in sessions:
+        each.close()
+
+
+@pytest.fixture
+def in_directories(tmp_path) -> Places:
+    def another(holder: str = "a", epoch: int = 1) -> Places:
+        pieces = PieceDirectory(tmp_path / "shipped")
+        return Places(pieces, LeaseDirectory(tmp_path / "lease"), another)
+
+    (tmp_path / "shipped").mkdir()
+    (tmp_path / "lease").mkdir()
+    return another()
+
+
+@pytest.fixture(params=KINDS)
+def places(request) -> Places:
+    kind = {"directory": "in_directories", "postgresql": "in_postgresql"}[request.param]
+    return request.getfixturevalue(kind)
