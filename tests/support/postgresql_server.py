@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own: a cluster in a directory of its own, reached by a socket there."""
+"""A PostgreSQL of the tests' own: a cluster in a directory, reached by a socket there."""
 
 from __future__ import annotations
 
@@ -79,7 +79,6 @@ class PostgresqlServer:
         """Other lines of ``pg_hba.conf``, from now on."""
         self._write("pg_hba.conf", rules, fresh=True)
         self.sql("SELECT pg_reload_conf()")
-
 
     def remove(self) -> None:
         subprocess.run(

@@ -77,6 +77,7 @@ def make_ready(section: StandbySection) -> str:
         from risala.engine.upkeep.standby.postgresql.tables import prepare
 
         made, fault = session.run(prepare)
+        session.close()
         if fault is not None:
             raise StorageUnusable(fault)
         what = "The tables are made" if made else "The tables were there already"

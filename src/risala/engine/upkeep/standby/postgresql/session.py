@@ -50,6 +50,7 @@ class PostgresqlSession:
             WrongAddress: libpq cannot read the address. The reason is left out, since it may quote
                 the password.
         """
+        self._connection: Connection | None = None
         try:
             given = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
@@ -59,7 +60,6 @@ class PostgresqlSession:
         self.address = f"{given.get('host') or 'its socket'}, database {given.get('dbname') or '?'}"
         self._checks, self._begin = checks, begin
         self._lock = threading.Lock()
-        self._connection: Connection | None = None
 
     def run(self, work: Callable[[Connection], T], *, again: bool = True) -> T:
         """What ``work`` returns. Its statements are transactions of their own.
@@ -89,6 +89,10 @@ class PostgresqlSession:
     def close(self) -> None:
         with self._lock:
             self._drop()
+
+    def __del__(self) -> None:
+        """Its owner has gone: the connection goes with it."""
+        self._drop()
 
     def _refused(self, error: psycopg.Error) -> PostgresqlRefused:
         return PostgresqlRefused(sentence(error, self.address))

@@ -1,0 +1,323 @@
+"""What PostgreSQL alone promises: it fences, and its bad days are sentences that pass by."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from contextlib import closing
+
+import pytest
+import trio
+from sqlite_utils.utils import sqlite3
+from tests.engine.upkeep.standby.test_stores import PART, is_same, opened, put, ship
+
+from patience import HANG_S, until, until_true
+from processes import environment
+from risala.config.outward import StandbySection
+from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.piece_store import Fenced
+from risala.engine.journal.shipping.pieces import Current, Shipped
+from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.model.clock import SystemClock
+from risala.engine.model.errors import StorageUnusable
+from risala.engine.upkeep import shipping
+from risala.engine.upkeep.doctor.findings import Grade
+from risala.engine.upkeep.standby import places as choosing
+from risala.engine.upkeep.standby.lease import LeaseLost, LeaseMemory, remember
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+from risala.engine.upkeep.standby.postgresql import tables as tables_module  # noqa: E402
+from risala.engine.upkeep.standby.postgresql.session import (  # noqa: E402
+    PostgresqlRefused,
+    PostgresqlSession,
+    WrongAddress,
+)
+
+TERM_S = 30
+URL_ENV = "RISALA_TEST_STANDBY_URL"
+
+
+@pytest.fixture
+def places(in_postgresql):
+    in_postgresql.lease.take("a", TERM_S, 0, 1, 1)
+    return in_postgresql
+
+
+@pytest.fixture
+def database(tmp_path):
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as conn, conn:
+        conn.execute("pragma journal_mode = wal")
+        conn.execute("create table item (id integer primary key, text text)")
+    return path
+
+
+class TestTheFence:
+    def writes(self, places, database, number=3):
+        piece = pieces.encode("one", number, 1, PART, "x")
+        return {
+            "begin": lambda: places.pieces.begin("two", database),
+            "add": lambda: places.pieces.add(piece),
+            "publish": lambda: places.pieces.publish(Current("one", "y"), Shipped("one", 9, 9)),
+            "note": lambda: places.pieces.note(Shipped("one", 9, 9)),
+        }
+
+    @pytest.mark.parametrize("write", ["begin", "add", "publish", "note"])
+    def test_who_lost_the_lease_writes_nothing(self, places, database, write):
+        sums = ship(places.pieces, database)
+        places.another().lease.take("b", TERM_S, 0, 1, 2)
+        with pytest.raises(Fenced, match="Another machine has taken the lease 1"):
+            self.writes(places, database)[write]()
+        assert places.pieces.current() == Current("one", sums[0])
+        assert places.pieces.shipped() == Shipped("one", 2, 72_000)
+        assert not places.pieces.is_spoilt("one", 3)
+
+    def test_another_holder_of_the_same_number_writes_nothing(self, places, database):
+        ship(places.pieces, database)
+        with pytest.raises(Fenced):
+            self.writes(places.another("b", 1), database)["add"]()
+
+    def test_a_piece_that_meets_a_takeover_half_way_is_refused(self, places, database, tables):
+        ship(places.pieces, database)
+        told: list[BaseException] = []
+
+        def add() -> None:
+            try:
+                self.writes(places, database)["add"]()
+            except Fenced as error:
+                told.append(error)
+
+        thread = threading.Thread(target=add)
+        with psycopg.connect(tables.url()) as conn:
+            conn.execute(
+                "UPDATE risala_standby.lease SET epoch = 2, holder = 'b' WHERE installation = %s",
+                (places.pieces._session.installation,),
+            )
+            thread.start()
+            until(lambda: self.waiting(tables) == 1, "the piece waits for the takeover")
+        thread.join(HANG_S)
+        assert len(told) == 1
+
+    def test_a_takeover_waits_for_a_piece_and_a_renewal_does_not(self, places, database, tables):
+        ship(places.pieces, database)
+        first = places.lease.highest()
+        given = (places.pieces._session.installation,)
+        taker = threading.Thread(target=lambda: places.another().lease.take("b", TERM_S, 0, 1, 2))
+        with psycopg.connect(tables.url()) as conn:
+            conn.execute(
+                "SELECT 1 FROM risala_standby.lease WHERE installation = %s FOR KEY SHARE", given
+            )
+            assert places.lease.renew(first, 0, 1).count == 1
+            taker.start()
+            until(lambda: self.waiting(tables) == 1, "the takeover waits for the piece")
+        taker.join(HANG_S)
+        assert places.lease.highest().epoch == 2
+
+    def waiting(self, tables) -> int:
+        return int(tables.sql("SELECT count(*) FROM pg_locks WHERE NOT granted"))
+
+    async def test_whoever_is_fenced_is_told_to_end(self, places, database):
+        told: list[str] = []
+        async with opened(database) as journal, trio.open_nursery() as nursery:
+            store = places.pieces
+            shipper = Shipper(journal, store, SystemClock(), 0.01, again_s=0.01, fenced=told.append)
+            nursery.start_soon(shipper.run)
+            await until_true(lambda: store.shipped() is not None)
+            await trio.to_thread.run_sync(places.another().lease.take, "b", TERM_S, 0, 1, 2)
+            await journal.commit(put(1))
+            await until_true(lambda: bool(told))
+            nursery.cancel_scope.cancel()
+        assert "Another machine has taken the lease" in told[0]
+
+    def test_an_older_backup_of_the_database_is_no_free_lease(self, places, tables, installation):
+        lease = places.lease.highest()
+        tables.sql(f"DELETE FROM risala_standby.lease WHERE installation = '{installation}'")
+        with pytest.raises(LeaseLost, match="an older backup"):
+            places.lease.renew(lease, 0, 1)
+
+
+def test_who_waits_hears_of_what_is_new(places, database):
+    ship(places.pieces, database)
+    other = places.another().pieces
+    other.wait(0.01)  # it listens from now on
+    thread = threading.Thread(target=lambda: other.wait(HANG_S))
+    thread.start()
+    places.pieces.note(Shipped("one", 2, 80_000))
+    thread.join(HANG_S / 2)
+    assert not thread.is_alive()
+
+
+class TestBadDays:
+    @pytest.mark.slow
+    async def test_a_restart_loses_nothing_and_it_goes_on_by_itself(
+        self, places, database, tables, tmp_path
+    ):
+        lease = places.lease.highest()
+        copy = StandbyCopy(tmp_path / "second", places.another().pieces)
+        async with opened(database) as journal, trio.open_nursery() as nursery:
+            shipper = Shipper(journal, places.pieces, SystemClock(), 0.01, again_s=0.01)
+            nursery.start_soon(shipper.run)
+            await journal.commit(put(1))
+            await until_true(lambda: is_same(copy, tmp_path, database))
+            await trio.to_thread.run_sync(tables.stop)
+            for number in range(2, 30):
+                await journal.commit(put(number, 5000))
+            with pytest.raises(PostgresqlRefused, match="does not run, or listens elsewhere"):
+                places.lease.renew(lease, 0, 1)
+            await trio.to_thread.run_sync(tables.start)
+            assert places.lease.renew(lease, 0, 1).count == 1
+            await until_true(lambda: is_same(copy, tmp_path, database))
+            nursery.cancel_scope.cancel()
+
+    def test_a_connection_that_ended_meanwhile_is_made_again(self, places, tables):
+        lease = places.lease.highest()
+        tables.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'risala standby'"
+        )
+        assert places.lease.renew(lease, 0, 1).count == 1
+
+    def session(self, tables, **given) -> PostgresqlSession:
+        return PostgresqlSession(tables.url(**given), "any")
+
+    def refused(self, session: PostgresqlSession) -> str:
+        with pytest.raises(PostgresqlRefused) as refused:
+            session.run(lambda conn: conn.execute("SELECT 1"))
+        session.close()
+        return str(refused.value)
+
+    def test_a_database_that_is_missing(self, tables):
+        assert "no such database" in self.refused(self.session(tables, database="nowhere"))
+
+    def test_a_wrong_password_is_said_and_not_shown(self, tables):
+        tables.sql("CREATE ROLE locked LOGIN PASSWORD 'right'")
+        rules = "local all locked scram-sha-256\nlocal all all trust\n"
+        tables.let_in_by(rules)
+        url = tables.url(user="locked") + "&password=wrong-one"
+        said = self.refused(PostgresqlSession(url, "any"))
+        assert "refuses the user or the password" in said
+        assert "wrong-one" not in said
+
+    def test_too_many_connections(self, tables):
+        tables.sql("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0")
+        assert "no connection left" in self.refused(self.session(tables, user="crowded"))
+
+    def test_a_user_without_rights(self, tables):
+        tables.sql("CREATE ROLE stranger LOGIN")
+        assert "does not let this user at" in self.refused(self.session(tables, user="stranger"))
+
+    def test_an_address_that_is_none_is_not_quoted(self):
+        with pytest.raises(WrongAddress) as refused:
+            PostgresqlSession("postgresql://user:secret@host:port:5/x?what", "any")
+        assert "secret" not in str(refused.value)
+
+    def test_a_host_that_is_not_there(self):
+        said = self.refused(PostgresqlSession("postgresql://nowhere.invalid/x", "any"))
+        assert "nowhere.invalid" in said
+
+    @pytest.fixture
+    def own(self, tables):
+        """A database of the test's own, without tables."""
+        name = "own"
+        tables.sql(f"DROP DATABASE IF EXISTS {name}")
+        tables.sql(f"CREATE DATABASE {name}")
+        return name
+
+    def test_tables_that_are_missing_or_of_another_version(self, tables, own):
+        assert "with `risala standby init`" in self.refused(self.session(tables, database=own))
+        section = StandbySection(copy="postgresql", lease="postgresql")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RISALA_STANDBY_URL", tables.url(database=own))
+            assert choosing.make_ready(section).startswith("The tables are made")
+            assert choosing.make_ready(section).startswith("The tables were there already")
+            for number, told in ((0, "of an older Risala"), (99, "A newer Risala")):
+                tables.sql(f"UPDATE risala_standby.version SET number = {number}", own)
+                assert told in self.refused(self.session(tables, database=own))
+            with pytest.raises(StorageUnusable, match="A newer Risala"):
+                choosing.make_ready(section)
+
+    def test_a_server_that_is_too_old(self, tables, monkeypatch):
+        monkeypatch.setattr(tables_module, "SERVER_MIN", 990_000)
+        assert "Risala needs 99 or later" in self.refused(self.session(tables))
+
+
+class TestTheDoctor:
+    @pytest.fixture
+    def section(self, tables, installation, monkeypatch):
+        monkeypatch.setenv(URL_ENV, tables.url())
+        named = {"url_env": URL_ENV, "installation": installation}
+        return StandbySection(copy="postgresql", lease="postgresql", postgresql=named)
+
+    def told(self, section, tmp_path, *, running=True, failing=None):
+        now_ms = 90_000
+        return shipping.findings(section, tmp_path, now_ms, running=running, failing=failing)
+
+    def test_all_is_well_but_the_disk(self, places, section, database, tmp_path):
+        remember(tmp_path, LeaseMemory("a", 1, serves=True))
+        ship(places.pieces, database)
+        found = self.told(section, tmp_path)
+        assert [each.state for each in found] == [Grade.OK, Grade.WARN, Grade.OK, Grade.OK]
+        server, disk, lease, copy = (each.text for each in found)
+        assert "answers in" in server
+        assert "MiB" in server
+        assert "fsync = off" in disk
+        assert "The lease has number 1" in lease
+        assert "is 18 s behind" in copy
+
+    def test_what_the_service_could_not_ship_names_no_directory(
+        self, places, section, database, tmp_path
+    ):
+        remember(tmp_path, LeaseMemory("a", 1, serves=True))
+        ship(places.pieces, database)
+        *_, told = self.told(section, tmp_path, failing="It is full.")
+        assert told.state is Grade.FAIL
+        assert "mounted" not in told.text
+
+    def test_another_s_lease_is_a_failure_where_the_service_runs(self, places, section, tmp_path):
+        remember(tmp_path, LeaseMemory("a", 1, serves=True))
+        places.lease.take("b", TERM_S, 0, 1, 2)
+        assert "the service here has to end" in self.told(section, tmp_path)[-1].text
+        assert self.told(section, tmp_path, running=False)[-1].state is Grade.OK
+
+    def test_what_cannot_be_reached_is_a_failure(self, section, tmp_path, monkeypatch):
+        monkeypatch.setenv(URL_ENV, "postgresql://nowhere.invalid/x")
+        (told,) = self.told(section, tmp_path)
+        assert told.state is Grade.FAIL
+        assert "nothing reaches the standby" in told.text
+
+    @pytest.mark.parametrize("value", ["", "postgresql://a:secret@b:c:d/?e"])
+    def test_an_address_that_is_missing_or_wrong(self, section, tmp_path, monkeypatch, value):
+        monkeypatch.setenv(URL_ENV, value)
+        (told,) = self.told(section, tmp_path)
+        assert URL_ENV in told.text
+        assert "secret" not in told.text
+
+
+def test_without_the_driver_a_sentence_says_what_to_install(monkeypatch):
+    for name in [*sys.modules]:
+        if name.startswith("risala.engine.upkeep.standby.postgresql"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    section = StandbySection(copy="postgresql", lease="postgresql")
+    with pytest.raises(StorageUnusable, match=r"pip install 'risala\[standby\]'"):
+        choosing.lease_of(section)
+
+
+def test_who_does_not_use_it_imports_nothing_of_it(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+from risala.config.outward import StandbySection
+from risala.engine.upkeep.standby.places import health_of, lease_of, pieces_of
+
+where = StandbySection(directory=Path("."), lease_directory=Path("."))
+assert None not in (pieces_of(where, Path(".")), lease_of(where))
+assert health_of(where, Path("."), running=True) == []
+assert not [name for name in sys.modules if "psycopg" in name or "standby.postgresql" in name]
+"""
+    command = (sys.executable, "-c", script)
+    done = subprocess.run(command, env=environment(), cwd=tmp_path, check=False, timeout=HANG_S)
+    assert done.returncode == 0
