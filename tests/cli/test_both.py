@@ -435,6 +435,7 @@ NOT_HERE = {
     "trigger",
     "webhook listen",
     "plugins new",
+    "standby init",
     "standby watch",
     "standby status",
     "standby takeover",

@@ -60,3 +60,42 @@ def test_a_primary_that_was_not_seen_any_more_may_have_gone_on(take):
     assert "as of 1970-01-01 00:01:12.000 UTC" in told.output
     assert "s ago by the clock here." in told.output
     assert "may have continued" in told.output
+
+
+class TestWhereTheSettingsSay:
+    """Without DIRECTORY."""
+
+    @pytest.fixture
+    def ask(self, tmp_path):
+        def one(settings: str, *command: str):
+            (tmp_path / "risala.toml").write_text(settings)
+            where = ("--config", str(tmp_path / "risala.toml"), "--data", str(tmp_path / "data"))
+            return CliRunner().invoke(cli, ["standby", *command, *where])
+
+        return one
+
+    def test_directories_are_looked_for_and_not_made(self, ask, tmp_path):
+        both = f'[standby]\ndirectory = "{tmp_path}/s"\nlease_directory = "{tmp_path}/l"\n'
+        told = ask(both, "init")
+        assert (told.exit_code, "Risala does not create it" in told.output) == (1, True)
+        (tmp_path / "s").mkdir()
+        (tmp_path / "l").mkdir()
+        told = ask(both, "init")
+        assert (told.exit_code, "They are there" in told.output) == (0, True)
+        told = ask(both, "status")
+        assert (told.exit_code, "none yet" in told.output) == (0, True)
+
+    def test_without_settings_a_directory_has_to_be_named(self, ask):
+        for command in ("watch", "status", "takeover"):
+            told = ask("", command)
+            assert told.exit_code == 1
+            assert "Name the directory that the primary ships to" in told.output
+        assert "nothing to make" in ask("", "init").output
+
+    def test_a_postgresql_without_an_address_is_said(self, ask, monkeypatch):
+        monkeypatch.delenv("RISALA_STANDBY_URL", raising=False)
+        settings = '[standby]\ncopy = "postgresql"\nlease = "postgresql"\n'
+        for command in ("init", "watch", "status", "takeover"):
+            told = ask(settings, command)
+            assert told.exit_code == 1
+            assert "RISALA_STANDBY_URL is not set" in told.output

@@ -1,0 +1,3 @@
+from postgresql_server import postgresql
+
+__all__ = ["postgresql"]
