@@ -32,9 +32,11 @@ SAYS = (
 )
 """Of any module that says a statement, as the beginning of a string, or runs one."""
 HOT, READER, MIGRATION, BULK, FILE = "hot", "reader", "migration", "bulk", "file"
+SERVER = "server"
 """Hot: for each request, message, attempt, receipt or event. Reader: a look over several tables, or
 of which each row has its own expression. Migration: what makes the tables. Bulk: one statement
-for many rows. File: the database file as such."""
+for many rows. File: the database file as such. Server: PostgreSQL, which sqlite-utils does not
+know."""
 
 MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
@@ -151,6 +153,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/compat_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
+    "engine/upkeep/standby/postgresql/health.py": SERVER,
+    "engine/upkeep/standby/postgresql/lease.py": SERVER,
+    "engine/upkeep/standby/postgresql/pieces.py": SERVER,
+    "engine/upkeep/standby/postgresql/session.py": SERVER,
+    "engine/upkeep/standby/postgresql/tables.py": SERVER,
 }
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"

@@ -17,7 +17,7 @@ from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
-from risala.engine.upkeep.standby.places import lease_of
+from risala.engine.upkeep.standby.named_stores import lease_of
 from risala.engine.wiring.foundation import DATABASE, lost_by_nobody, unfenced
 from risala.http.server.server import BoundAddress, serve_app
 

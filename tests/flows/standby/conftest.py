@@ -1,3 +1,3 @@
-from postgresql_server import postgresql
+from programs.postgresql_server import postgresql
 
 __all__ = ["postgresql"]

@@ -12,11 +12,11 @@ import pytest
 from tests.flows.conftest import Premises, Service
 
 from patience import until
-from postgresql_server import PostgresqlServer
 from processes import run
+from programs.postgresql_server import PostgresqlServer
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.upkeep.standby.places import pieces_of
+from risala.engine.upkeep.standby.named_stores import pieces_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

@@ -9,7 +9,7 @@ from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.upkeep.doctor.findings import Finding, Grade
-from risala.engine.upkeep.standby.places import health_of, pieces_of
+from risala.engine.upkeep.standby.named_stores import health_of, pieces_of
 
 AGE_WARN_S: Final = 60
 """Pieces, or notes that there is nothing new, come every second; a longer gap means a problem."""

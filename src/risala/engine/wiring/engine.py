@@ -43,7 +43,7 @@ from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.overview import Running, statistics
 from risala.engine.upkeep.retention import Retention
-from risala.engine.upkeep.standby.places import pieces_of
+from risala.engine.upkeep.standby.named_stores import pieces_of
 from risala.engine.verify.sessions import (
     Reload,
     SessionsMessage,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from postgresql_server import PostgresqlServer, postgresql
+from programs.postgresql_server import PostgresqlServer, postgresql
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseMemory
 

@@ -24,7 +24,7 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep import shipping
 from risala.engine.upkeep.doctor.findings import Grade
-from risala.engine.upkeep.standby import places as choosing
+from risala.engine.upkeep.standby import named_stores
 from risala.engine.upkeep.standby.lease import LeaseLost, LeaseMemory, remember
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
@@ -231,13 +231,13 @@ class TestBadDays:
         section = StandbySection(copy="postgresql", lease="postgresql")
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RISALA_STANDBY_URL", tables.url(database=own))
-            assert choosing.make_ready(section).startswith("The tables are made")
-            assert choosing.make_ready(section).startswith("The tables were there already")
+            assert named_stores.make_ready(section).startswith("The tables are made")
+            assert named_stores.make_ready(section).startswith("The tables were there already")
             for number, told in ((0, "of an older Risala"), (99, "A newer Risala")):
                 tables.sql(f"UPDATE risala_standby.version SET number = {number}", own)
                 assert told in self.refused(self.session(tables, database=own))
             with pytest.raises(StorageUnusable, match="A newer Risala"):
-                choosing.make_ready(section)
+                named_stores.make_ready(section)
 
     def test_a_server_that_is_too_old(self, tables, monkeypatch):
         monkeypatch.setattr(tables_module, "SERVER_MIN", 990_000)
@@ -303,7 +303,7 @@ def test_without_the_driver_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
     section = StandbySection(copy="postgresql", lease="postgresql")
     with pytest.raises(StorageUnusable, match=r"pip install 'risala\[standby\]'"):
-        choosing.lease_of(section)
+        named_stores.lease_of(section)
 
 
 def test_who_does_not_use_it_imports_nothing_of_it(tmp_path):
@@ -311,7 +311,7 @@ def test_who_does_not_use_it_imports_nothing_of_it(tmp_path):
 import sys
 from pathlib import Path
 from risala.config.outward import StandbySection
-from risala.engine.upkeep.standby.places import health_of, lease_of, pieces_of
+from risala.engine.upkeep.standby.named_stores import health_of, lease_of, pieces_of
 
 where = StandbySection(directory=Path("."), lease_directory=Path("."))
 assert None not in (pieces_of(where, Path(".")), lease_of(where))

@@ -59,7 +59,7 @@ def init(options: Options) -> None:
     Example: risala standby init
     """
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.places import make_ready
+    from risala.engine.upkeep.standby.named_stores import make_ready
 
     try:
         done = make_ready(options.settings().standby)
@@ -84,7 +84,7 @@ def watch(options: Options, directory: Path | None) -> None:
     """
     from risala.app.standby import StandbyFault, run_standby
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.places import pieces_at
+    from risala.engine.upkeep.standby.named_stores import pieces_at
 
     settings = options.data_settings(creates=True)
     try:
@@ -108,7 +108,7 @@ def status(options: Options, directory: Path | None) -> None:
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso
-    from risala.engine.upkeep.standby.places import lease_of, pieces_at
+    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
 
     settings = options.data_settings(creates=True)
     try:
@@ -210,7 +210,7 @@ def _take(
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.upkeep.standby.lease import LeaseTaken
-    from risala.engine.upkeep.standby.places import lease_of, pieces_at
+    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
     from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
     data_dir = settings.storage.data_dir

@@ -76,13 +76,19 @@ def _examine(conn: Connection, installation: str) -> _Examined:
     row = conn.execute(_LEASE, (installation,)).fetchone()
     room = int(str(_value(conn, _ROOM)))
     server = str(_value(conn, "SHOW server_version"))
-    lease = None if row is None else (row[0], row[1], row[2], row[3], row[4])
+    lease = None
+    if row is not None:
+        epoch, holder, machine, is_released, is_over = row
+        lease = (epoch, holder, machine, is_released, is_over)
     return _Examined(server, answer_ms, room, tuple(f"{name} = off" for name in unsafe), lease)
 
 
 def _value(conn: Connection, query: str) -> object:
     row = conn.execute(query.encode()).fetchone()
-    return None if row is None else row[0]
+    if row is None:
+        return None
+    (value,) = row
+    return value
 
 
 def _of_lease(found: _Examined, mine: LeaseMemory, *, running: bool) -> list[Finding]:

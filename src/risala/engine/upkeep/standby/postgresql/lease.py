@@ -6,7 +6,6 @@ change the row if it is still ours, and to take is to give it a higher number.
 
 from __future__ import annotations
 
-import json
 import socket
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
@@ -53,10 +52,10 @@ class PostgresqlLease:
     def before(self, lease: SendLease) -> SendLease | None:
         given = (self._session.installation, lease.epoch)
         row = self._session.run(lambda conn: _row(conn, _FORMER, given))
-        if row is None or row[0] is None:
+        if row is None:
             return None
-        told = row[0] if isinstance(row[0], dict) else json.loads(row[0])
-        return SendLease(**told)
+        (former,) = row  # a dict, as psycopg hands on what is JSON
+        return None if former is None else SendLease(**former)
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)

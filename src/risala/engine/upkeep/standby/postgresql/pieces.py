@@ -151,17 +151,24 @@ class PostgresqlPieces:
 
     def current(self) -> Current | None:
         row = self._one(_SHIPPED)
-        return None if row is None else Current(row[0], row[1])
+        if row is None:
+            return None
+        generation, sha256, _, _ = row
+        return Current(generation, sha256)
 
     def shipped(self) -> Shipped | None:
         row = self._one(_SHIPPED)
-        return None if row is None else Shipped(row[0], row[2], row[3])
+        if row is None:
+            return None
+        generation, _, number, at = row
+        return Shipped(generation, number, at)
 
     def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
         number = 0
         with open(target, "wb") as file:
             while row := self._one(_READ_CHUNK, name=current.generation, number=number):
-                file.write(row[0])
+                (data,) = row
+                file.write(data)
                 number += 1
                 progress("copying", number, 0)
         if self._one(_IS_THERE, name=current.generation) is None:
@@ -171,7 +178,8 @@ class PostgresqlPieces:
         row = self._one(_READ, name=generation, number=number)
         if row is None:
             return None
-        return pieces.decode(row[0], f"Piece {number} in {self}", generation, number, last)
+        (data,) = row
+        return pieces.decode(data, f"Piece {number} in {self}", generation, number, last)
 
     def wait(self, span_s: float) -> None:
         """A pooler may not hand on what is said: so nobody waits for longer than ``span_s``."""

@@ -121,7 +121,10 @@ def version_of(conn: psycopg.Connection[tuple[Any, ...]]) -> int | None:
         row = conn.execute("SELECT number FROM risala_standby.version").fetchone()
     except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName):
         return None
-    return None if row is None else int(row[0])
+    if row is None:
+        return None
+    (number,) = row
+    return int(number)
 
 
 def make(conn: psycopg.Connection[tuple[Any, ...]]) -> bool:
@@ -129,8 +132,9 @@ def make(conn: psycopg.Connection[tuple[Any, ...]]) -> bool:
     with conn.transaction():
         # Two who make them at once: the second one waits, and finds them.
         conn.execute("SELECT pg_advisory_xact_lock(hashtext('risala_standby'))")
-        row = conn.execute("SELECT to_regclass('risala_standby.version')").fetchone()
-        there = None if row is None or row[0] is None else version_of(conn)
+        # Asked beforehand: what is refused would end the transaction.
+        query = "SELECT 1 WHERE to_regclass('risala_standby.version') IS NOT NULL"
+        there = None if conn.execute(query).fetchone() is None else version_of(conn)
         if there is not None and there >= VERSION:
             return False
         for step in _STEPS[there or 0 :]:
