@@ -92,6 +92,18 @@ ELSEWHERE: Final = (
         "::test_a_directory_that_is_full_for_a_while_misses_nothing",
     ),
     Elsewhere(
+        "The standby's PostgreSQL crashes and comes back",
+        "what was written meanwhile is shipped then, and nothing is missing",
+        "tests/engine/upkeep/standby/test_postgresql.py"
+        "::test_a_restart_loses_nothing_and_it_goes_on_by_itself",
+    ),
+    Elsewhere(
+        "A primary ships to PostgreSQL while another machine takes the lease",
+        "PostgreSQL refuses the piece, and the primary ends",
+        "tests/engine/upkeep/standby/test_postgresql.py"
+        "::test_a_piece_that_meets_a_takeover_half_way_is_refused",
+    ),
+    Elsewhere(
         "Nothing reaches the standby any more",
         "after five minutes the alert `standby_behind`, which is over once it is reached again",
         "tests/engine/upkeep/alerts/test_alerts.py::test_nothing_reaches_the_standby_any_more",

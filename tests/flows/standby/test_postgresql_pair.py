@@ -93,6 +93,7 @@ def test_a_primary_is_killed_and_what_was_pending_goes_on(pair):
     following = (sys.executable, "-m", "risala", "standby", "watch", "--config", str(pair.config))
     watch = pair.premises.process(*following, "--data", str(pair.standby.data))
     watch.wait_line(lambda line: line.startswith("Following PostgreSQL at "))
+    assert "The lease has number 1" in doctor(pair)
     assert pair.primary.command("carriers", "pause", "mattel").returncode == 0
     sent = pair.primary.send(account, body="goes on").json()["messageId"]
     until(lambda: is_pending(pair, sent), "the message is in PostgreSQL")
@@ -113,6 +114,22 @@ def test_a_primary_is_killed_and_what_was_pending_goes_on(pair):
     assert any("holds the lease, number 2" in line for line in pair.primary.process.errors)
     pair.standby.assert_books_agree()
     assert pair.simulator.texts()["goes on"] == 1
+
+
+def doctor(pair: Pair) -> str:
+    """What it says of the standby."""
+    told = pair.primary.command("doctor", "--json", "--config", str(pair.config))
+    found = [each for each in json.loads(told.stdout)["checks"] if each["name"] == "standby"]
+    assert "fail" not in [each["state"] for each in found], found
+    return " ".join(each["text"] for each in found)
+
+
+def test_without_an_address_the_service_says_so_and_ends(pair):
+    pair.config.with_name("secrets").unlink()
+    pair.primary.launch()
+    assert pair.primary.process.wait_exit() == 1
+    (line,) = pair.primary.process.errors
+    assert line.startswith(f"The variable {URL_ENV} is not set.")
 
 
 def _unheard(step: str, done: int, total: int) -> None:

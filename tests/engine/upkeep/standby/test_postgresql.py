@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 import trio
@@ -20,6 +21,7 @@ from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.piece_store import Fenced
 from risala.engine.journal.shipping.pieces import Current, Shipped
 from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep import shipping
@@ -139,6 +141,30 @@ class TestTheFence:
             places.lease.renew(lease, 0, 1)
 
 
+@contextmanager
+def full(tables) -> Iterator[None]:
+    """Pieces meet what PostgreSQL says of a full disk."""
+    tables.sql(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " RAISE EXCEPTION 'could not extend file \"base/1\": No space left on device'"
+        " USING ERRCODE = '53100'; END $$;"
+        " CREATE TRIGGER refuses BEFORE INSERT ON risala_standby.piece"
+        " FOR EACH ROW EXECUTE FUNCTION refuse()"
+    )
+    try:
+        yield
+    finally:
+        tables.sql("DROP FUNCTION refuse CASCADE")
+
+
+def is_back(session: PostgresqlSession) -> bool:
+    try:
+        session.run(lambda conn: conn.execute("SELECT 1"))
+    except PostgresqlRefused:
+        return False
+    return True
+
+
 def test_who_waits_hears_of_what_is_new(places, database):
     ship(places.pieces, database)
     other = places.another().pieces
@@ -179,6 +205,41 @@ class TestBadDays:
             " WHERE application_name = 'risala standby'"
         )
         assert places.lease.renew(lease, 0, 1).count == 1
+
+    @pytest.mark.slow
+    async def test_a_full_disk_loses_nothing_and_the_generation_goes_on(
+        self, places, database, tables, tmp_path
+    ):
+        copy = StandbyCopy(tmp_path / "second", places.another().pieces)
+        standing = ShippingStatus()
+        async with opened(database) as journal, trio.open_nursery() as nursery:
+            store, clock = places.pieces, SystemClock()
+            shipper = Shipper(journal, store, clock, 0.01, again_s=0.01, standing=standing)
+            nursery.start_soon(shipper.run)
+            await until_true(lambda: is_same(copy, tmp_path, database))
+            generation = store.current()
+            with full(tables):
+                for number in range(30):
+                    await journal.commit(put(number, 5000))
+                await until_true(lambda: "no room left" in (standing.failing or ""))
+            await until_true(lambda: is_same(copy, tmp_path, database))
+            assert store.current() == generation
+            nursery.cancel_scope.cancel()
+
+    def test_no_connection_is_left_and_then_one_is(self, tables):
+        session = PostgresqlSession(tables.url(), "any")
+        taken = []
+        try:
+            with suppress(psycopg.OperationalError):
+                while True:
+                    taken.append(psycopg.connect(tables.url()))
+            with pytest.raises(PostgresqlRefused, match="has no connection left"):
+                session.run(lambda conn: conn.execute("SELECT 1"))
+        finally:
+            for each in taken:
+                each.close()
+        until(lambda: is_back(session), "a connection is free")
+        session.close()
 
     def session(self, tables, **given) -> PostgresqlSession:
         return PostgresqlSession(tables.url(**given), "any")
