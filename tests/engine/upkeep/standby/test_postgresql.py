@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import threading
@@ -11,8 +12,9 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 import trio
 from sqlite_utils.utils import sqlite3
-from tests.engine.upkeep.standby.test_stores import PART, is_same, opened, put, ship
+from tests.engine.upkeep.standby.test_stores import PART, is_same, opened, put, ship, unheard
 
+from cases import first
 from patience import HANG_S, until, until_true
 from processes import environment
 from risala.config.outward import StandbySection
@@ -141,6 +143,14 @@ class TestTheFence:
             places.lease.renew(lease, 0, 1)
 
 
+def cut(tables) -> None:
+    """End all connections, in the middle of whatever they do."""
+    tables.sql(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE application_name = 'risala standby'"
+    )
+
+
 @contextmanager
 def full(tables) -> Iterator[None]:
     """Pieces meet what PostgreSQL says of a full disk."""
@@ -198,12 +208,31 @@ class TestBadDays:
             await until_true(lambda: is_same(copy, tmp_path, database))
             nursery.cancel_scope.cancel()
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("seed", first(1, range(4)))
+    async def test_whatever_is_cut_off_at_any_moment_the_copy_becomes_the_same(
+        self, places, database, tables, tmp_path, seed
+    ):
+        """Connections are cut in the middle of statements: whether those were done is unknown."""
+        chance, copy = random.Random(seed), StandbyCopy(tmp_path / "2", places.another().pieces)
+        async with opened(database) as journal, trio.open_nursery() as nursery:
+            shipper = Shipper(journal, places.pieces, SystemClock(), 0.001, again_s=0.001)
+            nursery.start_soon(shipper.run)
+            for number in range(20):
+                for _ in range(chance.randrange(10)):
+                    await journal.commit(put(chance.randrange(50), chance.choice((10, 20_000))))
+                if number % 3 == 0:
+                    await trio.to_thread.run_sync(cut, tables)
+                else:
+                    await trio.sleep(0.005 * chance.random())
+                with suppress(OSError):
+                    await trio.to_thread.run_sync(copy.follow, unheard)
+            await until_true(lambda: is_same(copy, tmp_path, database))
+            nursery.cancel_scope.cancel()
+
     def test_a_connection_that_ended_meanwhile_is_made_again(self, places, tables):
         lease = places.lease.highest()
-        tables.sql(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE application_name = 'risala standby'"
-        )
+        cut(tables)
         assert places.lease.renew(lease, 0, 1).count == 1
 
     @pytest.mark.slow
