@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -80,6 +81,10 @@ class PostgresqlServer:
         self._write("pg_hba.conf", rules, fresh=True)
         self.sql("SELECT pg_reload_conf()")
 
+    def run(self, program: str, *options: str) -> str:
+        """A program as the server's user; what it says."""
+        return self._run(program, *options)
+
     def remove(self) -> None:
         subprocess.run(
             self._command("pg_ctl", "-D", str(self._data), "-m", "immediate", "stop"),
@@ -113,6 +118,54 @@ class PostgresqlServer:
             text = said.read()
         assert done.returncode == 0, f"{program}: {text}"
         return text
+
+
+POOLED = """
+[databases]
+* = host={folder} port={port} user=postgres
+[pgbouncer]
+listen_addr =
+unix_socket_dir = {folder}
+listen_port = {own}
+auth_type = any
+pool_mode = transaction
+logfile = {folder}/pooler.log
+pidfile = {folder}/pooler.pid
+"""
+
+
+class Pooler:
+    """PgBouncer before a server: each transaction gets another connection."""
+
+    PORT = PORT + 1
+
+    def __init__(self, server: PostgresqlServer, program: str) -> None:
+        self._server = server
+        settings = server.folder / "pooler.ini"
+        given = {"folder": server.folder, "port": PORT, "own": self.PORT}
+        settings.write_text(POOLED.format(**given))
+        settings.chmod(0o644)
+        server.run(program, "-d", str(settings))
+        self._pid = server.folder / "pooler.pid"
+
+    @property
+    def url(self) -> str:
+        return f"{self._server.url()}&port={self.PORT}"
+
+    def end(self) -> None:
+        os.kill(int(self._pid.read_text()), signal.SIGTERM)
+
+
+@pytest.fixture(scope="session")
+def pooler(postgresql: PostgresqlServer) -> Iterator[Pooler]:
+    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+    if program is None:
+        pytest.skip("there is no PgBouncer here: sudo apt-get install pgbouncer")
+    found = Pooler(postgresql, program)
+    try:
+        yield found
+    finally:
+        found.end()
 
 
 @pytest.fixture(scope="session")

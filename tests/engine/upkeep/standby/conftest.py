@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from programs.postgresql_server import PostgresqlServer, postgresql
+from programs.postgresql_server import PostgresqlServer, pooler, postgresql
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseMemory
 
-__all__ = ["postgresql"]
+__all__ = ["pooler", "postgresql"]
 
 KINDS = ("directory", "postgresql")
 
@@ -46,6 +46,15 @@ def installation() -> str:
 
 @pytest.fixture
 def in_postgresql(tables, installation) -> Iterator[Places]:
+    yield from reached_by(tables.url(), installation)
+
+
+@pytest.fixture
+def in_pool(tables, pooler, installation) -> Iterator[Places]:
+    yield from reached_by(pooler.url, installation)
+
+
+def reached_by(url: str, installation: str) -> Iterator[Places]:
     from risala.engine.upkeep.standby.postgresql.lease import PostgresqlLease
     from risala.engine.upkeep.standby.postgresql.pieces import CHANNEL, PostgresqlPieces
     from risala.engine.upkeep.standby.postgresql.session import PostgresqlSession
@@ -53,7 +62,7 @@ def in_postgresql(tables, installation) -> Iterator[Places]:
     sessions = []
 
     def session(begin: str | None = None) -> PostgresqlSession:
-        sessions.append(PostgresqlSession(tables.url(), installation, begin=begin))
+        sessions.append(PostgresqlSession(url, installation, begin=begin))
         return sessions[-1]
 
     def another(holder: str = "a", epoch: int = 1) -> Places:

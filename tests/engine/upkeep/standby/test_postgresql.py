@@ -186,6 +186,23 @@ def test_who_waits_hears_of_what_is_new(places, database):
     assert not thread.is_alive()
 
 
+@pytest.mark.slow
+async def test_by_a_pooler_all_goes_on_and_who_follows_looks_by_itself(in_pool, database, tmp_path):
+    lease = in_pool.lease.take("a", TERM_S, 0, 1, 1)
+    copy = StandbyCopy(tmp_path / "second", in_pool.another().pieces)
+    async with opened(database) as journal, trio.open_nursery() as nursery:
+        nursery.start_soon(Shipper(journal, in_pool.pieces, SystemClock(), 0.01).run)
+        for number in range(50):
+            await journal.commit(put(number, 5000))
+            lease = in_pool.lease.renew(lease, 0, 1)
+        await trio.to_thread.run_sync(copy.store.wait, 0.01)
+        await until_true(lambda: is_same(copy, tmp_path, database))
+        nursery.cancel_scope.cancel()
+    in_pool.another().lease.take("b", TERM_S, 0, 1, 2)
+    with pytest.raises(Fenced):
+        in_pool.pieces.note(Shipped("one", 9, 9))
+
+
 class TestBadDays:
     @pytest.mark.slow
     async def test_a_restart_loses_nothing_and_it_goes_on_by_itself(
@@ -294,6 +311,11 @@ class TestBadDays:
     def test_too_many_connections(self, tables):
         tables.sql("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0")
         assert "no connection left" in self.refused(self.session(tables, user="crowded"))
+
+    def test_a_server_that_takes_no_writes_as_a_replica_does(self, tables):
+        tables.sql("CREATE ROLE reader LOGIN")
+        tables.sql("ALTER ROLE reader SET default_transaction_read_only = on")
+        assert "takes no writes" in self.refused(self.session(tables, user="reader"))
 
     def test_a_user_without_rights(self, tables):
         tables.sql("CREATE ROLE stranger LOGIN")
