@@ -70,6 +70,7 @@ class Letters:
             MailKind.ADDRESS_CHANGED: self._address_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
+            MailKind.KEY_EXPIRES: self._key_expires,
             MailKind.PAYMENT_CONFIRMED: self._payment,
             MailKind.PAYMENT_REFUSED: self._payment,
             MailKind.ALERT_RAISED: self._alert,
@@ -142,6 +143,18 @@ class Letters:
             "balance": money(owed.details["balance"]),
             "currency": organization.currency,
             "url": f"{self._url}/app/{organization.id}/billing",
+        }
+
+    def _key_expires(self, owed: OwedMail, _: Words) -> Values | None:
+        key = self._accounts.key(owed.details["key"])
+        if key.expires_at is None or key.expires_at != owed.details["expires_at"]:
+            return None
+        organization = self._accounts.organization(key.organization_id)
+        return {
+            "organization": _named(organization),
+            "key": f"{key.name or ''} …{key.last4}".strip(),
+            "when": _moment(key.expires_at),
+            "url": f"{self._url}/app/{organization.id}/keys/{key.id}",
         }
 
     def _payment(self, owed: OwedMail, _: Words) -> Values:

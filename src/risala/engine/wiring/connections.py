@@ -123,7 +123,8 @@ class Outward:
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
         await start(
-            "people's upkeep", partial(keep_tidy, services.repositories, self.recorder.clock)
+            "people's upkeep",
+            partial(keep_tidy, services.repositories, self.recorder.clock, self.post),
         )
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)

@@ -31,9 +31,9 @@ ORGANIZATIONS: Final = Rows.of_record(
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
 
 
-_KEYS: Final = Rows.of_record(ApiKey)
-_KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
-_KEY_BY_OLD_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
+KEYS: Final = Rows.of_record(ApiKey)
+_KEY_BY_HASH: Final = f"SELECT {KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
+_KEY_BY_OLD_HASH: Final = f"SELECT {KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
 
 
 def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
@@ -133,7 +133,7 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
 
 def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
     """The keys of an organization, the oldest first."""
-    return _KEYS.find(
+    return KEYS.find(
         table(conn, "api_keys"),
         "organization_id = ?",
         (organization_id,),
@@ -147,7 +147,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
+    found = KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
     if not found:
         raise NotFound(f"There is no key {key_id}.")
     return found[0]
@@ -156,13 +156,13 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
 def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
     """The key of this value, by the hash of that."""
     row = conn.execute(_KEY_BY_HASH, (digest,)).fetchone()
-    return None if row is None else _KEYS.of(row)
+    return None if row is None else KEYS.of(row)
 
 
 def key_by_old_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
     """The key that had this value before it was rotated."""
     row = conn.execute(_KEY_BY_OLD_HASH, (digest,)).fetchone()
-    return None if row is None else _KEYS.of(row)
+    return None if row is None else KEYS.of(row)
 
 
 def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> ApiKey:

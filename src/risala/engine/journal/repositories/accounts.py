@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.accounts import accounts, countries, credentials, hooks, spending
+from risala.engine.journal.accounts import (
+    accounts,
+    countries,
+    credentials,
+    hooks,
+    key_reminders,
+    spending,
+)
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 
@@ -55,6 +62,7 @@ class KeyRepository:
     end_old_value = audited_command(accounts.end_old_value)
     delete = audited_command(accounts.delete_key)
     touch = command(accounts.touch_keys)
+    owe_reminders = command(key_reminders.owe_reminders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class MailKind(StrEnum):
     LOW_BALANCE = "low_balance"
     PAYMENT_CONFIRMED = "payment_confirmed"
     PAYMENT_REFUSED = "payment_refused"
+    KEY_EXPIRES = "key_expires"
     ALERT_RAISED = "alert_raised"
     ALERT_OVER = "alert_over"
     AUDIT_HEAD = "audit_head"

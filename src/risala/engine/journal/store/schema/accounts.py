@@ -97,3 +97,9 @@ ALTER TABLE api_keys ADD COLUMN expires_at INTEGER;
 -- The client's address of its last use; null: unknown, or a publishable key.
 ALTER TABLE api_keys ADD COLUMN last_used_address TEXT;
 """
+
+KEY_REMINDERS: Final = """
+-- When its owners were last told that a key expires soon; null: never.
+ALTER TABLE api_keys ADD COLUMN reminded_at INTEGER;
+CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE expires_at IS NOT NULL;
+"""

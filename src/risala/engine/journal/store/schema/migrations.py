@@ -15,7 +15,7 @@ from typing import Final
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.store.schema.accounts import ACCOUNTS, KEY_EXPIRY
+from risala.engine.journal.store.schema.accounts import ACCOUNTS, KEY_EXPIRY, KEY_REMINDERS
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import CARRIERS
@@ -142,6 +142,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     ),
     CHAIN: (ADD_HASH, chain_lines, GUARD_AGAIN),
     "v1.1_key_expiry": (KEY_EXPIRY,),
+    "v1.1_key_reminders": (KEY_REMINDERS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
