@@ -45,6 +45,7 @@ def made(top: Path, build: Path, root: Path, python: str) -> Path:
     run(*install, "--no-deps", "--no-index", str(wheel))
     name = Path(os.path.realpath(python)).name
     _settle(home, name)
+    compiled(python, root, home / "lib")
     _nothing_of(str(build), home)
     (site,) = home.glob("lib/python3*/site-packages")
     return site
@@ -82,6 +83,20 @@ def _settle(home: Path, python: str) -> None:
         origin = record.with_name("direct_url.json")  # where the wheel lay at the build
         origin.unlink(missing_ok=True)
         record.write_text(_REMOVED.sub("", record.read_text("utf-8")), "utf-8")
+
+
+def compiled(python: str, root: Path, lib: Path) -> None:
+    """Compile all modules, so that neither an upgrade nor the first start has to.
+
+    The service may not write there. The modules are not compared with their sources' dates, which
+    dpkg sets; the package depends on this very Python, whose minor version all of them are for.
+    """
+    places = ("-s", str(root), "-p", "/")  # what a traceback names
+    run(
+        *(python, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
+        *(*places, str(lib)),
+        env={**os.environ, "PYTHONHASHSEED": "0"},  # the order of sets: the same bytes each time
+    )
 
 
 def _nothing_of(build: str, home: Path) -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -71,10 +72,14 @@ class Machines:
                 base = image(debian, self._folder)
             self.kind = self._kind(base)
             self._console.print(f"Debian {debian}: {self.kind}")
-            with self._busy(f"Debian {debian}: the packages"):
-                built = packages(base, self._base, self._folder)
+
+            @cache
+            def built() -> Packages:
+                with self._busy(f"Debian {debian}: the packages"):
+                    return packages(base, self._base, self._folder)
+
             if "package" in self._only:
-                self._package(base, built, here)
+                self._package(base, built(), here)
             if "clock" in self._only:
                 self._clock(base, built, here)
             self._keep_consoles(here)
@@ -123,12 +128,13 @@ class Machines:
         self._console.print(line, highlight=False)
         return came
 
-    def _clock(self, base: Image, built: Packages, place: Path) -> None:
+    def _clock(self, base: Image, built: Callable[[], Packages], place: Path) -> None:
         for way in clock.WAYS:
+            package = built().now if way.has_package else None
             with self._busy(f"Debian {base.debian}: {way.name}") as said:
                 try:
                     machine = self._machine(base, place, "bare", memory_mib=BUILD_MEMORY_MIB)
-                    walked = clock.walk(machine, base.debian, way, built, said)
+                    walked = clock.walk(machine, base.debian, way, package, said)
                 except StepFailed as error:
                     self.came.append(Came(way.name, base.debian, str(error), 0.0, held=False))
                     self._console.print(f"[red]✗[/] {escape(way.name)}: {escape(str(error))}")

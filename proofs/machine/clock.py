@@ -16,7 +16,7 @@ from typing import Final
 from proofs.evidence import ROOT
 from proofs.machine.image import USER
 from proofs.machine.machine import Machine, StepFailed
-from proofs.machine.packages import Packages, now, unpack
+from proofs.machine.packages import now, unpack
 
 README: Final = "README.md"
 PACKAGE: Final = "docs/how-to/install-the-package.md"
@@ -83,7 +83,7 @@ WAYS: Final = (
         "",
         "**The service starts after",
         (
-            "sudo apt-get install -y python3-venv dpkg-dev",
+            "sudo apt-get install -y --no-install-recommends python3-venv dpkg-dev",
             "make deb",
             "sudo apt-get install ./dist/risala_*.deb curl",
         ),
@@ -118,9 +118,9 @@ def words(text: str) -> int:
 
 
 def walk(
-    machine: Machine, debian: str, way: Way, packages: Packages, said: Callable[[str], None]
+    machine: Machine, debian: str, way: Way, package: Path | None, said: Callable[[str], None]
 ) -> Walked:
-    """Go a way on a machine that has nothing yet.
+    """Go a way on a machine that has nothing yet, or the package, where the way begins with it.
 
     Raises:
         StepFailed: a command failed, or no message was delivered.
@@ -130,9 +130,9 @@ def walk(
     with machine as guest:
         guest.put("/etc/apt/apt.conf.d/99yes", ASSUME_YES.encode())
         source = f"/home/{USER}/risala"
-        if way.has_package:
+        if package is not None:
             guest.run(f"mkdir -p {source}/dist")
-            guest.put(f"{source}/dist/{packages.now.name}", packages.now.read_bytes())
+            guest.put(f"{source}/dist/{package.name}", package.read_bytes())
         else:
             unpack(guest, now(), source)
         guest.run(f"chown -R {USER}: {source}")

@@ -128,7 +128,7 @@ class Container(Machine):
         command += ["--private-network", "--resolv-conf=off", f"--directory={self._root}"]
         with self.console.open("ab") as console:
             return subprocess.Popen(
-                ["nice", "-n", "15", *command, "--console=pipe"],
+                [*command, "--console=pipe"],
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=console,

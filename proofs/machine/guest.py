@@ -178,7 +178,7 @@ class Guest(Machine):
         if self._modem:
             chardevs.append(f"socket,id=modem,host=127.0.0.1,port={self._modem},reconnect=1")
             devices += ["qemu-xhci", "usb-serial,chardev=modem,always-plugged=on"]
-        command = ["nice", "-n", "15", "qemu-system-x86_64", "-nodefaults", "-no-user-config"]
+        command = ["qemu-system-x86_64", "-nodefaults", "-no-user-config"]
         command += [word for pair in options.items() for word in pair]
         command += [word for each in chardevs for word in ("-chardev", each)]
         return command + [word for each in devices for word in ("-device", each)]

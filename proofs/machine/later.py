@@ -8,6 +8,7 @@ from typing import Final
 from proofs.machine.machine import Machine
 from proofs.machine.world import (
     CLI,
+    MAKE_SHIPPED,
     TEXT,
     URL,
     World,
@@ -46,10 +47,12 @@ def upgraded(world: World) -> str:
     """An upgrade to the package of this commit"""
     guest = world.first
     before = guest.run("systemctl show -P MainPID risala")
+    guest.run(f"touch /run/watched; nohup sh -c '{_WATCH}' >/run/failed 2>/dev/null &")
     install(guest, world.packages.now)
     guest.run("dpkg --verify risala")
     ready(guest)
     wants(guest.run("systemctl show -P MainPID risala") != before, "the old process runs on")
+    down_s = _down_s(guest)
     there(world, guest)
     sent_again(world, guest)
     guest.run("systemctl stop risala; systemctl disable -q risala-backup.timer")
@@ -61,7 +64,15 @@ def upgraded(world: World) -> str:
     guest.run("systemctl start risala; systemctl enable -q --now risala-backup.timer")
     ready(guest)
     settled(guest)
-    return guest.run("dpkg-query -W -f '${Version}' risala") + "; what was stopped stayed so"
+    version = guest.run("dpkg-query -W -f '${Version}' risala")
+    return f"{version}; the service was down for {down_s:.0f} s; what was stopped stayed so"
+
+
+def _down_s(guest: Machine) -> float:
+    """From the first answer that failed to the last one, since it is watched."""
+    guest.run("rm /run/watched")
+    failed = [float(line) for line in guest.run("cat /run/failed").splitlines()]
+    return failed[-1] - failed[0] if failed else 0.0
 
 
 def timed(world: World) -> str:
@@ -76,10 +87,15 @@ def timed(world: World) -> str:
     settled(guest)
     (line,) = guest.run("stat -c '%a %U %s' /var/backups/risala/*T*.db").splitlines()
     wants(line.startswith("600 risala "), f"the backup's file is {line}")
+    guest.run(f"rm -r {ROOM}; systemctl daemon-reload")  # no purge takes what an operator wrote
     ready(guest)
     return f"{int(line.split()[2]) / 1000:.0f} kB, and only its owner can read it"
 
 
+_WATCH: Final = (
+    f"while test -e /run/watched; do curl -sf -m 2 -o /dev/null {URL}/readyz"
+    " || date +%s.%N; sleep 0.5; done"
+)
 _BACKED_UP: Final = (
     "ls /var/backups/risala/*T*.db.sha256"
     " && systemctl show -P Result -P ActiveState risala-backup | grep -q inactive && echo done"
@@ -89,9 +105,9 @@ _BACKED_UP: Final = (
 def standing_by(world: World) -> str:
     """risala-standby.service follows, on the second machine"""
     first, second = world.first, world.second
-    moved_settings(world)
     first.run("tar -C /mnt -cf /run/shipped.tar standby")
     second.put("/run/shipped.tar", first.get("/run/shipped.tar"))
+    second.run("systemctl stop risala; rm -r /mnt/standby")  # it has shipped too, since it served
     second.run("tar -C /mnt -xf /run/shipped.tar; systemctl start risala-standby")
     second.until("healthz", lambda: second.tried(f"curl -sf {URL}/healthz")[0] == 0)
     _, ready_said = second.tried(f"curl -s -o /dev/null -w '%{{http_code}}' {URL}/readyz")
@@ -103,7 +119,7 @@ def standing_by(world: World) -> str:
 
 
 def moved_settings(world: World) -> None:
-    """The second machine gets the package, the settings and the server's key."""
+    """The second machine gets the package, the settings and the passwords."""
     first, second = world.first, world.second
     second.run("apt-get update -q; apt-get install -q -y curl")
     install(second, world.packages.now)
@@ -113,12 +129,14 @@ def moved_settings(world: World) -> None:
         "/etc/systemd/system/lab.service",
     ):
         second.put(path, first.get(path))
+    second.run(MAKE_SHIPPED)
     second.run("systemctl daemon-reload; systemctl enable --now lab")
 
 
 def restored(world: World) -> str:
     """A backup goes to the second machine, which restores it and serves"""
     first, second = world.first, world.second
+    moved_settings(world)
     first.run(f"cd /; {CLI} backup {BACKUP}")
     world.balance = _balance(first)
     for path in (BACKUP, f"{BACKUP}.sha256"):
@@ -150,7 +168,7 @@ def removed(world: World) -> str:
 def purged(world: World) -> str:
     """A purge leaves the backups and their user alone"""
     guest = world.first
-    guest.run("apt-get purge -q -y risala; apt-get autoremove -q -y; dpkg --audit")
+    guest.run("apt-get purge -q -y risala; apt-get autoremove -q -y --purge; dpkg --audit")
     left = sorted(each for each in paths(guest) - world.paths if not LEFT.fullmatch(each))
     wants(not left, f"left behind: {' '.join(left[:10])}")
     guest.run("id risala >/dev/null; ls /var/backups/risala/*.db")

@@ -24,7 +24,11 @@ PACKED: Final = (
     "LICENSE",
 )
 """What a package is made of: other changes make no other package."""
-TOOLS: Final = "apt-get update -q; apt-get install -q -y make python3-venv dpkg-dev"
+TOOLS: Final = (
+    "echo force-unsafe-io >/etc/dpkg/dpkg.cfg.d/unsafe-io; apt-get update -q;"
+    " apt-get install -q -y --no-install-recommends make python3-venv dpkg-dev"
+)
+"""A folder that only builds packages need not outlive a power cut."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ CLI: Final = (
 """As ``README.Debian`` tells the operator to type it."""
 PASSWORD: Final = "s3cret-9f"
 TEXT: Final = "Salam from a real machine"
+MAKE_SHIPPED: Final = "install -d -o risala -g risala -m 700 /mnt/standby/shipped"
+"""Where the service ships its copy for a standby: Risala does not make it."""
 URL: Final = "http://127.0.0.1:8080"
 
 

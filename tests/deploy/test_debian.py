@@ -1,6 +1,7 @@
 """The Debian package, built without its Python environment: everything else is in it."""
 
 import gzip
+import marshal
 import re
 import shutil
 import subprocess
@@ -228,3 +229,18 @@ def test_a_path_of_the_build_that_is_left_ends_it(tmp_path):
     (tmp_path / "module.py").write_text("HERE = '/build/deb'\n")
     with pytest.raises(SystemExit, match=r"module\.py"):
         environment._nothing_of("/build/deb", tmp_path)
+
+
+def test_modules_come_compiled_and_name_the_place_where_they_are_installed(tmp_path):
+    site = tmp_path / environment.HOME / "lib/python3/site-packages"
+    site.mkdir(parents=True)
+    (site / "one.py").write_text("def where():\n    pass\n")
+    environment.compiled(sys.executable, tmp_path, site.parents[1])
+    (module,) = (site / "__pycache__").iterdir()
+    content = module.read_bytes()
+    assert content[4:8] == b"\x01\0\0\0"  # by a hash, and nobody compares it
+    code = marshal.loads(content[16:])
+    assert code.co_filename == f"/{environment.HOME}/lib/python3/site-packages/one.py"
+    # So no script of dpkg's has to: an upgrade would keep the service down meanwhile.
+    for name in SCRIPTS:
+        assert "compileall" not in (ROOT / "deploy/debian" / name).read_text()
