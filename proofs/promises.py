@@ -53,7 +53,7 @@ def promises() -> Promises:
 
 def broken(old: Promises, new: Promises) -> list[str]:
     """What is no longer as it was promised, as sentences."""
-    gone = [f"{name} is gone." for name in old if name not in new and _other(name) not in new]
+    gone = [f"{name} is gone." for name in old if name not in new and not _optional(name) & {*new}]
     changed = [
         f"{name} was {what}, and is {new[name]}."
         for name, what in old.items()
@@ -67,9 +67,12 @@ def broken(old: Promises, new: Promises) -> list[str]:
     return sorted([*gone, *changed, *required])
 
 
-def _other(name: str) -> str:
-    """What must be given may become optional."""
-    return name.removesuffix(MUST) if name.endswith(MUST) else name
+def _optional(name: str) -> set[str]:
+    """The names of what had to be given, if it need not be given any longer."""
+    if not name.endswith(MUST):
+        return set()
+    thing, _, last = name.removesuffix(MUST).rpartition(" ")
+    return {f"{thing} {last}", f"{thing} [{last}]"}  # as click writes an argument
 
 
 def _is_asked_in_old(name: str, old: Promises) -> bool:

@@ -33,6 +33,7 @@ OLD = {
     "api POST /api/sms takes body!": "string",
     "command risala send": "a command",
     "command risala send --json": "an option",
+    "command risala send TEXT!": "an argument",
 }
 
 
@@ -66,6 +67,7 @@ def test_what_is_taken_away_is_found(change, found):
         {"command risala send --later": "an option"},
         {"command risala list": "a command", "command risala list --org!": "an option"},
         {"api POST /api/sms takes body!": None, "api POST /api/sms takes body": "string"},
+        {"command risala send TEXT!": None, "command risala send [TEXT]": "an argument"},
     ],
 )
 def test_more_may_come_and_less_may_be_asked_for(change):
