@@ -17,7 +17,7 @@ from typing import Final
 
 TOP: Final = Path(__file__).parents[2]
 TOOLS: Final = ("podman", "docker")
-"""The first that there is: Debian has both, and podman needs no root."""
+"""The first of them that is installed is used. Debian has both; podman needs no root."""
 NAME: Final = "localhost/risala"
 LATEST: Final = f"{NAME}:latest"
 BASE: Final = "docker.io/library/debian:bookworm-slim"
@@ -51,7 +51,7 @@ def found() -> str:
     """The tool of this machine.
 
     Raises:
-        SystemExit: there is none.
+        SystemExit: neither is installed.
     """
     for tool in TOOLS:
         if shutil.which(tool):

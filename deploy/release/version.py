@@ -38,10 +38,10 @@ def numbers(version: str) -> tuple[int, ...]:
     """A version to compare by.
 
     Raises:
-        SystemExit: it is none.
+        SystemExit: it is not three numbers.
     """
     if not FORM.fullmatch(version):
-        raise SystemExit(f"A version is three numbers, such as 1.0.0; {version!r} is none.")
+        raise SystemExit(f"{version!r} is no version. Write three numbers, such as 1.0.0.")
     return tuple(map(int, version.split(".")))
 
 

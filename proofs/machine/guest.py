@@ -109,7 +109,7 @@ class Guest(Machine):
         self._wire.settimeout(patience_s * self.times)
         self._wire.sendall(f"{verb} {len(content)} {path}\n".encode() + content)
         while not (line := self._line()).startswith("done "):
-            pass  # the agent was started anew
+            pass  # the agent was restarted
         _, code, size = line.split()
         return int(code), self._read(int(size))
 

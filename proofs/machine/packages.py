@@ -42,7 +42,7 @@ class Packages:
 def git(*arguments: str) -> str:
     """
     Raises:
-        CannotRun: git refused, such as for a commit that there is not.
+        CannotRun: git refused, for example because it does not know the commit.
     """
     command = ["git", "-C", str(ROOT), *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from mailing_book import MailingBook, assert_counted, number
+from mailing_book import MailingBook, assert_counted, new_row, number
 from risala.config.model import RetentionSection
 from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows
 from risala.engine.journal.repositories.retention import walk_on
@@ -108,6 +108,21 @@ def test_without_its_rows_a_mailing_neither_starts_nor_is_checked_again(books):
         books.change(draft.id, state=MailingState.SENDING)
     with pytest.raises(Conflict, match="no longer kept"):
         books.book.unit(partial(checking.begin_check, mailing_id=draft.id, values={}, clears=True))
+
+
+def test_an_erased_number_is_found_in_each_block_of_rows(books):
+    """The index by number is one for each 4,096 rows; a file's blank lines leave blocks out."""
+    places = (1, 4095, 4096, 8191, 50_000)
+    new = books.add()
+    books.store(new.id, *(new_row(row, number=number(7)) for row in places), new_row(50_001))
+    shown = number_figures.of(books.conn, books.organization_id, number(7))
+    assert shown.mailing_rows == len(places)
+    take = partial(
+        forgetting.take_number, organization_id=books.organization_id, number=number(7), limit=3
+    )
+    assert [books.book.unit(take)[0] for _ in range(3)] == [3, 2, 0]
+    left = rows.after(books.conn, books.key(new.id), 0, 10)
+    assert [each.number for each in left] == [*[None] * len(places), number(50_001)]
 
 
 def test_an_erased_number_is_in_no_row_and_on_no_list(books):

@@ -161,12 +161,13 @@ def test_a_bad_row_is_mended_in_place(books):
         books.book.unit(partial(checking.mend, mailing_id=new.id, new=new_row(7)))
 
 
-def test_a_mended_row_is_bad_where_another_that_is_sent_has_its_number(books):
+@pytest.mark.parametrize("row", [2, 4096, 90_000])
+def test_a_mended_row_is_bad_where_another_that_is_sent_has_its_number(books, row):
     new = books.add()
-    twice = new_row(2, RowFault.DOUBLE, number=number(1))
+    twice = new_row(row, RowFault.DOUBLE, number=number(1))
     books.store(new.id, new_row(1), twice)
     books.book.unit(partial(checking.finish_check, mailing_id=new.id))
-    mend = partial(checking.mend, mailing_id=new.id, new=new_row(2, number=number(1)))
+    mend = partial(checking.mend, mailing_id=new.id, new=new_row(row, number=number(1)))
     assert books.book.unit(mend).fault is RowFault.DOUBLE
     books.book.unit(partial(checking.leave_out, mailing_id=new.id, number=1))
     assert books.book.unit(mend).state is RowState.READY

@@ -30,7 +30,7 @@ def read(directory: Path) -> list[Head]:
 
 
 def last(directory: Path) -> Head | None:
-    """The newest head in a directory; None if it has none, or its last line is none."""
+    """The newest head in a directory; None: it has no heads, or its last line cannot be read."""
     try:
         with open(directory / HEADS_FILE, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
