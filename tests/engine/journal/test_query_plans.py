@@ -160,7 +160,7 @@ def an_end_of_everything(book):
     book.accept(organization_id)
     days = RetentionDays(1, 1, 1)
     book.unit(lambda conn: retention_days.choose(conn, organization_id, days))
-    for rule in all_rules(RetentionSection(), RetentionRepository(Store(None, conn))):
+    for rule in all_rules(RetentionSection(), RetentionRepository(Store(None, conn, None))):
         for walk in rule.walks:
             book.unit(partial(walk_on, walk=walk, now_ms=book.now_ms, after=""))
     number_figures.of(conn, organization_id, NUMBER)

@@ -42,7 +42,7 @@ def test_choices_that_are_not_shorter_make_no_rule():
 def walk(book, section=LONG):
     """What one pass of all rules takes out, by rule."""
     gone: Counter[str] = Counter()
-    for rule in all_rules(section, RetentionRepository(Store(None, book.conn))):
+    for rule in all_rules(section, RetentionRepository(Store(None, book.conn, None))):
         for each in rule.walks:
             done = Forgot(0, "", done=rule.days == 0)
             while not done.done:

@@ -22,6 +22,7 @@
         ├── Overloaded             an intake or a queue is full
         ├── Draining               the service is stopping
         ├── PolicyFailed           a policy of the operator's is no help
+        ├── SecretLost             a secret is sealed with a key that is not here
         └── StorageFailed          the disk is full or broken
             └── OutcomeUnknown     it failed in the commit: it is stored, or it is not
 """
@@ -227,6 +228,21 @@ class PolicyFailed(Unavailable):
         self, message: str = "The service cannot take messages right now. Send again in a moment."
     ) -> None:
         super().__init__(message)
+
+
+class SecretLost(Unavailable):
+    """A stored secret cannot be opened: its sealing key is not here, or it was changed."""
+
+    retry_after_s = 60
+
+    def __init__(self, purpose: str, identity: str) -> None:
+        super().__init__(
+            "A secret that is needed here cannot be opened. The operator of this service has to"
+            " bring its sealing key back, or the secret has to be made anew."
+        )
+        self.purpose = purpose
+        self.identity = identity
+        """The id of its row."""
 
 
 class StorageFailed(Unavailable):

@@ -144,7 +144,9 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
             async with trio.open_nursery() as inner:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
-                stored = Repositories.open(Store.open(journal))
+                store = Store.open(journal)
+                store.sealing.ring()  # makes the key, or says that it cannot be read
+                stored = Repositories.open(store)
                 clock, ids = seams.clock, seams.ids
                 home = settings.plan.home
                 accounts = Accounts(stored.organizations, stored.keys, clock, ids, home.time_zone)

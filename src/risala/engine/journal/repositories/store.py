@@ -13,6 +13,7 @@ import trio
 
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.store.watched import telling
 from risala.engine.journal.store.writer import Journal
@@ -37,12 +38,14 @@ class Store:
     journal: Journal
     reader: sqlite3.Connection
     """For reads on the loop's thread: by an index, and of a bounded number of rows."""
+    sealing: SealingKeys
+    """Seals the secrets that are stored, and opens them."""
     _scans: trio.CapacityLimiter = field(default_factory=_limiter)
 
     @classmethod
     def open(cls, journal: Journal) -> Store:
         """The store of a journal that runs."""
-        return cls(journal, journal.reader())
+        return cls(journal, journal.reader(), SealingKeys(journal.path.parent))
 
     async def commit(self, unit: Unit[T], by: AuditEntry | None = None) -> T:
         """Commit a unit of work, with its line of the audit trail if it has an entry.

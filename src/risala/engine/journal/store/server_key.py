@@ -12,6 +12,7 @@ import secrets
 from pathlib import Path
 from typing import Final
 
+from risala.engine.journal.store.key_file import write_key
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, StorageUnusable
 from risala.engine.rules.keyring import KEY_BYTES, KeyRing, read, written
@@ -79,7 +80,7 @@ class ServerKeys:
             since = now_ms + AHEAD_MS
             until = None if at_once else since + OLD_MS
             ring = self._ring.without_old(now_ms).rotated(secret, since, until)
-            _write(self._path, ring)
+            write_key(self._path, written(ring))
             if clock.now_ms() < since:  # else the disk was slow, and the time has come meanwhile
                 self._ring = ring
                 return ring
@@ -88,7 +89,7 @@ class ServerKeys:
         """Remove expired keys from the file; if it cannot be written, another time."""
         ring = self._ring.without_old(now_ms)
         if self._path is not None and ring != self._ring:
-            _write(self._path, ring)
+            write_key(self._path, written(ring))
             self._ring = ring
 
 
@@ -97,7 +98,7 @@ def _load(path: Path) -> KeyRing:
         return _parse(path.read_text(encoding="ascii"), str(path))
     except FileNotFoundError:
         ring = KeyRing.of(secrets.token_bytes(KEY_BYTES))
-        _write(path, ring)
+        write_key(path, written(ring))
         return ring
     except (OSError, UnicodeDecodeError) as error:
         raise StorageUnusable(f"{path} cannot be read: {error}.") from error
@@ -111,23 +112,3 @@ def _parse(text: str, where: str) -> KeyRing:
             "digits."
         )
     return ring
-
-
-def _write(path: Path, ring: KeyRing) -> None:
-    """Write keys atomically: after a crash the file is as it was, or whole."""
-    draft = path.with_suffix(".tmp")
-    try:
-        draft.unlink(missing_ok=True)
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
-        with open(os.open(draft, flags, 0o600), "w", encoding="ascii") as file:
-            file.write(written(ring))
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise StorageUnusable(f"{path} cannot be created: {error.strerror}.") from error

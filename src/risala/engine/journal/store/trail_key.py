@@ -6,11 +6,11 @@ it can sign a trail that they made up, so a copy of it belongs nowhere else.
 
 from __future__ import annotations
 
-import os
 import secrets
 from pathlib import Path
 from typing import Final
 
+from risala.engine.journal.store.key_file import write_key
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.rules.trail.heads import SEED_BYTES
 
@@ -37,15 +37,5 @@ def load(data_dir: Path) -> bytes:
 
 def _make(path: Path) -> bytes:
     seed = secrets.token_bytes(SEED_BYTES)
-    draft = path.with_name(f"{path.name}.tmp")
-    try:
-        draft.unlink(missing_ok=True)
-        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
-        with open(os.open(draft, flags, 0o600), "w", encoding="ascii") as file:
-            file.write(f"{seed.hex()}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise StorageUnusable(f"{path} cannot be created: {error.strerror}.") from error
+    write_key(path, f"{seed.hex()}\n")
     return seed

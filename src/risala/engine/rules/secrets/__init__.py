@@ -1,0 +1,1 @@
+"""Secrets that the database keeps, without the keys that open them."""
