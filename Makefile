@@ -186,7 +186,7 @@ $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-supply/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-.PHONY: dist bundle deb container release
+.PHONY: dist bundle deb container release develop
 dist: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## build the wheel and the sdist, in dist/, and check what they say of themselves
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 	$(VENV)-supply/bin/python -m twine check --strict dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`[.-]*
@@ -215,6 +215,9 @@ container: dist sbom ## build an image with podman or docker, from dist/; ARGS="
 
 release: $(VENV)/.stamp-dev ## make the release VERSION=…: commit, packages, checksums, tag; ARGS="--without container"
 	@PYTHONPATH=. $(BIN)/python -m deploy.release $(VERSION) $(ARGS)
+
+develop: $(VENV)/.stamp-dev ## after a release: make the commit from which on the source becomes VERSION=…
+	@PYTHONPATH=. $(BIN)/python -m deploy.release.develop $(VERSION)
 
 lock: ## write the hashed locks again from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock

@@ -32,7 +32,7 @@
 // a LostAnswerError here, and only what cannot be done twice is asked again after one: sends, which
 // carry one idempotency key in every attempt, and what only reads.
 
-export const VERSION = "1.0.0";
+export const VERSION = "1.1.0-dev.0";
 
 /** How long a call tries, and how it waits between two attempts. */
 export const RETRYING = Object.freeze({

@@ -15,6 +15,7 @@ from typing import Final
 from deploy.release import changelog
 from deploy.release.artefacts import ALL, NOTES, SUMS, Artefact, Unbuilt, sums
 from deploy.release.prepare import check, is_prepared, prepare, tag_of
+from deploy.release.version import numbers
 from deploy.release.workshop import Workshop
 from rich.console import Console
 
@@ -108,7 +109,14 @@ class Release:
         branch = self._shop.git("rev-parse", "--abbrev-ref", "HEAD")
         out(f"\n{tag_of(self._version)} is ready, and nothing has left this machine. Next:")
         out(f"  git push origin {branch} {tag_of(self._version)}", highlight=False)
+        following = f"make develop VERSION={_next_minor(self._version)}"
+        out(f"  {following}: what comes after is not {self._version}", highlight=False)
         out(f"  Upload the files of dist/SHA256SUMS, and {SUMS}, with dist/{NOTES} as the text.")
+
+
+def _next_minor(version: str) -> str:
+    major, minor, _ = numbers(version)
+    return f"{major}.{minor + 1}.0"
 
 
 def main(words: Sequence[str] | None = None, shop: Workshop | None = None) -> None:

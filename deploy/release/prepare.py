@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from deploy.release import changelog
-from deploy.release.version import current, numbers, set_version
+from deploy.release.version import current, numbers, planned, set_version
 from deploy.release.workshop import Workshop
 
 
@@ -34,15 +36,13 @@ def check(shop: Workshop, version: str) -> None:
         SystemExit: with the reason in a sentence.
     """
     wanted = numbers(version)
-    changed = shop.git("status", "--porcelain")
-    if changed:
-        raise SystemExit(f"These files are not committed:\n{changed}")
+    check_committed(shop)
     tag, head = tag_of(version), shop.git("rev-parse", "HEAD")
     if shop.git("tag", "--list", tag):
         if shop.git("rev-parse", f"{tag}^{{commit}}") != head:
             raise SystemExit(f"{tag} is released: it is another commit. Take the next version.")
         return
-    if wanted < numbers(current(shop.top)):
+    if wanted < planned(current(shop.top)):
         raise SystemExit(f"{version} is older than {current(shop.top)}, which the source has.")
     newest = max((numbers(each[1:]) for each in _tags(shop)), default=(0, 0, 0))
     if wanted <= newest:
@@ -50,6 +50,16 @@ def check(shop: Workshop, version: str) -> None:
         raise SystemExit(f"{version} is older than {said}, which is released.")
     if not is_prepared(shop, version) and not changelog.has_news(shop.top, version):
         raise SystemExit(f"changes/ is empty: there is nothing to say of {version}.")
+
+
+def check_committed(shop: Workshop) -> None:
+    """
+    Raises:
+        SystemExit: files were changed, and no commit has that.
+    """
+    changed = shop.git("status", "--porcelain")
+    if changed:
+        raise SystemExit(f"These files are not committed:\n{changed}")
 
 
 def _tags(shop: Workshop) -> list[str]:
@@ -62,14 +72,21 @@ def prepare(shop: Workshop, version: str) -> None:
     Raises:
         SystemExit: something failed.
     """
-    try:
+    with commit(shop, f"Risala {version}"):
         set_version(shop.top, version)
         day = f"{datetime.now(UTC):%Y-%m-%d}"
         changelog.fold(shop.top, version, day, shop.run)
         shop.run(*shop.make, "generated")
         store_promises(shop, version)
+
+
+@contextlib.contextmanager
+def commit(shop: Workshop, subject: str) -> Iterator[None]:
+    """Commit what is changed within. What fails leaves the source as it was."""
+    try:
+        yield
         shop.git("add", "--all")
-        shop.git("commit", "--quiet", "--message", f"Risala {version}")
+        shop.git("commit", "--quiet", "--message", subject)
     except BaseException:
         # Nothing was uncommitted before, so all that is there is this run's.
         shop.git("reset", "--quiet", "--hard", "HEAD")

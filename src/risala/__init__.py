@@ -1,3 +1,3 @@
 """SMS sending and phone verification on one machine."""
 
-__version__ = "1.0.0"
+__version__ = "1.1.0.dev0"

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -170,6 +171,13 @@ def test_a_release_is_newer_than_what_came_before_it(monkeypatch):
     assert control.debian_version("1.0.0.dev3", "2") == "1.0.0~dev3-2+deb12"
     told |= {"ID": "ubuntu", "VERSION_ID": "24.04"}
     assert control.debian_version("1.0.0", "1") == "1.0.0-1+ubuntu24.04"
+
+
+@needs_dpkg
+def test_dpkg_sorts_versions_as_they_come():
+    versions = ("0.9.9", "1.0.0.dev0", "1.0.0rc1", "1.0.0", "1.1.0.dev0", "1.1.0")
+    for older, newer in pairwise(control.debian_version(each, "1") for each in versions):
+        subprocess.run(["dpkg", "--compare-versions", older, "lt", newer], check=True)
 
 
 # -- what dpkg runs --------------------------------------------------------------------------------

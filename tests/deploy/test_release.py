@@ -11,9 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from deploy.release import changelog, version
+from deploy.release import changelog, develop, version
 from deploy.release.__main__ import main
 from deploy.release.artefacts import Artefact
+from deploy.release.prepare import tag_of
 from deploy.release.workshop import Workshop
 
 ROOT = Path(__file__).parents[2]
@@ -192,5 +193,43 @@ def test_every_place_of_the_source_names_the_same_version():
     now = version.current(ROOT)
     for place in version.PLACES:
         text = (ROOT / place.path).read_text("utf-8")
-        assert re.search(place.pattern, text), place.path
-        assert re.sub(place.pattern, rf"\g<1>{now}\g<2>", text) == text, place.path
+        again, count = place.named(text, now)
+        assert count, place.path
+        assert again == text, place.path
+
+
+def test_a_commit_after_a_release_does_not_call_itself_by_its_version():
+    tag = tag_of(version.current(ROOT))
+    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", "--quiet"]
+    released, head = (
+        subprocess.run([*command, each], check=False, capture_output=True, text=True).stdout
+        for each in (f"{tag}^{{commit}}", "HEAD")
+    )
+    assert released in ("", head), f"{tag} is out: make develop VERSION=…"
+
+
+@pytest.mark.slow
+def test_between_releases_the_source_is_on_its_way_to_the_next_one(shop, capsys):
+    release(shop, "1.0.0")
+    assert "make develop VERSION=1.1.0" in capsys.readouterr().out
+    for wanted in ("0.9.0", "1.0.0"):
+        with pytest.raises(SystemExit, match=rf"{wanted} does not come after 1\.0\.0, which"):
+            develop.main([wanted], shop)
+    develop.main(["1.1.0"], shop)
+    assert version.current(shop.top) == "1.1.0.dev0"
+    assert shop.git("log", "-1", "--format=%s") == "Here begins what becomes 1.1.0"
+    assert shop.git("status", "--porcelain") == ""
+    package = (shop.top / "clients/javascript/package.json").read_text()
+    assert '"version": "1.1.0-dev.0"' in package  # as npm wants it
+    page = (shop.top / "docs/quick-start/python.md").read_text()
+    assert "risala_client-1.1.0.dev0-py3-none-any.whl" in page
+    with pytest.raises(SystemExit, match=r"1\.1\.0 does not come after 1\.1\.0\.dev0"):
+        develop.main(["1.1.0"], shop)
+    (shop.top / "changes/+more.feature.md").write_text("It does more.\n")
+    shop.git("add", "--all")
+    shop.git("commit", "--quiet", "--message", "More")
+    with pytest.raises(SystemExit, match=r"1\.0\.1 is older than 1\.1\.0\.dev0, which"):
+        release(shop, "1.0.1")
+    release(shop, "1.1.0")
+    assert version.current(shop.top) == "1.1.0"
+    assert '"version": "1.1.0"' in (shop.top / "clients/javascript/package.json").read_text()
