@@ -76,10 +76,23 @@ def rows(section: str, *, page: Path = PAGE) -> list[list[str]]:
     Raises:
         LookupError: the page has no such place.
     """
+    return _lines(section, page)[2:]
+
+
+def header(section: str, *, page: Path = PAGE) -> list[str]:
+    """The names of the columns that the page has of a section now; nothing: it has no table yet.
+
+    Raises:
+        LookupError: the page has no such place.
+    """
+    return next(iter(_lines(section, page)), [])
+
+
+def _lines(section: str, page: Path) -> list[list[str]]:
     found = place(section).search(page.read_text("utf-8"))
     if found is None:
         raise LookupError(f"{page.name} has no place for {section!r}")
-    _, _, *lines = (line for line in found[2].splitlines() if line.startswith("| "))
+    lines = (line for line in found[2].splitlines() if line.startswith("| "))
     cells = (line.removeprefix("| ").removesuffix(" |").split(" | ") for line in lines)
     return [[cell.replace("\\|", "|") for cell in row] for row in cells]
 

@@ -17,7 +17,9 @@ CLOCK: Final = "clock"
 COMMAND: Final = "make machine-test"
 SAID_MAX: Final = 160
 """Characters in a cell; the first line of an error fits."""
+STEP: Final = "What is done"
 CLOCK_HEADER: Final = ("The way", "Debian", "Minutes", "Commands", "Words read")
+WHERE: Final = "Where"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def rows(came: Sequence[Came]) -> list[tuple[str, ...]]:
 
 
 def header(came: Sequence[Came]) -> tuple[str, ...]:
-    return ("What is done", *(f"Debian {each}" for each in sorted({each.debian for each in came})))
+    return (STEP, *(f"Debian {each}" for each in sorted({each.debian for each in came})))
 
 
 def _cell(came: Came | None) -> str:
@@ -80,19 +82,37 @@ def table(title: str, columns: Sequence[str], lines: Sequence[Sequence[str]]) ->
 def write(
     came: Sequence[Came], walked: Sequence[Walked], kind: str, page: Path = evidence.PAGE
 ) -> None:
-    """Write what was tried into the page.
+    """Write what was tried into the page; what it has of another Debian, or another way, stays.
 
     Args:
-        came: the steps.
-        walked: the ways to the first message.
+        came: the steps of one Debian, or none.
+        walked: the ways to the first message on it.
         kind: what the machines were made of.
         page: where.
     """
-    evidence.write(
-        SECTION,
-        (f"What is done, {kind}", *header(came)[1:]),
-        rows(came),
-        command=COMMAND,
-        page=page,
-    )
-    evidence.write(CLOCK, CLOCK_HEADER, clock_rows(walked), command=COMMAND, page=page)
+    if came:
+        columns, lines = _merged(came, kind, page)
+        evidence.write(SECTION, columns, lines, command=COMMAND, page=page)
+    if walked:
+        new = {(line[0], line[1]): [*line, kind] for line in clock_rows(walked)}
+        old = {(line[0], line[1]): line for line in evidence.rows(CLOCK, page=page)}
+        lines = [each for _, each in sorted((old | new).items(), key=lambda item: item[0][1])]
+        evidence.write(CLOCK, (*CLOCK_HEADER, WHERE), lines, command=COMMAND, page=page)
+
+
+def _merged(came: Sequence[Came], kind: str, page: Path) -> tuple[list[str], list[list[str]]]:
+    """The columns and rows of the page, with the new column instead of the old one."""
+    (debian,) = {each.debian for each in came}
+    names, old = evidence.header(SECTION, page=page), evidence.rows(SECTION, page=page)
+    columns = {
+        name: {line[0]: line[at] for line in old}
+        for at, name in enumerate(names)
+        if at and not name.startswith(f"Debian {debian},")
+    }
+    columns[f"Debian {debian}, {kind}, {evidence.commit()}"] = {
+        line[0]: line[1] for line in rows(came)
+    }
+    steps = dict.fromkeys([each.step for each in came] + [line[0] for line in old])
+    ordered = sorted(columns.items())
+    lines = [[step, *(cells.get(step, _cell(None)) for _, cells in ordered)] for step in steps]
+    return [STEP, *(name for name, _ in ordered)], lines

@@ -49,14 +49,23 @@ def test_a_failure_shows_in_its_cell_and_a_step_that_was_not_reached_too():
     ]
 
 
-def test_the_page_has_a_place_for_both_tables(tmp_path: Path):
+def test_the_page_has_a_place_for_both_tables_and_keeps_what_it_has_of_the_other(tmp_path: Path):
     page = tmp_path / "evidence.md"
     page.write_text("".join(f"<!-- {each}: begin -->\n<!-- {each}: end -->\n" for each in PLACES))
-    walked = [Walked(WAYS[0], "12", 90.0, 4, 100)]
-    report.write([Came("boot", "12", "up", 3.0)], walked, "in qemu", page)
+    walked = [Walked(WAYS[0], "13", 90.0, 4, 100)]
+    report.write(
+        [Came("boot", "13", "up", 3.0), Came("sent", "13", "it is", 1.0)], [], "in qemu", page
+    )
+    report.write([], walked, "in qemu", page)
+    for seconds in (5.0, 7.0):  # the later run takes the place of the earlier one
+        walked = [Walked(WAYS[0], "12", 60 * seconds, 4, 100)]
+        report.write([Came("boot", "12", "up", seconds)], walked, "in a container", page)
     told = page.read_text()
-    assert "| boot | up (3 s) |" in told
-    assert f"| {WAYS[0].name} | 12 | 1.5 | 4 | 100 |" in told
+    assert "| What is done | Debian 12, in a container, commit " in told
+    assert "| boot | up (7 s) | up (3 s) |\n| sent | not tried | it is (1 s) |" in told
+    assert f"| {WAYS[0].name} | 12 | 7.0 | 4 | 100 | in a container |" in told
+    assert f"| {WAYS[0].name} | 13 | 1.5 | 4 | 100 | in qemu |" in told
+    assert told.count("up (5 s)") + told.count("5.0") == 0
     for each in PLACES:
         assert f"<!-- {each}: begin -->" in report.evidence.PAGE.read_text("utf-8")
 
