@@ -1,4 +1,5 @@
-"""Faces read answers by their types, and JSON follows from records (decision 21)."""
+"""Faces read answers by their types, JSON follows from records (decision 21), and frozen
+dataclasses of the engine are the cheap ones."""
 
 from __future__ import annotations
 
@@ -54,3 +55,20 @@ def test_json_follows_from_records():
 def test_a_value_read_by_a_text_is_noticed():
     tree = ast.parse('name = answer["name"]; answer["seen"] = rows[0]["id"]')
     assert [ast.unparse(each) for each in subscripts(tree)] == ["answer['name']", "rows[0]['id']"]
+
+
+OWN_DATACLASS = ("engine", "http")
+"""Rooms with hundreds of frozen classes. Others have few, or their classes may be inherited from."""
+
+
+def test_frozen_classes_are_made_by_the_dataclass_that_costs_half():
+    """Import ``dataclass`` from ``risala.engine.dataclass``; ``InitVar`` needs the other one."""
+    found = [
+        path.relative_to(SOURCE).as_posix()
+        for room in OWN_DATACLASS
+        for path, tree in trees(sorted((SOURCE / room).glob("**/*.py")), r"frozen=True")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
+        if "dataclass" in (names := {each.name for each in node.names}) and "InitVar" not in names
+    ]
+    assert found == []

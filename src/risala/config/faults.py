@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, Final
 
 from pydantic_core import ErrorDetails
@@ -105,6 +104,9 @@ def unknown(path: Sequence[str | int], also: Iterable[str] = ()) -> str:
     *parent, name = path
     node = schema.node_at(parent)
     known = [*(schema.names_in(node) if node else ()), *also]
+    # With the first fault: a service whose settings are right does without the module.
+    from difflib import get_close_matches
+
     near = get_close_matches(str(name), known, n=1, cutoff=NEAR if parent else NEAR_TABLE)
     if near:
         return f'there is no such setting; did you mean "{near[0]}"?'

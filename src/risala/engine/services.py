@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -16,6 +16,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower

@@ -793,9 +793,9 @@ def test_all_faults_of_arguments_are_named_at_once():
 def test_what_comes_of_an_operation_is_frozen(name):
     result = OPERATIONS[name].result
     assert is_dataclass(result)
-    assert result.__dataclass_params__.frozen
+    assert result.__setattr__ is not object.__setattr__
     assert not any(each.type in ("list", "dict") for each in fields(result))
-    assert CodeConfiguration.__dataclass_params__.frozen
+    assert CodeConfiguration.__setattr__ is not object.__setattr__
 
 
 async def test_the_newest_lines_first_and_on_from_there(world, autojump_clock):

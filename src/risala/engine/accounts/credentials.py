@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 
@@ -18,6 +18,7 @@ import trio
 
 from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
 from risala.engine.accounts.last_uses import LastUses
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import CredentialRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

@@ -9,7 +9,7 @@ the file stops the log and nothing else.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ import trio
 
 from risala.config.requests import RequestLogSection
 from risala.engine.actors.bell import Bell
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal

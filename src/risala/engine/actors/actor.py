@@ -25,12 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import structlog
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Draining, EngineError, Overloaded, Unavailable
 
 M = TypeVar("M")

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextvars
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -20,6 +19,7 @@ import trio
 
 from risala.engine.actors.actor import Actor, ActorStatistics, Mailbox, Ref
 from risala.engine.actors.incarnation import Incarnation
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Draining, StorageFailed, machine_lacks
 
 M = TypeVar("M")

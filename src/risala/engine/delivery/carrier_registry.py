@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import structlog
@@ -18,6 +18,7 @@ import trio
 
 from risala.config.model import CarrierSection
 from risala.engine.actors.bell import Bell
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_runtime import CarrierRuntime
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.scheduler import Rearrange

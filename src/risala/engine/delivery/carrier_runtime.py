@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.driver_context import WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries

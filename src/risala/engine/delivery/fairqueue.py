@@ -11,9 +11,10 @@ from __future__ import annotations
 import heapq
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.records.messages import START, DueRow, Place
 

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import PurePath
 from types import FrameType
 from typing import Any, Final
@@ -22,6 +22,7 @@ from typing import Any, Final
 import structlog
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.suspects import Suspicion
 from risala.engine.model.clock import Clock
 from risala.engine.model.times import iso

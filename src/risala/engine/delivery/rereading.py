@@ -7,7 +7,6 @@ changed since, it is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import structlog
@@ -15,6 +14,7 @@ import trio
 
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import decimals_in_words

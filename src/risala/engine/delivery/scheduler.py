@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
@@ -17,6 +16,7 @@ import trio
 
 from risala.config.model import CarrierSection
 from risala.engine.actors.actor import Decider, Ref
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Job
 from risala.engine.delivery.worker.statistics import statistics_of

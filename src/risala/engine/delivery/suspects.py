@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import FrameType, MappingProxyType
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.worker.worker import CarrierWorker
 
 NO_OTHERS: Final[Mapping[str, object]] = MappingProxyType({})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.worker.declining import declines
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock

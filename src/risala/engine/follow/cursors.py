@@ -9,7 +9,6 @@ asked for stays in the outbox.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -17,6 +16,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType

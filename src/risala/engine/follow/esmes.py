@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.upkeep.esmes import EsmeView
 
 

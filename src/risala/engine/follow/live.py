@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import trio
 
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What

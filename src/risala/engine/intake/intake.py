@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
 from typing import Final
@@ -17,6 +16,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.billing.prices import Prices
+from risala.engine.dataclass import dataclass
 from risala.engine.intake.batch import Judged, Keys, Result, firsts, in_order
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding

@@ -9,13 +9,14 @@ answered, and after some such calls the policy is not asked again until one retu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Final
 
 import structlog
 import trio
 
 from risala.config.hooks import PolicyTable
+from risala.engine.dataclass import dataclass
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import PolicyFailed, PolicyRefused

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -16,6 +15,7 @@ import structlog
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.journal import minutes
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.commands import AddressUse, PeopleUse
 from risala.engine.rules.code_guards import CodeGuards
 

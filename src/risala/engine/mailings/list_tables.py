@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO, TypeVar
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Final, Generic, TypeVar
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.model.records.mailing_rows import StoredMailing
 from risala.engine.model.records.mailings import CarrierShare, Mailing, MailingView, Outcomes

@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Final
 
@@ -22,6 +22,7 @@ from risala.engine.actors.alarm import LOOK_S
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.model.commands import LifeEvent, SendMessage
 from risala.engine.model.errors import (

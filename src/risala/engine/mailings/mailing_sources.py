@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.bell import Bell
+from risala.engine.dataclass import dataclass
 from risala.engine.intake.draft import RequestDrafts
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository

@@ -8,13 +8,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import structlog
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Invalid, Overloaded, StorageFailed
 from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import Recognised

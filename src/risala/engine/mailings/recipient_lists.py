@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
 from risala.engine.mailings.list_tables import PIECE, ListTable, TableReader, in_thread
 from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault

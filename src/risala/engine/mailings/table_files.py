@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import private

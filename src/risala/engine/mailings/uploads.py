@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Collection
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
@@ -19,6 +18,7 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
 from risala.engine.model.ids import IdSource, is_id

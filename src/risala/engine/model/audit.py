@@ -6,10 +6,11 @@ No secrets, no codes, no bodies and no whole phone numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.callers import Caller
 
 Values = Mapping[str, Any]

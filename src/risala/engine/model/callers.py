@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pwd
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 
 class CallerKind(StrEnum):

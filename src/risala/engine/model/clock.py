@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Protocol
 
 import trio
+
+from risala.engine.dataclass import dataclass
 
 
 class Clock(Protocol):

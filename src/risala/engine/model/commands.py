@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.lines import Line
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType

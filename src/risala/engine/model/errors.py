@@ -31,8 +31,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from risala.engine.dataclass import dataclass
 
 
 class EngineError(Exception):

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.records.fields import Moment

@@ -3,9 +3,10 @@ positions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Flag, auto
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.events import EventType
 

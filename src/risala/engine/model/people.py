@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.callers import Role
 
 

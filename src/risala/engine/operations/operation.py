@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Generic, TypeVar
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.engine.people.lines import one_line
 from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import trio
 
 from risala.engine.accounts.last_uses import LastUses
+from risala.engine.dataclass import dataclass
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, NotFound
 from risala.engine.model.people import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository

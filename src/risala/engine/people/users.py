@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from risala.engine.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User

@@ -7,9 +7,10 @@ before, during and after a rotation, even if one process derives it and the next
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 
 KEY_BYTES: Final = 32

@@ -8,7 +8,8 @@ matched within a *group*: the carriers with one account, and those that the sett
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from risala.engine.dataclass import dataclass
 
 Groups = Callable[[str], tuple[str, ...]]
 """The carriers of a carrier's group, including itself."""

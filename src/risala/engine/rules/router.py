@@ -11,10 +11,10 @@ another carrier refused.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from risala.config.model import CarrierSection
+from risala.engine.dataclass import dataclass
 from risala.sms.numbering.countries import network_of, prefixes_of
 
 TEST_ROUTE: Final = "#test"

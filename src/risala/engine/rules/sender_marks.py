@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from risala.config.senders import SendersSection
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.senders import Mark, Sender
 from risala.engine.rules.likeness import is_generic, resembles
 

@@ -6,10 +6,10 @@ from it by :func:`diagram`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.model.states import SessionState
 

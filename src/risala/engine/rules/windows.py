@@ -9,7 +9,8 @@ from array import array
 from bisect import bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+
+from risala.engine.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import os
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby
@@ -25,6 +24,7 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.upkeep.exports import (
     Export,

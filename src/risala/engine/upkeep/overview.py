@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry, overridden
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.loopwatch import LoopWatch

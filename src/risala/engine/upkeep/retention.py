@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 import structlog
@@ -19,6 +18,7 @@ import trio
 
 from risala.config.model import RetentionSection
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

@@ -3,10 +3,10 @@ the operator."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.actors.actor import Ref
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode

@@ -11,7 +11,6 @@ The actor also expires sessions: :func:`keep_settling` asks it to, whenever one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -22,6 +21,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later, Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository

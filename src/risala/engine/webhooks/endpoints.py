@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -20,6 +19,7 @@ from risala import __version__
 from risala.config.model import WebhooksSection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.webhooks import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import trio
@@ -12,6 +11,7 @@ from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,

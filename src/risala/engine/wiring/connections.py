@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import structlog
@@ -17,6 +17,7 @@ import trio
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import MailboxFull, Ref
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
 from risala.engine.delivery.deadline_watch import DeadlineWatch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store

@@ -7,9 +7,10 @@ members: a new field of such a record is in the API only once it is listed here.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
 from risala.engine.model.records.paying.ledger import LedgerEntry

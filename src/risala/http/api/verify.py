@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import VERIFICATION

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +15,7 @@ import trio
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.http.common.base import JsonApp
 
 STATIC: Final = Path(__file__).parents[1] / "static"

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model import errors
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow

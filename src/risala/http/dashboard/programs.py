@@ -11,8 +11,9 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 _CURL: Final = """\
 curl {url}/api/sms \\

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.model.money import money
 from risala.engine.rules.webhooks import kannel_words, shapes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.http.web.languages import N_
 

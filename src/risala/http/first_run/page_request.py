@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from markupsafe import Markup
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.http.first_run.reading import Wrong
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.web.face import WebFace

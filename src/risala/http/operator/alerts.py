@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.upkeep.alert_views import AlertView
 from risala.http.web.page_request import PageRequest
 

@@ -5,13 +5,13 @@ A face (the public API, the control socket) has one :class:`ListenerState`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import Final, Protocol
 
 import structlog
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.http.common.plain import PlainRoutes
 
 log = structlog.get_logger("risala.http")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.http.common.assets import STATIC, Asset, load_asset, made_asset
 
 PLACE: Final = "/static/"

@@ -6,12 +6,12 @@ Charts are visual only; a table next to each shows the same numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, log10
 from typing import Final
 
 from markupsafe import Markup, escape
 
+from risala.engine.dataclass import dataclass
 from risala.http.web.drawing.quick import as_markup
 
 _BAR: Final = 10.0

@@ -8,7 +8,6 @@ request from this machine is also for this machine.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.locality import is_local

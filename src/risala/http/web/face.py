@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from risala.config.model import Settings
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import SessionKind
 from risala.http.web.access import PageAccess
 

@@ -9,7 +9,6 @@ sentence change places.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date as Day
 from datetime import datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
@@ -19,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.engine.model.records.people.countries import PrefixPrice

@@ -9,12 +9,13 @@ import secrets
 import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 from urllib.parse import parse_qs
 
 from quart.wrappers import Request
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.http.common.problems import Problem, plain
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
@@ -14,6 +14,7 @@ from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
+from risala.engine.dataclass import dataclass
 from risala.engine.model.callers import Caller, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError

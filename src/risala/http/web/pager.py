@@ -4,11 +4,12 @@ the filters of a list, which are in its address."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
 from markupsafe import Markup
+
+from risala.engine.dataclass import dataclass
 
 _SEQ_DIGITS_MAX: Final = 18
 """No entry has a number with more digits."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import PageRequest
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -18,6 +17,7 @@ import trio
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
 from risala.engine.actors.bell import Bell
+from risala.engine.dataclass import dataclass
 
 ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
 """From the carrier's acceptance to each question: most receipts come in seconds, and a phone that

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from risala.config.model import CarrierSection, RetrySection
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.worker.parts import WorkerHooks
 from risala.engine.model.records.attempts import Attempt, Decision, SubmitAnswer
 from risala.engine.model.records.messages import DueRow, Stamp

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import structlog
 
+from risala.engine.dataclass import dataclass
 from risala.engine.delivery.worker.latency import Latency
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of

@@ -7,7 +7,6 @@ has one batch, however far the sink is behind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ import structlog
 import trio
 
 from risala.config.hooks import SinkTable
+from risala.engine.dataclass import dataclass
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageFailed

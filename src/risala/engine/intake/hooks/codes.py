@@ -7,10 +7,10 @@ The text with the code in it is in the database only until it has left, and only
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.dataclass import dataclass
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.commands import Principal, SendHookCode

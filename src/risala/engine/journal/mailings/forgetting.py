@@ -8,9 +8,9 @@ old stays, with its counts and what became of its messages.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.mailings.figures import of_rows
 from risala.engine.journal.mailings.rows import (
     ACCEPTED,

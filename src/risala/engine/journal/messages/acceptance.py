@@ -10,9 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.accounts import ledger, senders, spending
 from risala.engine.journal.accounts.ledger import Charge
 from risala.engine.journal.messages import counts

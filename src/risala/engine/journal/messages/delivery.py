@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.messages import held, parts, timeline
 from risala.engine.journal.messages.endings import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import parts, sessions, timeline
 from risala.engine.journal.messages.sheet import move

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store import names
 from risala.engine.journal.store.names import name_sql

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.state import CREATED, load

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 

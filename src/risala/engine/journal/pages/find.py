@@ -12,10 +12,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.pages.lists import FEED_AS, LISTED_FROM

@@ -11,9 +11,9 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.pages.cut_messages import Across, parts_across
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows

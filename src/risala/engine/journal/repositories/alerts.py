@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.records.upkeep.alerts import LowBalance, NetworkHour

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import (
     CredentialRepository,
     HookRepository,

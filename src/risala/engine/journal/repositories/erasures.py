@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.records.upkeep.erasures import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.messages import live
 from risala.engine.journal.pages import about
 from risala.engine.journal.repositories.store import Store, command, read

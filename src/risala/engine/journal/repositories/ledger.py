@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.pages import statement
 from risala.engine.journal.payments import by_hand, payments, reading

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal import keys
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store import meta

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sealing_key import SealingKeys

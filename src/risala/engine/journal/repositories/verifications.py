@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions
 from risala.engine.journal.messages.codes import hook_codes, verifications

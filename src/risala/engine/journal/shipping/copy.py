@@ -7,12 +7,13 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from sqlite_utils import Database
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece

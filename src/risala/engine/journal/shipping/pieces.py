@@ -20,10 +20,11 @@ import secrets
 import struct
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping.wal import WalPart
 from risala.engine.journal.upkeep.backup import sync_directory
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeVar
 
 import structlog
 import trio
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
 from risala.engine.journal.shipping.pieces import Current, Shipped

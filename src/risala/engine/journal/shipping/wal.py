@@ -13,10 +13,10 @@ from __future__ import annotations
 import sqlite3
 import struct
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.opening import connect
 
 _HEADER: Final = struct.Struct(">8I")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import structlog
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.presence import Presence
 
 # Busy belongs here too: a second try would wait for the stray writer once per unit.

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
 from risala.engine.model.errors import Failed, OutcomeUnknown, Refusal, StorageFailed
 

@@ -19,7 +19,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -28,6 +27,7 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer

@@ -10,10 +10,11 @@ import json
 import sqlite3
 from collections.abc import Generator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.accounts import accounts, credentials, hooks, ledger, senders
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads

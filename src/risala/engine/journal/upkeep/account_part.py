@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from risala.engine.dataclass import dataclass
 
 Json = dict[str, Any]
 

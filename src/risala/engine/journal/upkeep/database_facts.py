@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.mailings import mailings, rows
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of

@@ -12,11 +12,11 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key

@@ -4,9 +4,9 @@ out where the database that was there shows it."""
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.mailings import checking, mailings
 from risala.engine.journal.upkeep.set_aside import SetAside
 from risala.engine.model.records.mailings import MailingState

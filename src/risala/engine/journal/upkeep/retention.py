@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
 from risala.engine.model import ids
 from risala.engine.model.events import (

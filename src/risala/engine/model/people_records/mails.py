@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import Language
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypedDict
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import User
 
 

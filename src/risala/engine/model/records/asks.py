@@ -6,8 +6,9 @@ A face imports asks and records, never the operations themselves: a command star
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from risala.engine.dataclass import dataclass
 
 R = TypeVar("R")
 

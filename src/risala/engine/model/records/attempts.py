@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.lines import SENT, Line
 from risala.engine.model.records.messages import Change, DueRow, Stamp
 from risala.engine.model.states import SegmentState

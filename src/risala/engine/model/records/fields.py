@@ -5,9 +5,10 @@ Records import the standard library alone, so that a command starts without the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated
+
+from risala.engine.dataclass import dataclass
 
 
 def N_(sentence: str) -> str:

@@ -3,9 +3,9 @@ operations, and the asks for them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
 

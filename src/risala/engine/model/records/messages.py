@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Final, NamedTuple
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.engine.model.lines import Line
 from risala.engine.model.records.accounts import Entered

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
+
+from risala.engine.dataclass import dataclass
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]

@@ -9,12 +9,13 @@ command starts without the service.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.records.fields import JsonName, SnakeCase, Trail, WrittenAs
 from risala.engine.model.times import iso

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hmac
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -21,6 +20,7 @@ import trio
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock

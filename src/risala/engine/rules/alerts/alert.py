@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 Fact = str | int | float | None
 Facts = Mapping[str, Fact]

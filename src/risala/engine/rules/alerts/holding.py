@@ -7,10 +7,11 @@ comes back within a day.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 
 FLAPS_WITHIN_MS: Final = 86_400_000

@@ -7,10 +7,10 @@ stays until the value is clearly on the good side: ``is_raised`` moves the limit
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from risala.config.alerts import AlertsSection
+from risala.engine.dataclass import dataclass
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 from risala.engine.rules.alerts.holding import Reading, Verdict
 from risala.engine.rules.alerts.usual import Rate

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from risala.engine.dataclass import dataclass
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn, Reading
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from statistics import median
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 BLOCKS_MIN: Final = 12
 """Periods with enough messages before something counts as usual: a day of two hours each."""

@@ -12,12 +12,12 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import SecretBytes, SecretStr
 
 from risala.config.model import AlertsSection, Settings
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.carriers.rereading import SettingChange
 
 _LIMITS: Final = (

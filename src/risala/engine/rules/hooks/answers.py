@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.commands import Principal
 from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
 

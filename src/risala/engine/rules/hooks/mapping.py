@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from risala.engine.dataclass import dataclass
 from risala.engine.rules.hooks.hook_request import HookFault
 
 Reads = Literal["any", "json", "form", "query", "text"]

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 TEXTS_REMEMBERED: Final = 64
 """Texts that are kept taken apart, so that many rows of one mailing share the work."""

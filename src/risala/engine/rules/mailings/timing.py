@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
+
+from risala.engine.dataclass import dataclass
 
 HOURS: Final = 24
 _MINUTE_S: Final = 60

@@ -8,9 +8,9 @@ proved that the payer's number is theirs. And never more than the operator's cap
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from risala.engine.dataclass import dataclass
 from risala.plugins.payment_texts import CreditCaps
 
 DAY_MS: Final = 86_400_000

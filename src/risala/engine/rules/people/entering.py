@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from risala.config.people import SignUp
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import SessionKind, User
 from risala.engine.model.people_records.sign_in import CodeRequest
 from risala.engine.rules.people.lifetimes import (

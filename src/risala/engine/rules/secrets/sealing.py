@@ -15,10 +15,11 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import SecretLost
 
 KEY_BYTES: Final = 32

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.times import iso
 
 COLUMNS: Final = (

@@ -10,9 +10,9 @@ import json
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.rules.trail.chain import ChainEnd
 
 _WORDS: Final = "risala audit head 1"

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from risala.engine.dataclass import dataclass
 
 FIRST_WIDTH: Final = 2
 """Parallel attempts to a new endpoint."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import FieldFault
 from risala.engine.model.events import EventType
 from risala.engine.model.records.inbound import Received

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Protocol
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 

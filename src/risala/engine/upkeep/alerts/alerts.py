@@ -8,7 +8,6 @@ are owed for it, in one transaction: a restart neither raises an alert again nor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -17,6 +16,7 @@ import trio
 
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.alerts.alert import Alert, AlertKind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Final
 
@@ -15,6 +15,7 @@ from risala import __version__
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.alerts import AlertRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound

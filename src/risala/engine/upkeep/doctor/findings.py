@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.carriers.state import Carrier
 
 DATABASE: Final = "risala.db"

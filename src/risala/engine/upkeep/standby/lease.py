@@ -23,10 +23,11 @@ import secrets
 import socket
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping.pieces import note_of, put
 from risala.engine.journal.upkeep.backup import sync_directory
 

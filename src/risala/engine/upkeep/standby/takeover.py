@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Final
 
 from pydantic import Field
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records import messages
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode

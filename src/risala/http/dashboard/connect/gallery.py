@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import hooks, senders
 from risala.engine.model.records.hooks import Hook, HookPreset, MadeHook

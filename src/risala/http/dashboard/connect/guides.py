@@ -7,11 +7,12 @@ has them, in every language.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.hooks import HookPreset
 from risala.http.web.languages import N_, Words
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import mailings
 from risala.engine.model.records.mailings import (

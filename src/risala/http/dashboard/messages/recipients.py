@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.http.web.forms import SentForm

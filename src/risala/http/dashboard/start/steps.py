@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey

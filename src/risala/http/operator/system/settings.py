@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from risala.config.model import Settings
 from risala.config.secrets import redact
+from risala.engine.dataclass import dataclass
 
 _USUAL: Final = Settings()
 

@@ -6,11 +6,11 @@ The look of a field is in the templates (``parts.declared``); its definition is 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.records.fields import Hint, Label, Maximum, Typed
 from risala.engine.model.records.record import RecordField, fields_of, is_list
 from risala.http.web.editing.edit_conflict import StoredField

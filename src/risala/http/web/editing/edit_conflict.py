@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import EditConflict, EngineError
 from risala.engine.model.money import minor_units
 from risala.http.web.forms import SentForm

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Forbidden, Overloaded, RateLimited
 from risala.engine.model.following import Lagged
 from risala.http.web.files.spreadsheet import Cell, FileForm

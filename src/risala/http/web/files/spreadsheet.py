@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Protocol
+
+from risala.engine.dataclass import dataclass
 
 MARK: Final = "\ufeff"
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal import user_changes
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import users as lists

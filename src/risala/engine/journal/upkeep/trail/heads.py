@@ -11,10 +11,10 @@ import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_log

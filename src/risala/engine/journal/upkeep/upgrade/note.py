@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store import meta
 
 UNDER_WAY: Final = "upgrade"

@@ -25,7 +25,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from typing import Final
 import structlog
 from sqlite_utils import Database
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.opening import (
     open_reader,
     open_writer,

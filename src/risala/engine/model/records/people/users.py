@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.people import (
     Device,
     Language,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import recipient_number
 

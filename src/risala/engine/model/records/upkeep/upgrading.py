@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+from risala.engine.dataclass import dataclass
 
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600

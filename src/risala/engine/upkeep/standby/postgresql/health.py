@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 from risala.engine.upkeep.standby.lease import LeaseMemory
 from risala.engine.upkeep.standby.postgresql.session import (
