@@ -23,9 +23,10 @@ from proofs.authorization.expected import (
     Door,
 )
 from risala.cli.main import cli
-from risala.engine.model.callers import Role
+from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.operations.table import OPERATIONS
-from risala.engine.rules.roles import USERS
+from risala.engine.rules.roles import OPERATORS as FOR_OPERATORS
+from risala.engine.rules.roles import READERS, USERS
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
 from risala.http.web.access import PageAccess
@@ -112,34 +113,78 @@ def _rows(routes: Sequence[PageRoute]) -> Iterator[Sequence[str]]:
     found: dict[str, dict[str, str]] = {}
     for route in routes:
         once = " (once)" if route.once else ""
-        found.setdefault(route.path, {})[route.method] = route.access.value + once
+        needed = None if route.needs is None else OPERATIONS[route.needs.name]
+        who = "" if needed is None else f": {_operators(needed.operators)}"
+        found.setdefault(route.path, {})[route.method] = route.access.value + who + once
     for path, told in sorted(found.items()):
         yield (f"`{path}`", told.get("GET", ""), told.get("POST", ""))
+
+
+def _operators(roles: frozenset[OperatorRole]) -> str:
+    """The operators who may, as words."""
+    if roles == READERS:
+        return "every operator"
+    return ", ".join(role.value for role in OperatorRole if role in roles)
 
 
 def _operations() -> Iterator[str]:
     yield "## Operations\n"
     yield (
         "By whichever face: dashboard, console, control socket, command line, and those that the"
-        " API has for a secret key, which is a developer. Operators may do all of them but those of"
-        " one's own account. Another organization's members are told 404.\n"
+        " API has for a secret key, which is a developer. In the console, an operator's [role]"
+        "(../how-to/share-the-work-among-operators.md) decides; at the machine everybody is an"
+        " administrator. Another organization's members are told 404.\n"
     )
     yield from _table(
-        ("Operation", *(role.value for role in _MEMBERS), "of a suspended organization"),
+        (
+            "Operation",
+            *(role.value for role in _MEMBERS),
+            "of a suspended organization",
+            "operators",
+        ),
         (_operation(name) for name in sorted(OPERATIONS)),
+    )
+    yield from _operator_roles()
+
+
+def _operator_roles() -> Iterator[str]:
+    yield "## What each operator may change\n"
+    yield (
+        "Operations that change something, or show texts, by role. All operators may read what"
+        " the table above gives to every operator.\n"
+    )
+    changing = [each for each in OPERATIONS.values() if each.changes or each.reveals]
+    yield from _table(
+        ("Role", "May"),
+        (
+            (
+                role.value,
+                "everything"
+                if role is OperatorRole.ADMINISTRATOR
+                else ", ".join(
+                    f"`{each.name}`"
+                    for each in sorted(changing, key=lambda each: each.name)
+                    if each.roles >= FOR_OPERATORS
+                    and role in each.operators
+                    and each.operators != READERS
+                )
+                or "nothing",
+            )
+            for role in OperatorRole
+        ),
     )
 
 
 def _operation(name: str) -> Sequence[str]:
     operation = OPERATIONS[name]
     if operation.roles == USERS:
-        return (f"`{name}`", *["in, of oneself"] * len(_MEMBERS), "in, of oneself")
+        return (f"`{name}`", *["in, of oneself"] * len(_MEMBERS), "in, of oneself", "–")
     told = ["in" if role in operation.roles else "403" for role in _MEMBERS]
     reads = not operation.changes or operation.tops_up
     held = "403" if "in" not in told else "in" if reads else "403, but what only reads"
     if held == "403, but what only reads" and Role.VIEWER not in operation.roles:
         held = "403"
-    return (f"`{name}`", *told, held)
+    return (f"`{name}`", *told, held, _operators(operation.operators))
 
 
 def _commands() -> Iterator[str]:

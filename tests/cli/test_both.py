@@ -292,6 +292,11 @@ ROWS = (
     Row("payment dismiss", ("btx_none", "ours"), alone=1, beside=1, sentence="text"),
     Row("payment reconcile", ("gold", "5"), alone=1, beside=1, sentence="method"),
     Row("user create", ("n{n}@example.com", "--operator"), (("operator", True),)),
+    Row(
+        "user create",
+        ("f{n}@example.com", "--operator-role", "finance"),
+        (("operatorRole", "finance"), ("operator", True)),
+    ),
     Row("user list", (), (("users.0.email", str),)),
     Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []))),
     Row(

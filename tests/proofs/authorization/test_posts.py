@@ -68,6 +68,7 @@ FALLS_SHORT = {
     "/operator/payments/<payment_id>/poll": "a provider that can be asked",
     "/operator/plugins/<page>": "a plugin that has a page",
     "/operator/system/alerts/unmute": "an alert that is mute",
+    "/operator/users/role": "a role of an operator",
 }
 """Forms that are let in and not done, and what they lack here."""
 numbers = count(1)

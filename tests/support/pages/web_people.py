@@ -39,6 +39,7 @@ from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
+from risala.engine.operations.table import permitted
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import PaymentCallback
@@ -619,6 +620,9 @@ class FakeWebGateway:
             "version": 7,
         }
     )
+
+    async def permitted(self, caller: Caller) -> frozenset[str]:
+        return permitted(caller)
 
     @contextmanager
     def follow(self, what: What, organization_id: str | None = None) -> Iterator[OneChange]:

@@ -38,6 +38,19 @@ class Role(StrEnum):
     VIEWER = "viewer"
 
 
+class OperatorRole(StrEnum):
+    """What an operator may do; each operation says who may do it."""
+
+    ADMINISTRATOR = "administrator"
+    """Everything."""
+    FINANCE = "finance"
+    """Reads, and does what is about money: top-ups, adjustments, payments, prices, countries."""
+    SUPPORT = "support"
+    """Reads, messages too, and helps customers: senders, sessions, carriers' gates."""
+    VIEWER = "viewer"
+    """Reads what names no person: no messages, no users, no members."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who performs an operation. The face has checked who it is."""
@@ -50,6 +63,8 @@ class Caller:
     """The only organization that an owner, developer or viewer sees; None for all others."""
     user_id: str | None = None
     """The signed-in user; None for a person at this machine."""
+    operator_role: OperatorRole = OperatorRole.ADMINISTRATOR
+    """What an operator may do. A person at this machine may do everything."""
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:
@@ -60,6 +75,11 @@ class Caller:
     @property
     def is_member(self) -> bool:
         return self.role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
+
+    @property
+    def role_word(self) -> str:
+        """Their role, as a refusal names it."""
+        return self.operator_role.value if self.role is Role.OPERATOR else self.role.value
 
 
 PROCESS: Final = Caller("risala", CallerKind.SYSTEM, Role.SYSTEM)

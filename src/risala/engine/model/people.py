@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 
 from risala.engine.dataclass import dataclass
-from risala.engine.model.callers import Role
+from risala.engine.model.callers import OperatorRole, Role
 
 
 class Language(StrEnum):
@@ -35,6 +35,8 @@ class User:
     updated_at: int
     seen_at: int | None
     """When they last signed in."""
+    operator_role: OperatorRole | None = None
+    """What they may do in the console; None: they are no operator."""
 
 
 @dataclass(frozen=True, slots=True)

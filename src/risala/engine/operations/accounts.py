@@ -21,7 +21,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS, OWNERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 
 
 class CreateOrganization(Arguments):
@@ -110,16 +110,36 @@ _MAY_BE_NONE: Final = frozenset(each.name for each in fields_of(Organization) if
 _ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": Organization}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
-        organizations.CREATE, CreateOrganization, _org_create, roles=OPERATORS, changes=Organization
+        organizations.CREATE,
+        CreateOrganization,
+        _org_create,
+        roles=OPERATORS,
+        operators=FINANCE,
+        changes=Organization,
     ),
-    operation(organizations.FIND, FindOrganization, _org_find, roles=OPERATORS),
-    operation(organizations.SUSPEND, OfOrganization, _org_suspend, roles=OPERATORS, **_ONE),
-    operation(organizations.RESUME, OfOrganization, _org_resume, roles=OPERATORS, **_ONE),
+    operation(organizations.FIND, FindOrganization, _org_find, roles=OPERATORS, operators=READERS),
+    operation(
+        organizations.SUSPEND,
+        OfOrganization,
+        _org_suspend,
+        roles=OPERATORS,
+        operators=SUPPORT,
+        **_ONE,
+    ),
+    operation(
+        organizations.RESUME,
+        OfOrganization,
+        _org_resume,
+        roles=OPERATORS,
+        operators=SUPPORT,
+        **_ONE,
+    ),
     operation(
         organizations.SET,
         SetOrganization,
         _org_set,
         roles=OWNERS,
+        operators=FINANCE,
         edits="organization_id",
         reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
         **_ONE,

@@ -26,7 +26,7 @@ from risala.engine.operations.arguments import (
     texts,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS, VIEWERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 _PREFIX: Final = re.compile(r"\+[1-9][0-9]{0,14}", re.ASCII)
@@ -165,9 +165,11 @@ _CHANGED: Final[dict[str, Any]] = {
     "changes": OpenedCountries,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(countries.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(countries.OPEN, OfCountry, _open, **_CHANGED),
-    operation(countries.CLOSE, OfCountry, _close, **_CHANGED),
-    operation(countries.SET_PRICE, SetPrice, _set_price, **_CHANGED),
-    operation(countries.DROP_PRICE, OfPrefix, _drop_price, **_CHANGED),
+    operation(
+        countries.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
+    ),
+    operation(countries.OPEN, OfCountry, _open, operators=FINANCE, **_CHANGED),
+    operation(countries.CLOSE, OfCountry, _close, operators=FINANCE, **_CHANGED),
+    operation(countries.SET_PRICE, SetPrice, _set_price, operators=FINANCE, **_CHANGED),
+    operation(countries.DROP_PRICE, OfPrefix, _drop_price, operators=FINANCE, **_CHANGED),
 )

@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import sender_fault
 
 
@@ -94,6 +94,20 @@ async def _revoke(call: Call[OfCredential]) -> CompatCredential:
 _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredential}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(credentials.CREATE, CreateCredential, _create, owner=owners.named, **_CHANGES),
-    operation(credentials.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(credentials.REVOKE, OfCredential, _revoke, owner=owners.of_credential, **_CHANGES),
+    operation(
+        credentials.LIST,
+        OfOrganization,
+        _list,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.named,
+    ),
+    operation(
+        credentials.REVOKE,
+        OfCredential,
+        _revoke,
+        operators=SUPPORT,
+        owner=owners.of_credential,
+        **_CHANGES,
+    ),
 )

@@ -43,9 +43,10 @@ curl --unix-socket risala-data/control.sock --data-binary @people.csv \\
 
 ## Who may
 
-*Operators* may do everything. Everybody who may open the data directory or its socket is an
-operator, and every operator who is signed in to the console; the console does not make operators or
-links into accounts. *Owner*, *developer* and *viewer* are roles in one organization: other
+*Operators* may do everything at the machine: everybody who may open the data directory or its
+socket. In the console their [role](../how-to/share-the-work-among-operators.md) decides, as
+[a table](authorization.md#operations) says; the console does not make operators or links into
+accounts. *Owner*, *developer* and *viewer* are roles in one organization: other
 organizations' things do not exist for them (404), and what their role may not do is refused (403).
 Members of a suspended organization may only read and top up. Arguments in brackets are optional;
 only the roles behind an argument may give it.

@@ -19,7 +19,7 @@ from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
 from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.limits.claims import TakeAddress
-from risala.engine.model.callers import PROCESS, Caller
+from risala.engine.model.callers import PROCESS, Caller, OperatorRole, Role
 from risala.engine.model.commands import (
     AddressUse,
     LifeEvent,
@@ -57,6 +57,7 @@ class Gateway:
         """
         self.services = services
         self._later = later
+        self._permitted: dict[tuple[Role, OperatorRole], frozenset[str]] = {}
         self.faces = CompatAccess(services)
         """For callers of faces other than the API."""
 
@@ -296,6 +297,16 @@ class Gateway:
         from risala.engine.operations.table import answer
 
         return await answer(self.services, caller, ask, arguments)
+
+    async def permitted(self, caller: Caller) -> frozenset[str]:
+        """The names of the operations that are for the caller's role."""
+        role = (caller.role, caller.operator_role)
+        if role not in self._permitted:
+            await self._load()
+            from risala.engine.operations.table import permitted
+
+            self._permitted[role] = permitted(caller)
+        return self._permitted[role]
 
     async def _load(self) -> None:
         """Load the table of operations: megabytes that a service does without until somebody does

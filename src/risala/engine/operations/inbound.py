@@ -40,7 +40,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, steps_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.keywords import folded
-from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
@@ -204,8 +204,18 @@ _RECIPIENT: Final[dict[str, Any]] = {
     "changes": Recipient,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(inbound.LIST, ListReceived, _list, roles=VIEWERS, owner=owners.named, reveals=True),
-    operation(inbound.ROUTES, NoArguments, _routes, roles=OPERATORS, crosses=True),
+    operation(
+        inbound.LIST,
+        ListReceived,
+        _list,
+        roles=VIEWERS,
+        operators=SUPPORT,
+        owner=owners.named,
+        reveals=True,
+    ),
+    operation(
+        inbound.ROUTES, NoArguments, _routes, roles=OPERATORS, operators=READERS, crosses=True
+    ),
     operation(
         inbound.ROUTE,
         AddRoute,
@@ -220,10 +230,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         SetOptOuts,
         _opt_outs,
         roles=VIEWERS,
+        operators=SUPPORT,
         owner=owners.named,
         reserved={"heeds": DEVELOPERS},
         changes=OptOutList,
     ),
-    operation(inbound.OPT_OUT, NoteOptOut, _opt_out, **_RECIPIENT),
-    operation(inbound.OPT_IN, OfRecipient, _opt_in, **_RECIPIENT),
+    operation(inbound.OPT_OUT, NoteOptOut, _opt_out, operators=SUPPORT, **_RECIPIENT),
+    operation(inbound.OPT_IN, OfRecipient, _opt_in, operators=SUPPORT, **_RECIPIENT),
 )

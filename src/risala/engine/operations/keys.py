@@ -28,7 +28,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 
 _WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."
 
@@ -182,12 +182,22 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
         keys.CREATE, CreateKey, _create, roles=DEVELOPERS, owner=owners.named, changes=ApiKey
     ),
-    operation(keys.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(keys.SHOW, OfKey, _show, roles=VIEWERS, owner=owners.of_key, edits="key_id"),
+    operation(
+        keys.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
+    ),
+    operation(
+        keys.SHOW,
+        OfKey,
+        _show,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.of_key,
+        edits="key_id",
+    ),
     operation(keys.SET, SetKey, _set, edits="key_id", **_ONE),
     operation(keys.ROTATE, RotateKey, _rotate, **_ONE),
     operation(keys.END_OLD, OfKey, _end_old, **_ONE),
-    operation(keys.ENABLE, OfKey, _enable, **_ONE),
-    operation(keys.DISABLE, OfKey, _disable, **_ONE),
+    operation(keys.ENABLE, OfKey, _enable, operators=SUPPORT, **_ONE),
+    operation(keys.DISABLE, OfKey, _disable, operators=SUPPORT, **_ONE),
     operation(keys.DELETE, OfKey, _delete, **_ONE),
 )

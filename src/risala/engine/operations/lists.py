@@ -42,7 +42,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import VIEWERS
+from risala.engine.rules.roles import SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender
 
@@ -220,12 +220,15 @@ def _said(given: ExportMessages) -> Json:
 
 _OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(message_lists.LIST, ListMessages, _list, reveals=True, **_OF_ORGANIZATION),
-    operation(message_lists.NEWER, CountNewer, _newer, **_OF_ORGANIZATION),
+    operation(
+        message_lists.LIST, ListMessages, _list, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION
+    ),
+    operation(message_lists.NEWER, CountNewer, _newer, operators=SUPPORT, **_OF_ORGANIZATION),
     operation(
         message_lists.EXPORT,
         ExportMessages,
         _export,
+        operators=SUPPORT,
         reveals=True,
         **_OF_ORGANIZATION,
     ),

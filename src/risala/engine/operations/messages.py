@@ -50,7 +50,7 @@ from risala.engine.operations.arguments import (
     whole,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
@@ -272,11 +272,31 @@ _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": MessageView}
 _OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(messages.SEND, Send, _send, wire=_accepted_wire, owner=owners.named, **_CHANGES),
-    operation(messages.SHOW, OfMessage, _message_show, wire=_story_wire, reveals=True, **_LOOKS),
     operation(
-        messages.ESTIMATE, EstimateMessage, _message_estimate, roles=VIEWERS, owner=owners.named
+        messages.SHOW,
+        OfMessage,
+        _message_show,
+        operators=SUPPORT,
+        wire=_story_wire,
+        reveals=True,
+        **_LOOKS,
     ),
-    operation(messages.EVENTS, OfMessage, _message_events, **_LOOKS),
-    operation(messages.CANCEL, OfMessage, _message_cancel, wire=_message_wire, **_OF_MESSAGE),
+    operation(
+        messages.ESTIMATE,
+        EstimateMessage,
+        _message_estimate,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.named,
+    ),
+    operation(messages.EVENTS, OfMessage, _message_events, operators=SUPPORT, **_LOOKS),
+    operation(
+        messages.CANCEL,
+        OfMessage,
+        _message_cancel,
+        operators=SUPPORT,
+        wire=_message_wire,
+        **_OF_MESSAGE,
+    ),
     operation(messages.ERASE, EraseMessage, _message_erase, **_OF_MESSAGE),
 )

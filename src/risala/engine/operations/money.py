@@ -32,7 +32,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
-from risala.engine.rules.roles import OPERATORS, VIEWERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
@@ -179,8 +179,10 @@ _ENTERED: Final[dict[str, Any]] = {
     "changes": Organization,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(ledger.TOP_UP, TakePayment, _topup, tops_up=True, **_ENTERED),
-    operation(ledger.ADJUST, Correct, _adjust, deleted_too=True, **_ENTERED),
-    operation(ledger.LIST, ListEntries, _list, roles=VIEWERS, owner=owners.named),
-    operation(ledger.PRICE, NoArguments, _price, roles=VIEWERS, for_all=True),
+    operation(ledger.TOP_UP, TakePayment, _topup, operators=FINANCE, tops_up=True, **_ENTERED),
+    operation(ledger.ADJUST, Correct, _adjust, operators=FINANCE, deleted_too=True, **_ENTERED),
+    operation(
+        ledger.LIST, ListEntries, _list, roles=VIEWERS, operators=READERS, owner=owners.named
+    ),
+    operation(ledger.PRICE, NoArguments, _price, roles=VIEWERS, operators=READERS, for_all=True),
 )

@@ -9,13 +9,13 @@ from typing import Any, Final, Generic, TypeVar
 
 from risala.engine.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
-from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
 from risala.engine.operations.arguments import Arguments, Json
-from risala.engine.rules.roles import RoleVerdict, judge
+from risala.engine.rules.roles import ADMINISTRATORS, SUPPORT, RoleVerdict, admits, judge
 from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
@@ -114,6 +114,8 @@ class Operation(Generic[A, R]):
     """The one place where the result becomes JSON."""
     handler: Callable[[Call[A]], Awaitable[R]]
     roles: frozenset[Role]
+    operators: frozenset[OperatorRole] = ADMINISTRATORS
+    """The operators who may call it, if operators may."""
     owner: Owner[A] = no_organization
     for_all: bool = False
     """Members may call it though it concerns no single organization."""
@@ -134,6 +136,16 @@ class Operation(Generic[A, R]):
     """It brings money: it works for a suspended organization too."""
     deleted_too: bool = False
     """The operator may do it for a deleted organization too."""
+
+    @property
+    def reserved_operators(self) -> frozenset[OperatorRole]:
+        """The operators who may give reserved arguments: of an operation that else only reads,
+        those who change things for customers."""
+        return self.operators & SUPPORT if Role.VIEWER in self.roles else self.operators
+
+    def allows(self, caller: Caller) -> bool:
+        """Whether it is for the caller's role, whatever it is done to."""
+        return admits(caller, self.roles, self.operators)
 
     def writes(self, given: A) -> bool:
         """Whether this call is meant to change something.
@@ -159,14 +171,14 @@ class Operation(Generic[A, R]):
             owner = self.owner(services, given) if caller.is_member else None
         except NotFound:
             raise NotFound(HIDDEN) from None
-        verdict = judge(caller, self.roles, owner, for_all=self.for_all)
+        verdict = judge(caller, self.roles, owner, for_all=self.for_all, operators=self.operators)
         if verdict is RoleVerdict.HIDDEN:
             raise NotFound(HIDDEN)
         if verdict is RoleVerdict.FORBIDDEN:
-            raise Forbidden(f"This is not for the role {caller.role.value!r}.")
+            raise Forbidden(f"This is not for the role {caller.role_word!r}.")
         for name in sorted(given.model_fields_set & self.reserved.keys()):
-            if caller.role not in self.reserved[name]:
-                raise Forbidden(f"`{name}` is not for the role {caller.role.value!r}.")
+            if not admits(caller, self.reserved[name], self.reserved_operators):
+                raise Forbidden(f"`{name}` is not for the role {caller.role_word!r}.")
         if not self.writes(given):
             return
         mine = caller.organization_id

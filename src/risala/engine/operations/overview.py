@@ -19,7 +19,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
-from risala.engine.rules.roles import VIEWERS
+from risala.engine.rules.roles import READERS, VIEWERS
 
 FEED_MAX: Final = 8
 """Messages in the feed beside the figures."""
@@ -77,6 +77,6 @@ async def _steps(call: Call[OfOrganization]) -> FirstSteps:
 
 _OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(figures.OVERVIEW, ShowOverview, _overview, **_OWN),
-    operation(figures.STEPS, OfOrganization, _steps, **_OWN),
+    operation(figures.OVERVIEW, ShowOverview, _overview, operators=READERS, **_OWN),
+    operation(figures.STEPS, OfOrganization, _steps, operators=READERS, **_OWN),
 )

@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import fold_sender
 
 DAY_HOURS: Final = 24
@@ -151,6 +151,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         RequestSender,
         _sender_request,
         roles=DEVELOPERS,
+        operators=SUPPORT,
         owner=owners.named,
         changes=Sender,
     ),
@@ -159,13 +160,28 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         OfMaybeOrganization,
         _sender_list,
         roles=VIEWERS,
+        operators=READERS,
         owner=owners.named,
         crosses=True,
     ),
-    operation(senders.VOLUME, OfOrganization, _sender_volume, roles=VIEWERS, owner=owners.named),
-    operation(senders.CHECK, CheckSender, _sender_check, roles=DEVELOPERS, owner=owners.named),
-    operation(senders.FIND, FindSender, _sender_find, roles=OPERATORS),
-    operation(senders.CLEAR, OfSender, _sender_clear, **_DECIDED),
-    operation(senders.WAIVE, OfSender, _sender_waive, **_DECIDED),
-    operation(senders.DENY, DenySender, _sender_deny, **_DECIDED),
+    operation(
+        senders.VOLUME,
+        OfOrganization,
+        _sender_volume,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.named,
+    ),
+    operation(
+        senders.CHECK,
+        CheckSender,
+        _sender_check,
+        roles=DEVELOPERS,
+        operators=READERS,
+        owner=owners.named,
+    ),
+    operation(senders.FIND, FindSender, _sender_find, roles=OPERATORS, operators=READERS),
+    operation(senders.CLEAR, OfSender, _sender_clear, operators=SUPPORT, **_DECIDED),
+    operation(senders.WAIVE, OfSender, _sender_waive, operators=SUPPORT, **_DECIDED),
+    operation(senders.DENY, DenySender, _sender_deny, operators=SUPPORT, **_DECIDED),
 )

@@ -25,7 +25,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.cursors import MaybeTimedPlace, steps_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.overview import Moment
-from risala.engine.rules.roles import VIEWERS
+from risala.engine.rules.roles import READERS, SUPPORT, VIEWERS
 from risala.engine.verify.sessions import view_of
 
 
@@ -89,6 +89,6 @@ async def _figures(call: Call[SumSessions]) -> Funnel:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(LIST, ListSessions, _list, roles=VIEWERS, owner=owners.named),
-    operation(FIGURES, SumSessions, _figures, roles=VIEWERS, owner=owners.named),
+    operation(LIST, ListSessions, _list, roles=VIEWERS, operators=SUPPORT, owner=owners.named),
+    operation(FIGURES, SumSessions, _figures, roles=VIEWERS, operators=READERS, owner=owners.named),
 )

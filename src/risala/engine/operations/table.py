@@ -123,6 +123,11 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
 }
 
 
+def permitted(caller: Caller) -> frozenset[str]:
+    """The names of the operations that are for the caller's role."""
+    return frozenset(name for name, each in OPERATIONS.items() if each.allows(caller))
+
+
 async def perform(services: Services, caller: Caller, name: str, arguments: Json) -> Json:
     """Do one operation, JSON in and out. See :meth:`Gateway.perform`."""
     operation = OPERATIONS.get(name)

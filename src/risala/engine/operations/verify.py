@@ -41,7 +41,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.messages import unserved_warning, warning_wire
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
 from risala.engine.rules.verify_settings import (
     BOUNDS,
@@ -194,12 +194,17 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _config,
         edits="organization_id",
         roles=VIEWERS,
+        operators=READERS,
         owner=owners.named,
         reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),
         changes=CodeConfiguration,
     ),
     operation(SEND, SendCodeTo, _send, wire=_sent_wire, owner=owners.named, **_CHANGE),
     operation(CHECK, CheckCode, _check, owner=owners.named, **_CHANGE),
-    operation(GET, OfVerification, _get, roles=VIEWERS, owner=owners.of_verification),
-    operation(CANCEL, OfVerification, _cancel, owner=owners.of_verification, **_CHANGE),
+    operation(
+        GET, OfVerification, _get, roles=VIEWERS, operators=SUPPORT, owner=owners.of_verification
+    ),
+    operation(
+        CANCEL, OfVerification, _cancel, operators=SUPPORT, owner=owners.of_verification, **_CHANGE
+    ),
 )

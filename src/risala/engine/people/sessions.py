@@ -142,9 +142,12 @@ class WebSessions:
 
     def operator_caller(self, session: WebSession) -> Caller:
         """Raises ``Forbidden`` if the session is not an operator's."""
-        if session.kind is not SessionKind.OPERATOR or not session.user.operator:
+        user = session.user
+        if session.kind is not SessionKind.OPERATOR or user.operator_role is None:
             raise Forbidden("This is for operators.")
-        return Caller(session.user.email, CallerKind.CONSOLE, Role.OPERATOR, None, session.user.id)
+        return Caller(
+            user.email, CallerKind.CONSOLE, Role.OPERATOR, None, user.id, user.operator_role
+        )
 
     # -- writes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from risala.engine.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
 from risala.engine.model.people_records.sign_in import SignInLink
@@ -25,6 +26,8 @@ class UserChange:
     name: str | None = None
     language: Language | None = None
     operator: bool | None = None
+    operator_role: OperatorRole | None = None
+    """For a user who is an operator, or becomes one."""
 
 
 class Users:
@@ -49,9 +52,18 @@ class Users:
         return self._have.audit.version_of(user_id, "user")
 
     async def create(
-        self, email: str, name: str, language: Language, by: AuditEntry, *, operator: bool
+        self,
+        email: str,
+        name: str,
+        language: Language,
+        by: AuditEntry,
+        *,
+        operator: OperatorRole | None,
     ) -> User:
         """Make a user, who can then sign in whether sign-up is open or not.
+
+        Args:
+            operator: what they may do in the console; None: they are no operator.
 
         Raises:
             Invalid: it is no address, or the name is too long.
@@ -63,10 +75,11 @@ class Users:
             address_of(email),
             name_of(name),
             language,
-            operator,
+            operator is not None,
             now_ms,
             now_ms,
             None,
+            operator,
         )
         return await self._have.users.add(by, new)
 
@@ -76,7 +89,8 @@ class Users:
 
         Raises:
             Invalid: the address or the name is invalid.
-            Conflict: another user has the address, or another change came meanwhile.
+            Conflict: another user has the address, another change came meanwhile, a role is given
+                to a user who is no operator, or the operators would be without an administrator.
         """
         values: UserFields = {}
         if change.email is not None:
@@ -85,8 +99,7 @@ class Users:
             values["name"] = name_of(change.name)
         if change.language is not None:
             values["language"] = change.language.value
-        if change.operator is not None:
-            values["operator"] = change.operator
+        values |= _operator_fields(self._have.users.user(user_id), change)
         now_ms = self._have.now_ms()
         try:
             change_by_operator = self._have.users.change_by_operator
@@ -112,3 +125,20 @@ class Users:
         root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
         url = f"{root}/sign-in/link/{token}"
         return MadeLink(user.email, kind, token, url, expires_at)
+
+
+def _operator_fields(user: User, change: UserChange) -> UserFields:
+    """What is stored of a user as an operator.
+
+    Raises:
+        Conflict: a role for a user who is no operator.
+    """
+    is_operator = user.operator if change.operator is None else change.operator
+    if not is_operator:
+        if change.operator_role is not None:
+            raise Conflict(f"{user.email} is not an operator.")
+        return {"operator": False, "operator_role": None} if user.operator else {}
+    role = change.operator_role or user.operator_role or OperatorRole.ADMINISTRATOR
+    if user.operator and role is user.operator_role:
+        return {}
+    return {"operator": True, "operator_role": role.value}

@@ -11,6 +11,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import OPERATOR_ROLES
 from risala.http.web.routes import PageRoute
 
 SIGNED_OUT: Final = N_("The device is signed out.")
@@ -20,7 +21,12 @@ _PAGE: Final = "/operator/account"
 
 async def show(visit: PageRequest) -> TrioResponse:
     found = await visit.ask_own(account.DEVICES)
-    return await visit.page("account/show.html", devices=found.devices, device_name=device_name)
+    return await visit.page(
+        "account/show.html",
+        devices=found.devices,
+        device_name=device_name,
+        operator_roles=OPERATOR_ROLES,
+    )
 
 
 async def sign_out(visit: PageRequest) -> TrioResponse:

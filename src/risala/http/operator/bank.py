@@ -128,9 +128,20 @@ async def reconcile(visit: PageRequest) -> TrioResponse:
 _PAGE: Final = "/operator/payments/texts"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
-    PageRoute(path=f"{_PAGE}/<text_id>/dismiss", view=dismiss, access=_OPERATOR, method="POST"),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=bank_texts.LIST),
     PageRoute(
-        path=f"{_PAGE}/reconcile", view=reconcile, access=_OPERATOR, method="POST", once=True
+        path=f"{_PAGE}/<text_id>/dismiss",
+        view=dismiss,
+        access=_OPERATOR,
+        needs=bank_texts.DISMISS,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_PAGE}/reconcile",
+        view=reconcile,
+        access=_OPERATOR,
+        needs=bank_texts.RECONCILE,
+        method="POST",
+        once=True,
     ),
 )

@@ -112,13 +112,25 @@ async def mute(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=PAGE, view=shows("overview/show.html", _values), access=PageAccess.OPERATOR),
-    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR),
+    PageRoute(
+        path=PAGE,
+        view=shows("overview/show.html", _values),
+        access=PageAccess.OPERATOR,
+        needs=OVERVIEW,
+    ),
+    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR, needs=OVERVIEW),
     PageRoute(
         path="/operator/alerts/<alert_id>/acknowledge",
         view=acknowledge,
         access=PageAccess.OPERATOR,
+        needs=alert_views.ACKNOWLEDGE,
         method="POST",
     ),
-    PageRoute(path="/operator/alerts/mute", view=mute, access=PageAccess.OPERATOR, method="POST"),
+    PageRoute(
+        path="/operator/alerts/mute",
+        view=mute,
+        access=PageAccess.OPERATOR,
+        needs=alert_views.MUTE,
+        method="POST",
+    ),
 )

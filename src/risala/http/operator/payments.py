@@ -153,6 +153,8 @@ async def _twins(visit: PageRequest, payment: QueuedPayment) -> list[PaymentView
 
 async def _texts(visit: PageRequest, payment: QueuedPayment) -> list[TextView]:
     """The bank's messages about a payment's reference, if a SIM receives them for its method."""
+    if not visit.can(bank_texts.LIST):
+        return []
     lines = (await visit.ask(bank_texts.LINES)).lines
     if payment.reference is None or payment.method not in {each.method for each in lines}:
         return []
@@ -206,9 +208,24 @@ _PAGE: Final = "/operator/payments"
 _PAYMENT: Final = f"{_PAGE}/<payment_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
-    PageRoute(path=_PAYMENT, view=shows(_ONE, _one), access=_OPERATOR),
-    PageRoute(path=f"{_PAYMENT}/confirm", view=confirm, access=_OPERATOR, method="POST", once=True),
-    PageRoute(path=f"{_PAYMENT}/poll", view=poll, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_PAYMENT}/refuse", view=refuse, access=_OPERATOR, method="POST"),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=payments.QUEUE),
+    PageRoute(path=_PAYMENT, view=shows(_ONE, _one), access=_OPERATOR, needs=payments.QUEUE),
+    PageRoute(
+        path=f"{_PAYMENT}/confirm",
+        view=confirm,
+        access=_OPERATOR,
+        needs=payments.CONFIRM,
+        method="POST",
+        once=True,
+    ),
+    PageRoute(
+        path=f"{_PAYMENT}/poll", view=poll, access=_OPERATOR, needs=payments.POLL, method="POST"
+    ),
+    PageRoute(
+        path=f"{_PAYMENT}/refuse",
+        view=refuse,
+        access=_OPERATOR,
+        needs=payments.REFUSE,
+        method="POST",
+    ),
 )

@@ -214,9 +214,14 @@ def _title(visit: PageRequest, name: str) -> str:
 
 
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=listed, access=PageAccess.OPERATOR),
-    PageRoute(path=f"{_PAGE}/<page>", view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=_PAGE, view=listed, access=PageAccess.OPERATOR, needs=PLUGINS),
+    PageRoute(path=f"{_PAGE}/<page>", view=show, access=PageAccess.OPERATOR, needs=ACT),
     PageRoute(
-        path=f"{_PAGE}/<page>", view=act, access=PageAccess.OPERATOR, method="POST", once=True
+        path=f"{_PAGE}/<page>",
+        view=act,
+        access=PageAccess.OPERATOR,
+        needs=ACT,
+        method="POST",
+        once=True,
     ),
 )

@@ -118,9 +118,15 @@ _PAGE: Final = "/operator/senders"
 _SENDER: Final = f"{_PAGE}/<sender_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
-    PageRoute(path=_SENDER, view=shows(_ONE, _one), access=_OPERATOR),
-    PageRoute(path=f"{_SENDER}/clear", view=clear, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_SENDER}/waive", view=waive, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_SENDER}/deny", view=deny, access=_OPERATOR, method="POST"),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=senders.REQUESTS),
+    PageRoute(path=_SENDER, view=shows(_ONE, _one), access=_OPERATOR, needs=senders.REQUESTS),
+    PageRoute(
+        path=f"{_SENDER}/clear", view=clear, access=_OPERATOR, needs=senders.CLEAR, method="POST"
+    ),
+    PageRoute(
+        path=f"{_SENDER}/waive", view=waive, access=_OPERATOR, needs=senders.WAIVE, method="POST"
+    ),
+    PageRoute(
+        path=f"{_SENDER}/deny", view=deny, access=_OPERATOR, needs=senders.DENY, method="POST"
+    ),
 )

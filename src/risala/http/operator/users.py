@@ -10,16 +10,28 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Invalid
+from risala.engine.model.callers import OperatorRole
+from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.records.people import users
 from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import OPERATOR_ROLES
 from risala.http.web.routes import PageRoute
 
 ENDED: Final = N_("The session is ended.")
 ALL_ENDED: Final = N_("All their sessions are ended.")
+ROLE_GIVEN: Final = N_("They have this role now.")
+ROLES_TOLD: Final = {
+    OperatorRole.ADMINISTRATOR: N_("May do everything."),
+    OperatorRole.FINANCE: N_("Credits, settles payments and sets prices; sees no messages."),
+    OperatorRole.SUPPORT: N_("Finds messages and decides on senders; moves no money."),
+    OperatorRole.VIEWER: N_("Reads figures and states; sees no messages, users or payments."),
+}
+"""What an operator's role is for."""
+_USER: Final = "users/show.html"
 OPERATORS: Final = "operators"
 """The filter for operators only."""
 ROWS: Final = 50
@@ -43,23 +55,40 @@ async def show(visit: PageRequest) -> TrioResponse:
         "users/list.html",
         query=query,
         users=found.users,
+        operator_roles=OPERATOR_ROLES,
         before_at=None if previous is None else visit.at("users", **query, before=previous),
         after_at=None if after is None else visit.at("users", **query, after=after),
     )
 
 
 async def show_one(visit: PageRequest) -> TrioResponse:
-    email = visit.form.text("email")
-    if not email:
+    if not visit.form.text("email"):
         return visit.go(visit.at("users"))
-    found = await visit.ask(users.SHOW, email=email)
-    return await visit.page(
-        "users/show.html",
-        user=found.user,
-        language_name=OWN_NAMES[found.user.language],
-        memberships=found.memberships,
-        sessions=[(each, device_name(each.agent)) for each in found.devices],
-    )
+    return await visit.page(_USER, await _one(visit))
+
+
+async def _one(visit: PageRequest) -> dict[str, Any]:
+    found = await visit.ask(users.SHOW, email=visit.form.text("email"))
+    return {
+        "user": found.user,
+        "language_name": OWN_NAMES[found.user.language],
+        "memberships": found.memberships,
+        "sessions": [(each, device_name(each.agent)) for each in found.devices],
+        "operator_roles": OPERATOR_ROLES,
+        "roles_told": list(ROLES_TOLD.items()),
+        "chosen": visit.form.text("role") or found.user.operator_role,
+    }
+
+
+async def set_role(visit: PageRequest) -> TrioResponse:
+    """Give an operator another role."""
+    form = visit.form
+    asked = {"email": form.text("email"), "operator_role": form.text("role"), **as_seen(form)}
+    try:
+        await visit.ask(users.SET, **asked)
+    except Refusal as error:
+        return await visit.again(_USER, error, await _one(visit))
+    return visit.go(visit.at("users/one", email=form.text("email")), ROLE_GIVEN)
 
 
 async def end(visit: PageRequest) -> TrioResponse:
@@ -72,7 +101,12 @@ async def end(visit: PageRequest) -> TrioResponse:
 _PAGE: Final = "/operator/users"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
-    PageRoute(path=f"{_PAGE}/one", view=show_one, access=_OPERATOR),
-    PageRoute(path=f"{_PAGE}/sign-out", view=end, access=_OPERATOR, method="POST"),
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=users.LIST),
+    PageRoute(path=f"{_PAGE}/one", view=show_one, access=_OPERATOR, needs=users.SHOW),
+    PageRoute(
+        path=f"{_PAGE}/role", view=set_role, access=_OPERATOR, needs=users.SET, method="POST"
+    ),
+    PageRoute(
+        path=f"{_PAGE}/sign-out", view=end, access=_OPERATOR, needs=users.SIGN_OUT, method="POST"
+    ),
 )

@@ -59,7 +59,7 @@ from risala.http.web.languages import language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
-from risala.http.web.refusals import RoleTooLow, refusal_sentence
+from risala.http.web.refusals import OperatorRoleTooLow, RoleTooLow, refusal_sentence
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
@@ -111,7 +111,7 @@ class WebApp(JsonApp):
             self.live,
             Downloads(),
             face,
-            frozenset(filter(None, map(_slug, routes))),
+            {slug: route.needs for route in routes if (slug := _slug(route))},
         )
         first = {route.path.split("/")[1] for route in routes} | {"static", CONSOLE}
         self._first = {face.root[1:]} if face.root else first
@@ -169,6 +169,8 @@ class WebApp(JsonApp):
                     raise RoleTooLow(route.access)
             elif route.access is PageAccess.OPERATOR:
                 visit = await self._enter_console(visit)
+                if not visit.can(route.needs):
+                    raise OperatorRoleTooLow(visit.caller.operator_role)
             reply = await self._view(route, visit)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
             reply = await self._error(visit, error)
@@ -292,9 +294,10 @@ class WebApp(JsonApp):
         return replace(visit, _organization=own, formats=formats)
 
     async def _enter_console(self, visit: PageRequest) -> PageRequest:
-        """The visit of an operator, with the things that wait for a decision."""
+        """The visit of an operator, with what their role allows and what waits for a decision."""
         waiting = await visit.ask(WAITING)
-        return replace(visit, waiting=waiting)
+        permitted = await self.site.gateway.permitted(visit.caller)
+        return replace(visit, waiting=waiting, permitted=permitted)
 
     # -- answers
 

@@ -149,6 +149,9 @@ class WebGateway(Protocol):
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """The same with a typed answer."""
 
+    async def permitted(self, caller: Caller, /) -> frozenset[str]:
+        """The names of the operations that are for the caller's role."""
+
     async def receive_upload(
         self, organization_id: str, chunks: AsyncIterator[bytes], name: str, caller: Caller, /
     ) -> str:

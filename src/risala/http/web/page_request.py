@@ -15,7 +15,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.engine.dataclass import dataclass
-from risala.engine.model.callers import Caller, Role
+from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError
 from risala.engine.model.following import What
@@ -86,11 +86,11 @@ class Site:
     live: LiveStreams
     downloads: Downloads
     face: WebFace
-    slugs: frozenset[str]
+    slugs: Mapping[str, Ask[Any] | None]
     """The existing pages of an organization, such as ``keys`` and ``verify/settings``, or of the
-    console."""
-    rails: dict[Role | None, Rail] = field(default_factory=dict)
-    """The rail by the reader's role; None: in the console."""
+    console, with the operation that each needs."""
+    rails: dict[Role | OperatorRole | None, Rail] = field(default_factory=dict)
+    """The rail by the reader's role, in the organization or in the console."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +115,8 @@ class PageRequest:
     """None: the page is of no organization."""
     waiting: Deciding | None = None
     """The things that wait for an operator; None for other readers."""
+    permitted: frozenset[str] = frozenset()
+    """The operations that an operator's role allows; empty for other readers."""
     mode: Mode = Mode.LIVE
     """Which data the address asks for."""
     said: Markup | None = None
@@ -266,6 +268,11 @@ class PageRequest:
             return access == PageAccess.OPERATOR
         return self.place is not None and self.place.role in PageAccess(access).roles
 
+    def can(self, operation: Ask[Any] | str | None) -> bool:
+        """Whether the role of an operator allows an operation; None: no particular one."""
+        name = operation.name if isinstance(operation, Ask) else operation
+        return name is None or name in self.permitted
+
     @property
     def is_suspended(self) -> bool:
         """The organization reads and tops up, nothing else."""
@@ -277,9 +284,7 @@ class PageRequest:
             NavGroup(
                 group.title,
                 tuple(
-                    item
-                    for item in group.items
-                    if item.slug in self.site.slugs and self.may(item.access)
+                    item for item in group.items if self.has(item.slug) and self.may(item.access)
                 ),
             )
             for group in self.face.navigation
@@ -289,14 +294,20 @@ class PageRequest:
     @property
     def rail(self) -> Rail:
         """:meth:`navigation`, the same object for all readers of a role."""
-        rails, role = self.site.rails, None if self.place is None else self.place.role
+        rails, role = self.site.rails, self._role
         if role not in rails:
             rails[role] = Rail(tuple(self.navigation()))
         return rails[role]
 
+    @property
+    def _role(self) -> Role | OperatorRole | None:
+        if self.place is not None:
+            return self.place.role
+        return None if self.session is None else self.session.user.operator_role
+
     def has(self, page: str) -> bool:
-        """Whether the organization has such a page."""
-        return page in self.site.slugs
+        """Whether the organization has such a page, or the console for the reader's role."""
+        return page in self.site.slugs and (not self.is_console or self.can(self.site.slugs[page]))
 
     @property
     def slug(self) -> str:

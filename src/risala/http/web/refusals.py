@@ -14,9 +14,10 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from risala.engine.model import errors
+from risala.engine.model.callers import OperatorRole
 from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_, Words, countries_of, listed
+from risala.http.web.languages import N_, NC_, Words, countries_of, listed
 from risala.sms.currencies import USUAL, decimals
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -128,6 +129,7 @@ SPOKEN: Final = (
     N_("A user can be in at most {count} organizations."),
     N_("An organization needs an owner. Make somebody else an owner first."),
     N_("There is already a user {address}."),
+    N_("The operators need an administrator. Make another operator an administrator first."),
     N_("The organization is deleted."),
     N_("A key can have at most {count} allowed addresses."),
     N_("A key can have at most {count} allowed origins."),
@@ -240,6 +242,23 @@ class RoleTooLow(errors.Forbidden):
         self.access = access
 
 
+OPERATOR_ROLES: Final[Mapping[OperatorRole, str]] = {
+    OperatorRole.ADMINISTRATOR: NC_("operator", "administrator"),
+    OperatorRole.FINANCE: NC_("operator", "finance"),
+    OperatorRole.SUPPORT: NC_("operator", "support"),
+    OperatorRole.VIEWER: NC_("operator", "viewer"),
+}
+"""The names of operators' roles."""
+
+
+class OperatorRoleTooLow(errors.Forbidden):
+    """A page or a form of the console that the operator's role does not reach."""
+
+    def __init__(self, role: OperatorRole) -> None:
+        super().__init__(f"This is not for the role {role.value!r}.")
+        self.role = role
+
+
 def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> dict[str, Markup]:
     """The errors, by field; those of no field, or of one that no form has, under ``TOP``.
 
@@ -292,6 +311,11 @@ def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
         return waiting(words, error.retry_after_s)
     if isinstance(error, RoleTooLow):
         return words(ROLES[error.access])
+    if isinstance(error, OperatorRoleTooLow):
+        return words(
+            "Your role in the console, {role}, does not allow this. Ask an administrator.",
+            role=words.among("operator", OPERATOR_ROLES[error.role]),
+        )
     for kind in type(error).__mro__:
         if kind in KINDS and kind is not errors.EngineError:
             return words(KINDS[kind])

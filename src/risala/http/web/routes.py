@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.dataclass import dataclass
+from risala.engine.model.records.asks import Ask
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import PageRequest
 
@@ -30,7 +31,13 @@ class PageRoute:
     takes_file: bool = False
     """A POST whose form may carry a file (:mod:`risala.http.web.files.uploading`)."""
 
+    needs: Ask[Any] | None = None
+    """The operation that a page of the console is for: whose role does not allow it is refused.
+    None: all operators may open it."""
+
     def __post_init__(self) -> None:
+        if self.needs is not None and self.access is not PageAccess.OPERATOR:
+            raise ValueError(f"{self.path}: only pages of the console need an operation")
         if bool(self.access.roles) != ("<org>" in self.path):
             raise ValueError(f"{self.path}: a role is of the organization in the address")
         if self.once and (self.method != "POST" or self.access is PageAccess.PUBLIC):

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+role_option = click.option(
+    "--operator-role",
+    type=click.Choice(["administrator", "finance", "support", "viewer"]),
+    help="What an operator may do in the console; `administrator` unless it is given.",
+)
 language_option = click.option(
     "--language", type=click.Choice(["fr", "ar", "en"]), help="The language of mails and pages."
 )
@@ -45,6 +50,7 @@ def user() -> None:
 @click.option(
     "--operator", is_flag=True, default=None, help="Allow access to the operator's console."
 )
+@role_option
 @click.option("--name", help="The user's name.")
 @language_option
 @asks(users.CREATE, creates=True)
@@ -52,10 +58,13 @@ def user_create(made: VersionedUser) -> None:
     """Create a user, who signs in with a code sent to EMAIL or with a link of `user sign-in`.
 
     \b
-    Example: risala user create me@example.com --operator --language fr
+    Examples:
+      risala user create me@example.com --operator --language fr
+      risala user create till@example.com --operator-role finance
     """
     what = "the operator" if made.operator else "the user"
-    output.said(f"Created {what} {made.email}: {made.id}")
+    role = f" ({made.operator_role})" if made.operator_role else ""
+    output.said(f"Created {what} {made.email}{role}: {made.id}")
 
 
 @user.command("list")
@@ -95,7 +104,7 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
                 each.email,
                 each.name or None,
                 each.language,
-                each.operator,
+                each.operator_role,
                 output.at(each.last_seen_at),
             )
             for each in found
@@ -147,7 +156,7 @@ def _fields(found: VersionedUser) -> Json:
         "e-mail": found.email,
         "name": found.name or None,
         "language": found.language,
-        "operator": found.operator,
+        "operator": found.operator_role,
         "created": output.at(found.created_at),
         "last signed in": output.at(found.last_seen_at),
     }
@@ -163,6 +172,7 @@ def _fields(found: VersionedUser) -> Json:
     default=None,
     help="Allow or refuse access to the operator's console.",
 )
+@role_option
 @common
 def user_set(
     options: Options,
@@ -173,7 +183,9 @@ def user_set(
     """Change the given settings; the others stay. Helps users who lost access to their mailbox.
 
     \b
-    Example: risala user set me@example.com --language ar --no-operator
+    Examples:
+      risala user set me@example.com --language ar --no-operator
+      risala user set me@example.com --operator-role support
     """
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:

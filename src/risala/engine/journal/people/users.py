@@ -8,14 +8,23 @@ from typing import Final
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, User
 from risala.engine.model.people_records.users import UserFields
 
 _TABLE: Final = "users"
-USERS: Final = Rows(User, language=Language, operator=bool)
+USERS: Final = Rows(
+    User,
+    language=Language,
+    operator=bool,
+    operator_role=lambda found: None if found is None else OperatorRole(found),
+)
 OPERATORS_MAX: Final = 100
 """Operators who are notified: each is a mail."""
+NO_ADMINISTRATOR: Final = (
+    "The operators need an administrator. Make another operator an administrator first."
+)
 
 
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
@@ -47,6 +56,18 @@ def operators(conn: sqlite3.Connection) -> list[User]:
     return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
 
 
+def refuse_without_administrator(conn: sqlite3.Connection) -> None:
+    """Refuse a change that leaves operators without an administrator among them.
+
+    Raises:
+        Conflict: nobody could change the others' roles in the console any more.
+    """
+    found = table(conn, _TABLE)
+    administrators = ("operator = 1 AND operator_role = ?", (OperatorRole.ADMINISTRATOR.value,))
+    if found.count_where("operator = 1") and not found.count_where(*administrators):
+        raise Conflict(NO_ADMINISTRATOR)
+
+
 def operators_and(conn: sqlite3.Connection, also: str | None) -> list[tuple[str, Language]]:
     """Where mails for operators go, and in which language.
 
@@ -76,6 +97,7 @@ def add(conn: sqlite3.Connection, new: User) -> User:
             "name": new.name,
             "language": new.language.value,
             "operator": new.operator,
+            "operator_role": None if new.operator_role is None else new.operator_role.value,
             "created_at": new.created_at,
             "updated_at": new.updated_at,
             "seen_at": new.seen_at,

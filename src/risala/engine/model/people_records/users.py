@@ -15,6 +15,7 @@ class UserFields(TypedDict, total=False):
     name: str
     language: str
     operator: bool
+    operator_role: str | None
 
 
 @dataclass(frozen=True, slots=True)

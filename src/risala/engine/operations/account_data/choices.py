@@ -18,7 +18,7 @@ from risala.engine.model.records.upkeep.retention import (
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import MaybeWhole, OfOrganization
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OWNERS
+from risala.engine.rules.roles import OWNERS, READERS
 
 
 class Choose(OfOrganization):
@@ -85,6 +85,6 @@ _ONE: Final[dict[str, Any]] = {
     "edits": "organization_id",
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(retention.SHOW, OfOrganization, _show, **_ONE),
+    operation(retention.SHOW, OfOrganization, _show, operators=READERS, **_ONE),
     operation(retention.SET, Choose, _set, changes=RetentionDays, **_ONE),
 )

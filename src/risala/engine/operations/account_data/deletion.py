@@ -16,7 +16,7 @@ from risala.engine.operations import owners
 from risala.engine.operations.account_data.erasing import progress_of
 from risala.engine.operations.arguments import OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OWNERS
+from risala.engine.rules.roles import OWNERS, READERS
 
 
 class Delete(OfOrganization):
@@ -70,7 +70,9 @@ def _plain(name: str) -> str:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(DELETION, OfOrganization, _preview, roles=OWNERS, owner=owners.named),
+    operation(
+        DELETION, OfOrganization, _preview, roles=OWNERS, operators=READERS, owner=owners.named
+    ),
     operation(
         DELETE_ORGANIZATION,
         Delete,

@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS, OWNERS
+from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
 from risala.engine.upkeep.erasing import go_on
 from risala.sms.numbering.digits import compact
@@ -123,9 +123,11 @@ async def _run(call: Call[OfErasure]) -> WentOn:
 
 _NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(erasure_progress.FIGURES, OfNumber, _preview, **_NAMED),
+    operation(erasure_progress.FIGURES, OfNumber, _preview, operators=SUPPORT, **_NAMED),
     operation(erasure_progress.FORGET, OfNumber, _forget, changes=ErasureProgress, **_NAMED),
-    operation(erasure_progress.LIST, OfOrganization, _list, **_NAMED),
-    operation(erasure_progress.SHOW, OfErasure, _show, roles=OWNERS, owner=_owner),
+    operation(erasure_progress.LIST, OfOrganization, _list, operators=READERS, **_NAMED),
+    operation(
+        erasure_progress.SHOW, OfErasure, _show, roles=OWNERS, operators=READERS, owner=_owner
+    ),
     operation(erasure_progress.RUN, OfErasure, _run, roles=OPERATORS),
 )

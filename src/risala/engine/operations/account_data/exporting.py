@@ -10,7 +10,7 @@ from risala.engine.model.records.upkeep.exports import Export, Exports, ExportSt
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OWNERS
+from risala.engine.rules.roles import OWNERS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.exporting import file_of
 
@@ -78,8 +78,8 @@ _ONE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner}
 _NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(exports.REQUEST, OfOrganization, _ask, changes=Export, **_NAMED),
-    operation(exports.LIST, OfOrganization, _list, **_NAMED),
-    operation(exports.SHOW, OfExport, _show, **_ONE),
+    operation(exports.LIST, OfOrganization, _list, operators=READERS, **_NAMED),
+    operation(exports.SHOW, OfExport, _show, operators=READERS, **_ONE),
     operation(exports.FETCH, OfExport, _fetch, reveals=True, **_ONE),
     operation(exports.DELETE, OfExport, _drop, changes=Export, **_ONE),
 )

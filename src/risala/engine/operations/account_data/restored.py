@@ -9,7 +9,7 @@ from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.records.upkeep.restored import END, LIST, RELEASE, Decided, HeldMessages
 from risala.engine.operations.arguments import NoArguments
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE: Final = 64
 """Messages in one unit of work: sends wait for no more than that."""
@@ -43,7 +43,7 @@ async def _decide(
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(LIST, NoArguments, _list, roles=OPERATORS),
+    operation(LIST, NoArguments, _list, roles=OPERATORS, operators=READERS),
     operation(RELEASE, NoArguments, _release, roles=OPERATORS, changes=Decided),
     operation(END, NoArguments, _end, roles=OPERATORS, changes=Decided),
 )

@@ -20,7 +20,7 @@ from risala.engine.operations.arguments import (
     NoArguments,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.upkeep import retention
 
 
@@ -57,6 +57,6 @@ async def _run(call: Call[Forget]) -> Forgotten:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(RULES, NoArguments, _show, roles=OPERATORS),
+    operation(RULES, NoArguments, _show, roles=OPERATORS, operators=READERS),
     operation(RUN, Forget, _run, roles=OPERATORS, changes=Forgotten),
 )

@@ -26,7 +26,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 RECEIPTS_MAX: Final = 500
 """The most receipts on one page."""
@@ -124,8 +124,8 @@ async def _receipts(call: Call[ListReceipts]) -> UnmatchedReceipts:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(routes.TEST, TestRoute, _test_route, roles=OPERATORS),
-    operation(routes.UNSERVED, NoArguments, _unserved, roles=OPERATORS),
-    operation(routes.TRAFFIC, LookAtTraffic, _traffic, roles=OPERATORS),
-    operation(stored.UNMATCHED, ListReceipts, _receipts, roles=OPERATORS),
+    operation(routes.TEST, TestRoute, _test_route, roles=OPERATORS, operators=READERS),
+    operation(routes.UNSERVED, NoArguments, _unserved, roles=OPERATORS, operators=READERS),
+    operation(routes.TRAFFIC, LookAtTraffic, _traffic, roles=OPERATORS, operators=SUPPORT),
+    operation(stored.UNMATCHED, ListReceipts, _receipts, roles=OPERATORS, operators=SUPPORT),
 )

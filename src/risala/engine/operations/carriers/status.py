@@ -30,7 +30,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 WEIGHT_MAX: Final = 1000
 """The settings' limit."""
@@ -98,7 +98,9 @@ def _one(call: Call[Any], name: str) -> Carrier:
 async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
     name, stored = call.given.carrier, call.services.repositories
     found = _one(call, name)
-    latest = stored.carriers.unmatched(LATEST_MAX, carrier=name, before=None)
+    # Raw receipts may have numbers of phones.
+    count = LATEST_MAX if call.caller.operator_role in SUPPORT else 0
+    latest = stored.carriers.unmatched(count, carrier=name, before=None)
     return CarrierDetails(
         **shallow(found),
         commands=tuple(
@@ -207,13 +209,17 @@ _CHANGE: Final[dict[str, Any]] = {
     "wire": _carriers_wire,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(state.LIST, NoArguments, _carriers, roles=OPERATORS, wire=_carriers_wire),
-    operation(state.SHOW, OfCarrier, _carrier, roles=OPERATORS, wire=_wire),
-    operation(state.ASK, AskCarrier, _ask, roles=OPERATORS, changes=CarrierAnswer),
-    operation(state.PAUSE, OfCarrier, _pause, **_CHANGE),
-    operation(state.RESUME, OfCarrier, _resume, **_CHANGE),
-    operation(state.DRAIN, OfCarrier, _drain, **_CHANGE),
-    operation(state.RECONNECT, OfCarrier, _reconnect, **_CHANGE),
+    operation(
+        state.LIST, NoArguments, _carriers, roles=OPERATORS, operators=READERS, wire=_carriers_wire
+    ),
+    operation(state.SHOW, OfCarrier, _carrier, roles=OPERATORS, operators=READERS, wire=_wire),
+    operation(
+        state.ASK, AskCarrier, _ask, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer
+    ),
+    operation(state.PAUSE, OfCarrier, _pause, operators=SUPPORT, **_CHANGE),
+    operation(state.RESUME, OfCarrier, _resume, operators=SUPPORT, **_CHANGE),
+    operation(state.DRAIN, OfCarrier, _drain, operators=SUPPORT, **_CHANGE),
+    operation(state.RECONNECT, OfCarrier, _reconnect, operators=SUPPORT, **_CHANGE),
     operation(state.OVERRIDE, OverrideCarrier, _override, **_CHANGE),
     operation(state.END_OVERRIDE, EndOverride, _end_override, **_CHANGE),
 )

@@ -32,7 +32,7 @@ from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, SUPPORT
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 REASON_MAX: Final = 200
@@ -115,8 +115,16 @@ async def _body(call: Call[ReadBody]) -> MessageBody:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(message_lists.FIND, FindMessages, _find, roles=OPERATORS, reveals=True),
     operation(
-        messages.BODY, ReadBody, _body, roles=OPERATORS, owner=owners.of_message, reveals=True
+        message_lists.FIND, FindMessages, _find, roles=OPERATORS, operators=SUPPORT, reveals=True
+    ),
+    operation(
+        messages.BODY,
+        ReadBody,
+        _body,
+        roles=OPERATORS,
+        operators=SUPPORT,
+        owner=owners.of_message,
+        reveals=True,
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
@@ -29,7 +30,8 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS, VIEWERS
+from risala.engine.rules.people.emails import masked_email
+from risala.engine.rules.roles import OPERATORS, READERS, STAFF, VIEWERS
 
 _STATES: Final = ("active", "suspended", DELETED)
 
@@ -54,7 +56,10 @@ class ListOrganizations(Arguments):
 
 def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
     facts = call.services.repositories.organizations.facts(organization, call.now_ms)
-    return ListedOrganization(**{**shallow(organization), **shallow(facts)})
+    found = ListedOrganization(**{**shallow(organization), **shallow(facts)})
+    if call.caller.operator_role in STAFF:
+        return found
+    return replace(found, owners=tuple(map(masked_email, found.owners)))
 
 
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
@@ -82,12 +87,20 @@ async def _show(call: Call[OfOrganization]) -> Organization:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(organizations.LIST, ListOrganizations, _list, roles=OPERATORS, crosses=True),
+    operation(
+        organizations.LIST,
+        ListOrganizations,
+        _list,
+        roles=OPERATORS,
+        operators=READERS,
+        crosses=True,
+    ),
     operation(
         organizations.SHOW,
         OfOrganization,
         _show,
         roles=VIEWERS,
+        operators=READERS,
         owner=owners.named,
         edits="organization_id",
     ),

@@ -18,7 +18,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.console.system import machine
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import midnight
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 
 MINUTES_USUAL: Final = 60
 MINUTES_MAX: Final = 180
@@ -78,5 +78,5 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(OVERVIEW, ShowService, _show, roles=OPERATORS),
+    operation(OVERVIEW, ShowService, _show, roles=OPERATORS, operators=READERS),
 )

@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.paying.payments import shown
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, STAFF
 from risala.plugins.payment import normalised_reference
 
 _PAYMENT: Final = "pay_"
@@ -95,5 +95,5 @@ def _queued(call: Call[Any], found: StoredPayment) -> QueuedPayment:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(QUEUE, ListClaims, _list, roles=OPERATORS, crosses=True),
+    operation(QUEUE, ListClaims, _list, roles=OPERATORS, operators=STAFF, crosses=True),
 )

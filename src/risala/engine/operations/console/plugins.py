@@ -14,7 +14,7 @@ from risala.engine.model.records.upkeep.plugins import (
 )
 from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.plugin_report import plugins_report
 from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
@@ -72,6 +72,6 @@ async def _list(call: Call[NoArguments]) -> PluginsReport:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(plugins.LIST, NoArguments, _list, roles=OPERATORS),
+    operation(plugins.LIST, NoArguments, _list, roles=OPERATORS, operators=READERS),
     operation(plugins.ACT, SendPageForm, _act, roles=OPERATORS, changes=PageFormNoted),
 )

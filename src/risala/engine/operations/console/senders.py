@@ -35,7 +35,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import MaybeTimedPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE_MAX: Final = 10
 """Requests that are checked for marks at once: with ten thousand existing names this takes a
@@ -153,5 +153,7 @@ def _cursor(found: Place | None) -> Place | None:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(REQUESTS, ListSenderRequests, _list, roles=OPERATORS, crosses=True),
+    operation(
+        REQUESTS, ListSenderRequests, _list, roles=OPERATORS, operators=READERS, crosses=True
+    ),
 )

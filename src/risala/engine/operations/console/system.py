@@ -24,7 +24,7 @@ from risala.engine.model.records.upkeep.service import (
 )
 from risala.engine.operations.arguments import NoArguments
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.doctor.findings import Grade
@@ -82,5 +82,5 @@ async def _show(call: Call[NoArguments]) -> SystemFacts:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(SYSTEM, NoArguments, _show, roles=OPERATORS),
+    operation(SYSTEM, NoArguments, _show, roles=OPERATORS, operators=READERS),
 )

@@ -29,7 +29,7 @@ from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH
 
 LINES_MAX: Final = 500
@@ -154,8 +154,8 @@ async def _state(call: Call[NoArguments]) -> ChainState:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(trail.LIST, ListLines, _list, roles=OPERATORS, crosses=True),
+    operation(trail.LIST, ListLines, _list, roles=OPERATORS, operators=READERS, crosses=True),
     operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True),
-    operation(trail.STATE, NoArguments, _state, roles=OPERATORS),
-    operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, reveals=True),
+    operation(trail.STATE, NoArguments, _state, roles=OPERATORS, operators=READERS),
+    operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, operators=READERS, reveals=True),
 )

@@ -7,11 +7,11 @@ from typing import Final
 from risala.engine.model.records.figures import WAITING, Deciding
 from risala.engine.operations.arguments import NoArguments
 from risala.engine.operations.operation import Call, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 
 
 async def _waiting(call: Call[NoArguments]) -> Deciding:
     return call.services.repositories.figures.deciding()
 
 
-OPERATIONS: Final = (operation(WAITING, NoArguments, _waiting, roles=OPERATORS),)
+OPERATIONS: Final = (operation(WAITING, NoArguments, _waiting, roles=OPERATORS, operators=READERS),)

@@ -39,7 +39,7 @@ from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.hooks.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
 from risala.engine.rules.hooks.proofs import HookProof
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.sms.address import sender_fault
 
@@ -230,12 +230,29 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
         hooks.CREATE, CreateHook, _create, roles=DEVELOPERS, owner=owners.named, changes=Hook
     ),
-    operation(hooks.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(hooks.SHOW, OfHook, _show, roles=VIEWERS, owner=owners.of_hook, edits="hook_id"),
+    operation(
+        hooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
+    ),
+    operation(
+        hooks.SHOW,
+        OfHook,
+        _show,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.of_hook,
+        edits="hook_id",
+    ),
     operation(hooks.SET, SetHook, _set, edits="hook_id", **_ONE),
     operation(hooks.ROTATE, RotateHook, _rotate, **_ONE),
-    operation(hooks.ENABLE, OfHook, _enable, **_ONE),
-    operation(hooks.DISABLE, OfHook, _disable, **_ONE),
+    operation(hooks.ENABLE, OfHook, _enable, operators=SUPPORT, **_ONE),
+    operation(hooks.DISABLE, OfHook, _disable, operators=SUPPORT, **_ONE),
     operation(hooks.DELETE, OfHook, _delete, **_ONE),
-    operation(hooks.PRESETS, OfMaybeOrganization, _presets, roles=VIEWERS, owner=owners.named),
+    operation(
+        hooks.PRESETS,
+        OfMaybeOrganization,
+        _presets,
+        roles=VIEWERS,
+        operators=READERS,
+        owner=owners.named,
+    ),
 )

@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.faces.mails import ignored, text_of
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, SUPPORT
 from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
@@ -88,5 +88,7 @@ async def _send(call: Call[SendMail]) -> MailedMessage:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(messages.MAIL, SendMail, _send, roles=OPERATORS, changes=MessageView),
+    operation(
+        messages.MAIL, SendMail, _send, roles=OPERATORS, operators=SUPPORT, changes=MessageView
+    ),
 )

@@ -33,7 +33,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 
 def _cells(value: object) -> dict[str, str]:
@@ -184,12 +184,20 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         changes=RecipientList,
     ),
-    operation(recipient_lists.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(
+        recipient_lists.LIST,
+        OfOrganization,
+        _list,
+        roles=VIEWERS,
+        operators=SUPPORT,
+        owner=owners.named,
+    ),
     operation(
         recipient_lists.SHOW,
         ShowList,
         _show,
         roles=VIEWERS,
+        operators=SUPPORT,
         owner=owners.of_list,
         edits="list_id",
         reveals=True,

@@ -37,7 +37,7 @@ from risala.engine.operations.mailings.arguments import (
     need_service,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 _SOURCES: Final = ("upload", "list_id", "numbers")
 _MAY_BE_NONE: Final = ("sender", "pace", "send_at")
@@ -214,12 +214,14 @@ _CHANGE: Final[dict[str, Any]] = {
 _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "changes": Mailing}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(mailings.CREATE, CreateMailing, _create, **_NEW),
-    operation(mailings.LIST, ListMailings, _list, roles=VIEWERS, owner=owners.named),
-    operation(mailings.SHOW, OfMailing, _show, edits="mailing_id", **_LOOK),
+    operation(
+        mailings.LIST, ListMailings, _list, roles=VIEWERS, operators=SUPPORT, owner=owners.named
+    ),
+    operation(mailings.SHOW, OfMailing, _show, operators=SUPPORT, edits="mailing_id", **_LOOK),
     operation(mailings.SET, SetMailing, _set, edits="mailing_id", **_CHANGE),
     operation(mailings.READ, ReadMailing, _read, **_CHANGE),
     operation(mailings.START, StartMailing, _start, **_CHANGE),
-    operation(mailings.PAUSE, OfMailing, _pause, **_CHANGE),
+    operation(mailings.PAUSE, OfMailing, _pause, operators=SUPPORT, **_CHANGE),
     operation(mailings.GO_ON, OfMailing, _go_on, **_CHANGE),
     operation(mailings.STOP, OfMailing, _stop, **_CHANGE),
     operation(mailings.AGAIN, OfMailing, _again, **_CHANGE),

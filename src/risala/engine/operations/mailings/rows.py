@@ -41,7 +41,7 @@ from risala.engine.operations.mailings.arguments import (
     need_texts,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 STEPS: Final = ("next", "previous", "random")
 _WORDS_MAX: Final = 100
@@ -193,10 +193,10 @@ _CHANGE: Final[dict[str, Any]] = {
     "changes": Mailing,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(mailings.ROWS, ListMailingRows, _rows, **_LOOK),
-    operation(mailings.PERSON, ShowPerson, _person, **_LOOK),
+    operation(mailings.ROWS, ListMailingRows, _rows, operators=SUPPORT, **_LOOK),
+    operation(mailings.PERSON, ShowPerson, _person, operators=SUPPORT, **_LOOK),
     operation(mailings.MEND, MendRow, _mend, **_CHANGE),
     operation(mailings.LEAVE_OUT, LeaveOut, _leave_out, **_CHANGE),
-    operation(mailings.REPORT, ReadReport, _report, **_LOOK),
-    operation(mailings.WORKBOOK, WriteWorkbook, _workbook, **_LOOK),
+    operation(mailings.REPORT, ReadReport, _report, operators=SUPPORT, **_LOOK),
+    operation(mailings.WORKBOOK, WriteWorkbook, _workbook, operators=SUPPORT, **_LOOK),
 )

@@ -24,7 +24,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 
@@ -124,12 +124,20 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         changes=SavedText,
     ),
-    operation(recipient_lists.TEXT_LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(
+        recipient_lists.TEXT_LIST,
+        OfOrganization,
+        _list,
+        roles=VIEWERS,
+        operators=SUPPORT,
+        owner=owners.named,
+    ),
     operation(
         recipient_lists.TEXT_SHOW,
         OfSavedText,
         _show,
         roles=VIEWERS,
+        operators=SUPPORT,
         owner=owners.of_saved_text,
         edits="saved_text_id",
     ),

@@ -29,7 +29,7 @@ async def receive_upload(
     if verdict is RoleVerdict.HIDDEN:
         raise NotFound(HIDDEN)
     if verdict is RoleVerdict.FORBIDDEN:
-        raise Forbidden(f"This is not for the role {caller.role.value!r}.")
+        raise Forbidden(f"This is not for the role {caller.role_word!r}.")
     status = services.accounts.fresh_organization(organization_id).status
     if status == DELETED:
         raise Conflict("The organization is deleted.")

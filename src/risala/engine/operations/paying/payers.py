@@ -12,7 +12,7 @@ from risala.engine.model.records.paying.payments import ShownPayment
 from risala.engine.operations.arguments import MaybeText, Text
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.paying.payments import STEP, OfPayment, shown
-from risala.engine.rules.roles import OPERATORS, OWNERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS
 
 
 class SendPayerCode(OfPayment):
@@ -51,7 +51,7 @@ async def _poll(call: Call[OfPayment]) -> ShownPayment:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(payments.SEND_CODE, SendPayerCode, _send, roles=OWNERS, **STEP),
-    operation(payments.CHECK_PAYER, CheckPayer, _check, roles=OWNERS, **STEP),
-    operation(payments.POLL, OfPayment, _poll, roles=OPERATORS, **STEP),
+    operation(payments.SEND_CODE, SendPayerCode, _send, roles=OWNERS, operators=FINANCE, **STEP),
+    operation(payments.CHECK_PAYER, CheckPayer, _check, roles=OWNERS, operators=FINANCE, **STEP),
+    operation(payments.POLL, OfPayment, _poll, roles=OPERATORS, operators=FINANCE, **STEP),
 )

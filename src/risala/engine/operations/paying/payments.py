@@ -40,7 +40,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.payments.sources import PaymentWish
 from risala.engine.payments.steps import asked_field
-from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
+from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner
 
 LISTED_MAX: Final = 200
@@ -221,28 +221,50 @@ STEP: Final[dict[str, Any]] = {
     "tops_up": True,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(payments.METHODS, NoArguments, _methods, roles=VIEWERS, for_all=True),
+    operation(
+        payments.METHODS, NoArguments, _methods, roles=VIEWERS, operators=READERS, for_all=True
+    ),
     operation(
         payments.BEGIN,
         BeginPayment,
         _begin,
         roles=OWNERS,
+        operators=FINANCE,
         owner=owners.named,
         changes=StoredPayment,
         tops_up=True,
     ),
-    operation(payments.LIST, ListPayments, _list, roles=VIEWERS, owner=owners.named, crosses=True),
-    operation(payments.SHOW, OfPayment, _show, roles=VIEWERS, owner=owners.of_payment),
     operation(
-        payments.RETRY, OfPayment, _go_on, roles=OWNERS, owner=owners.of_payment, tops_up=True
+        payments.LIST,
+        ListPayments,
+        _list,
+        roles=VIEWERS,
+        operators=STAFF,
+        owner=owners.named,
+        crosses=True,
     ),
-    operation(payments.CLAIM, ClaimPayment, _claim, roles=OWNERS, **STEP),
-    operation(payments.CONFIRM, ConfirmPayment, _confirm, roles=OPERATORS, **STEP),
+    operation(
+        payments.SHOW, OfPayment, _show, roles=VIEWERS, operators=STAFF, owner=owners.of_payment
+    ),
+    operation(
+        payments.RETRY,
+        OfPayment,
+        _go_on,
+        roles=OWNERS,
+        operators=FINANCE,
+        owner=owners.of_payment,
+        tops_up=True,
+    ),
+    operation(payments.CLAIM, ClaimPayment, _claim, roles=OWNERS, operators=FINANCE, **STEP),
+    operation(
+        payments.CONFIRM, ConfirmPayment, _confirm, roles=OPERATORS, operators=FINANCE, **STEP
+    ),
     operation(
         payments.REFUSE,
         RefusePayment,
         _refuse,
         roles=OPERATORS,
+        operators=FINANCE,
         owner=owners.of_payment,
         changes=StoredPayment,
     ),

@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import FINANCE, OPERATORS, STAFF
 
 LISTED_MAX: Final = 200
 LISTED_USUAL: Final = 50
@@ -112,8 +112,22 @@ async def _reconcile(call: Call[Reconcile]) -> Lines:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(bank_texts.LIST, ListTexts, _list, roles=OPERATORS, reveals=True),
-    operation(bank_texts.DISMISS, DismissText, _dismiss, roles=OPERATORS, changes=BankText),
-    operation(bank_texts.LINES, NoArguments, _lines, roles=OPERATORS),
-    operation(bank_texts.RECONCILE, Reconcile, _reconcile, roles=OPERATORS, changes=AccountBalance),
+    operation(bank_texts.LIST, ListTexts, _list, roles=OPERATORS, operators=FINANCE, reveals=True),
+    operation(
+        bank_texts.DISMISS,
+        DismissText,
+        _dismiss,
+        roles=OPERATORS,
+        operators=FINANCE,
+        changes=BankText,
+    ),
+    operation(bank_texts.LINES, NoArguments, _lines, roles=OPERATORS, operators=STAFF),
+    operation(
+        bank_texts.RECONCILE,
+        Reconcile,
+        _reconcile,
+        roles=OPERATORS,
+        operators=FINANCE,
+        changes=AccountBalance,
+    ),
 )

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.callers import Role
+from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.model.people import Language
 from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
@@ -30,8 +30,20 @@ def _language(value: object) -> Language:
         raise fault("invalid_language", "`{name}` is `fr`, `ar` or `en`.") from None
 
 
+def _operator_role(value: object) -> OperatorRole:
+    try:
+        return OperatorRole(text(value))
+    except ValueError:
+        raise fault("invalid_role", f"`{{name}}` is one of: {', '.join(OperatorRole)}.") from None
+
+
 _ROLES: Final = ArgumentKind("`owner`, `developer` or `viewer`")
 MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
 MaybeLanguage = Annotated[
     Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
+]
+MaybeOperatorRole = Annotated[
+    OperatorRole | None,
+    PlainValidator(maybe(_operator_role)),
+    ArgumentKind("`administrator`, `finance`, `support` or `viewer`"),
 ]

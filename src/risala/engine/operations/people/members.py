@@ -13,7 +13,7 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import MaybeWhole, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.people.arguments import MemberRole
-from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
+from risala.engine.rules.roles import OPERATORS, OWNERS, STAFF, VIEWERS
 
 
 class Invite(OfOrganization):
@@ -101,7 +101,9 @@ _INVITATION: Final[dict[str, Any]] = {
     "changes": Invitation,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(members.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(
+        members.LIST, OfOrganization, _list, roles=VIEWERS, operators=STAFF, owner=owners.named
+    ),
     operation(members.INVITE, Invite, _invite, **_INVITATION),
     operation(members.UNINVITE, Uninvite, _uninvite, **_INVITATION),
     operation(members.SET_ROLE, SetRole, _set_role, roles=OWNERS, **_ONE),

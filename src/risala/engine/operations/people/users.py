@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.callers import CallerKind
+from risala.engine.model.callers import CallerKind, OperatorRole
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language, SessionKind
 from risala.engine.model.people_records.users import UserFilter
@@ -33,11 +33,9 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.operations.people.arguments import (
-    MaybeLanguage,
-)
+from risala.engine.operations.people.arguments import MaybeLanguage, MaybeOperatorRole
 from risala.engine.people.users import UserChange
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
 """Pages neither make operators nor give anybody access to another's account."""
@@ -51,6 +49,8 @@ class CreateUser(OfUser):
     name: MaybeAnyText = None
     language: MaybeLanguage = None
     operator: MaybeFlag = None
+    operator_role: MaybeOperatorRole = None
+    """Makes an operator, as `operator` does."""
 
 
 class SetUser(OfUser):
@@ -58,6 +58,8 @@ class SetUser(OfUser):
     name: MaybeAnyText = None
     language: MaybeLanguage = None
     operator: MaybeFlag = None
+    operator_role: MaybeOperatorRole = None
+    """Of a user who is an operator, or becomes one by `operator`."""
     version: MaybeWhole = None
 
 
@@ -94,14 +96,15 @@ def _refuse_pages(call: Call[Any], what: str) -> None:
 
 async def _create(call: Call[CreateUser]) -> VersionedUser:
     given, people = call.given, call.services.people.users
-    if given.operator:
+    role = given.operator_role or (OperatorRole.ADMINISTRATOR if given.operator else None)
+    if role is not None:
         _refuse_pages(call, "Making an operator")
     made = await people.create(
         given.email,
         given.name or "",
         given.language or Language.FRENCH,
         call.audit(AuditImage.USER),
-        operator=bool(given.operator),
+        operator=role,
     )
     return versioned(made, people.version(made.id))
 
@@ -144,7 +147,9 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
     user = people.find(given.email)
     if given.operator is not None:
         _refuse_pages(call, "Making an operator")
-    change = UserChange(given.new_email, given.name, given.language, given.operator)
+    change = UserChange(
+        given.new_email, given.name, given.language, given.operator, given.operator_role
+    )
     by = call.audit(AuditImage.USER, user.id)
     changed = await people.change(user.id, change, by)
     return versioned(changed, people.version(changed.id))
@@ -178,11 +183,11 @@ async def _delete(call: Call[OfUser]) -> EndedUser:
 _CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(users.CREATE, CreateUser, _create, **_CHANGE),
-    operation(users.LIST, ListUsers, _list, roles=OPERATORS),
-    operation(users.SHOW, OfUser, _show, roles=OPERATORS),
+    operation(users.LIST, ListUsers, _list, roles=OPERATORS, operators=STAFF),
+    operation(users.SHOW, OfUser, _show, roles=OPERATORS, operators=STAFF),
     operation(users.SET, SetUser, _set, **_CHANGE),
     operation(users.SIGN_IN, LinkFor, _link, **_CHANGE),
-    operation(users.SESSIONS, OfUser, _sessions, roles=OPERATORS),
-    operation(users.SIGN_OUT, EndSessions, _sign_out, **_CHANGE),
+    operation(users.SESSIONS, OfUser, _sessions, roles=OPERATORS, operators=STAFF),
+    operation(users.SIGN_OUT, EndSessions, _sign_out, operators=SUPPORT, **_CHANGE),
     operation(users.DELETE, OfUser, _delete, **_CHANGE),
 )

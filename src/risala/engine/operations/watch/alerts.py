@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.people.alert_words import alert_words
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 LISTED_MAX: Final = 500
 """The most alerts in one answer."""
@@ -166,8 +166,19 @@ async def _unmute(call: Call[OfMute]) -> MuteView:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(alert_views.LIST, ListAlerts, _list, roles=OPERATORS),
-    operation(alert_views.ACKNOWLEDGE, OfAlert, _acknowledge, roles=OPERATORS, changes=AlertView),
-    operation(alert_views.MUTE, MuteAlerts, _mute, roles=OPERATORS, changes=MuteView),
-    operation(alert_views.UNMUTE, OfMute, _unmute, roles=OPERATORS, changes=MuteView),
+    operation(alert_views.LIST, ListAlerts, _list, roles=OPERATORS, operators=READERS),
+    operation(
+        alert_views.ACKNOWLEDGE,
+        OfAlert,
+        _acknowledge,
+        roles=OPERATORS,
+        operators=SUPPORT,
+        changes=AlertView,
+    ),
+    operation(
+        alert_views.MUTE, MuteAlerts, _mute, roles=OPERATORS, operators=SUPPORT, changes=MuteView
+    ),
+    operation(
+        alert_views.UNMUTE, OfMute, _unmute, roles=OPERATORS, operators=SUPPORT, changes=MuteView
+    ),
 )

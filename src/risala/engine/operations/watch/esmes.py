@@ -8,7 +8,7 @@ from risala.engine.model.records.upkeep import esmes
 from risala.engine.model.records.upkeep.esmes import BoundEsmes
 from risala.engine.operations.arguments import Arguments
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 
 
 class ListEsmes(Arguments):
@@ -21,5 +21,5 @@ async def _list(call: Call[ListEsmes]) -> BoundEsmes:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(esmes.SESSIONS, ListEsmes, _list, roles=OPERATORS),
+    operation(esmes.SESSIONS, ListEsmes, _list, roles=OPERATORS, operators=READERS),
 )

@@ -25,7 +25,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import VIEWERS
+from risala.engine.rules.roles import SUPPORT, VIEWERS
 
 UNWRITTEN_MS: Final = 3000
 """A request younger than this may not be in the log's file yet, which is written every second."""
@@ -120,6 +120,6 @@ async def _show(call: Call[ShowRequest]) -> ShownRequest:
 
 _SEEN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named, "crosses": True}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(log.LIST, ListRequests, _list, **_SEEN),
-    operation(log.SHOW, ShowRequest, _show, **_SEEN),
+    operation(log.LIST, ListRequests, _list, operators=SUPPORT, **_SEEN),
+    operation(log.SHOW, ShowRequest, _show, operators=SUPPORT, **_SEEN),
 )

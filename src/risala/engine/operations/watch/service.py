@@ -10,7 +10,7 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
 from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.roles import OPERATORS
+from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.heads import NoHead, heads_of
 
 
@@ -48,7 +48,7 @@ def _values(found: ServiceStatistics) -> Json:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(AUDIT, AuditBooks, _audit, roles=OPERATORS),
+    operation(AUDIT, AuditBooks, _audit, roles=OPERATORS, operators=READERS),
     Operation(
         name="statistics",
         arguments=NoArguments,
@@ -56,5 +56,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         wire=_values,
         handler=_statistics,
         roles=OPERATORS,
+        operators=READERS,
     ),
 )

@@ -39,6 +39,7 @@ from risala.engine.operations.webhooks.named import (
     endpoints_of,
     meant,
 )
+from risala.engine.rules.roles import SUPPORT
 from risala.engine.rules.webhooks.shapes import received_of, shaped
 from risala.engine.rules.webhooks.signatures import with_sms_id
 
@@ -156,9 +157,9 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(webhooks.DELIVERIES, ListDeliveries, _deliveries, **LOOK),
-    operation(webhooks.DELIVERY, OfDelivery, _delivery, **LOOK),
-    operation(webhooks.TEST, OfEndpoint, _test, **CHANGE),
-    operation(webhooks.REPLAY, OfDelivery, _replay, **CHANGE),
+    operation(webhooks.DELIVERIES, ListDeliveries, _deliveries, operators=SUPPORT, **LOOK),
+    operation(webhooks.DELIVERY, OfDelivery, _delivery, operators=SUPPORT, **LOOK),
+    operation(webhooks.TEST, OfEndpoint, _test, operators=SUPPORT, **CHANGE),
+    operation(webhooks.REPLAY, OfDelivery, _replay, operators=SUPPORT, **CHANGE),
     operation(webhooks.REPLAY_FAILED, ReplayFailed, _replay_failed, **CHANGE),
 )

@@ -42,7 +42,7 @@ from risala.engine.operations.webhooks.named import (
     live_or_test,
     meant,
 )
-from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Wish
 
@@ -178,11 +178,17 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         changes=Endpoint,
     ),
-    operation(webhooks.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
-    operation(webhooks.SHOW, OfEndpoint, _show, edits="endpoint_id", **LOOK),
+    operation(
+        webhooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
+    ),
+    operation(webhooks.SHOW, OfEndpoint, _show, operators=READERS, edits="endpoint_id", **LOOK),
     operation(webhooks.UPDATE, UpdateEndpoint, _update, edits="endpoint_id", **CHANGE),
-    operation(webhooks.ENABLE, OfEndpoint, partial(_switch, enabled=True), **CHANGE),
-    operation(webhooks.DISABLE, OfEndpoint, partial(_switch, enabled=False), **CHANGE),
+    operation(
+        webhooks.ENABLE, OfEndpoint, partial(_switch, enabled=True), operators=SUPPORT, **CHANGE
+    ),
+    operation(
+        webhooks.DISABLE, OfEndpoint, partial(_switch, enabled=False), operators=SUPPORT, **CHANGE
+    ),
     operation(webhooks.ROTATE, RotateSecret, _rotate, **CHANGE),
     operation(webhooks.DELETE, OfEndpoint, _delete, **CHANGE),
 )

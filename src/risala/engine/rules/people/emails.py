@@ -37,3 +37,9 @@ def normalised(text: str) -> str | None:
 def domain_of(address: str) -> str:
     """The domain of an address in its one form."""
     return address.rpartition("@")[2]
+
+
+def masked_email(address: str) -> str:
+    """An address for a reader who need not know whose it is: ``a…@example.com``."""
+    name, _, domain = address.rpartition("@")
+    return f"{name[:1]}…@{domain}"

@@ -155,4 +155,6 @@ def _value(visit: PageRequest, value: object) -> Markup:
     return Markup("<bdi>{}</bdi>").format(escape(value))
 
 
-ROUTES: Final = (PageRoute(path="/operator/audit", view=show, access=PageAccess.OPERATOR),)
+ROUTES: Final = (
+    PageRoute(path="/operator/audit", view=show, access=PageAccess.OPERATOR, needs=trail.LIST),
+)

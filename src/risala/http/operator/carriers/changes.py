@@ -78,6 +78,8 @@ async def apply(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=_CHANGES, view=show, access=PageAccess.OPERATOR),
-    PageRoute(path=_CHANGES, view=apply, access=PageAccess.OPERATOR, method="POST"),
+    PageRoute(path=_CHANGES, view=show, access=PageAccess.OPERATOR, needs=rereading.PREVIEW),
+    PageRoute(
+        path=_CHANGES, view=apply, access=PageAccess.OPERATOR, needs=rereading.APPLY, method="POST"
+    ),
 )

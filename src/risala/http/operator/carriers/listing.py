@@ -120,12 +120,13 @@ async def act(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=PAGE, view=show, access=PageAccess.OPERATOR),
-    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR),
+    PageRoute(path=PAGE, view=show, access=PageAccess.OPERATOR, needs=state.LIST),
+    PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR, needs=state.LIST),
     PageRoute(
         path=f"{PAGE}/<carrier>/do/<action>",
         view=act,
         access=PageAccess.OPERATOR,
+        needs=state.PAUSE,
         method="POST",
     ),
 )

@@ -115,10 +115,29 @@ async def ask(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=shows(_TEMPLATE, _values), access=PageAccess.OPERATOR),
-    PageRoute(path=f"{_ONE}/override", view=override, access=PageAccess.OPERATOR, method="POST"),
     PageRoute(
-        path=f"{_ONE}/override/end", view=end_override, access=PageAccess.OPERATOR, method="POST"
+        path=_ONE, view=shows(_TEMPLATE, _values), access=PageAccess.OPERATOR, needs=state.SHOW
     ),
-    PageRoute(path=f"{_ONE}/ask", view=ask, access=PageAccess.OPERATOR, method="POST", once=True),
+    PageRoute(
+        path=f"{_ONE}/override",
+        view=override,
+        access=PageAccess.OPERATOR,
+        needs=state.OVERRIDE,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_ONE}/override/end",
+        view=end_override,
+        access=PageAccess.OPERATOR,
+        needs=state.END_OVERRIDE,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_ONE}/ask",
+        view=ask,
+        access=PageAccess.OPERATOR,
+        needs=state.ASK,
+        method="POST",
+        once=True,
+    ),
 )

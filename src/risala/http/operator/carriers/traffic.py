@@ -42,7 +42,10 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
 
 ROUTES: Final = (
     PageRoute(
-        path=_TRAFFIC, view=shows("carriers/traffic.html", _values), access=PageAccess.OPERATOR
+        path=_TRAFFIC,
+        view=shows("carriers/traffic.html", _values),
+        access=PageAccess.OPERATOR,
+        needs=routes.TRAFFIC,
     ),
-    PageRoute(path=f"{_TRAFFIC}/live", view=live, access=PageAccess.OPERATOR),
+    PageRoute(path=f"{_TRAFFIC}/live", view=live, access=PageAccess.OPERATOR, needs=routes.TRAFFIC),
 )

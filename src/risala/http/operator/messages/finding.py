@@ -82,4 +82,8 @@ def _view(visit: PageRequest, message: FoundMessage) -> dict[str, object]:
     }
 
 
-ROUTES: Final = (PageRoute(path="/operator/messages", view=show, access=PageAccess.OPERATOR),)
+ROUTES: Final = (
+    PageRoute(
+        path="/operator/messages", view=show, access=PageAccess.OPERATOR, needs=message_lists.FIND
+    ),
+)

@@ -76,8 +76,15 @@ async def _whole(visit: PageRequest) -> dict[str, object]:
 _ONE: Final = "/operator/messages/<message_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=shows(_PAGE, _whole), access=_OPERATOR),
-    PageRoute(path=f"{_ONE}/live", view=live, access=_OPERATOR),
-    PageRoute(path=f"{_ONE}/text", view=ask_text, access=_OPERATOR),
-    PageRoute(path=f"{_ONE}/text", view=show_text, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=_ONE, view=shows(_PAGE, _whole), access=_OPERATOR, needs=messages.SHOW),
+    PageRoute(path=f"{_ONE}/live", view=live, access=_OPERATOR, needs=messages.SHOW),
+    PageRoute(path=f"{_ONE}/text", view=ask_text, access=_OPERATOR, needs=messages.BODY),
+    PageRoute(
+        path=f"{_ONE}/text",
+        view=show_text,
+        access=_OPERATOR,
+        needs=messages.BODY,
+        method="POST",
+        once=True,
+    ),
 )

@@ -71,7 +71,14 @@ def states_of(visit: PageRequest) -> dict[str, Markup]:
 _PAGE: Final = "/operator/organizations"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
-    PageRoute(path=f"{_PAGE}/new", view=ask_create, access=_OPERATOR),
-    PageRoute(path=f"{_PAGE}/new", view=create, access=_OPERATOR, method="POST", once=True),
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=organizations.LIST),
+    PageRoute(path=f"{_PAGE}/new", view=ask_create, access=_OPERATOR, needs=organizations.CREATE),
+    PageRoute(
+        path=f"{_PAGE}/new",
+        view=create,
+        access=_OPERATOR,
+        needs=organizations.CREATE,
+        method="POST",
+        once=True,
+    ),
 )

@@ -162,7 +162,9 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         "deletion": whole[0] if whole else None,
         "holds": await visit.ask(organizations.DELETION, **whose),
         "entries": (await visit.ask(ledger.LIST, limit=ROWS, **whose)).entries,
-        "members": (await visit.ask(members.LIST, **whose)).members,
+        "members": (await visit.ask(members.LIST, **whose)).members
+        if visit.can(members.LIST)
+        else (),
         "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
         **await _abroad(visit, organization.id),
@@ -208,12 +210,49 @@ def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredF
 _ONE: Final = "/operator/organizations/<organization_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=shows(_PAGE, _values), access=_OPERATOR),
-    PageRoute(path=f"{_ONE}/limits", view=save, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_ONE}/countries", view=set_country, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_ONE}/prices", view=set_price, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_ONE}/members", view=add_member, access=_OPERATOR, method="POST", once=True),
-    PageRoute(path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR),
-    PageRoute(path=f"{_ONE}/suspend", view=suspend, access=_OPERATOR, method="POST"),
-    PageRoute(path=f"{_ONE}/resume", view=resume, access=_OPERATOR, method="POST"),
+    PageRoute(
+        path=_ONE, view=shows(_PAGE, _values), access=_OPERATOR, needs=organizations.SHOW_ALL
+    ),
+    PageRoute(
+        path=f"{_ONE}/limits", view=save, access=_OPERATOR, needs=organizations.SET, method="POST"
+    ),
+    PageRoute(
+        path=f"{_ONE}/countries",
+        view=set_country,
+        access=_OPERATOR,
+        needs=countries.OPEN,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_ONE}/prices",
+        view=set_price,
+        access=_OPERATOR,
+        needs=countries.SET_PRICE,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_ONE}/members",
+        view=add_member,
+        access=_OPERATOR,
+        needs=members.ADD,
+        method="POST",
+        once=True,
+    ),
+    PageRoute(
+        path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR, needs=organizations.SUSPEND
+    ),
+    PageRoute(
+        path=f"{_ONE}/suspend",
+        view=suspend,
+        access=_OPERATOR,
+        needs=organizations.SUSPEND,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_ONE}/resume",
+        view=resume,
+        access=_OPERATOR,
+        needs=organizations.RESUME,
+        method="POST",
+    ),
 )

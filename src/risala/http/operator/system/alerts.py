@@ -77,6 +77,12 @@ async def unmute(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR),
-    PageRoute(path=f"{_PAGE}/unmute", view=unmute, access=PageAccess.OPERATOR, method="POST"),
+    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR, needs=alert_views.LIST),
+    PageRoute(
+        path=f"{_PAGE}/unmute",
+        view=unmute,
+        access=PageAccess.OPERATOR,
+        needs=alert_views.UNMUTE,
+        method="POST",
+    ),
 )

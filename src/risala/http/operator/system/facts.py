@@ -79,4 +79,6 @@ def _is_old(visit: PageRequest, backup: BackupNote | None) -> bool:
     return backup is None or visit.formats.now_ms - backup.at > BACKUP_OLD_MS
 
 
-ROUTES: Final = (PageRoute(path="/operator/system", view=show, access=PageAccess.OPERATOR),)
+ROUTES: Final = (
+    PageRoute(path="/operator/system", view=show, access=PageAccess.OPERATOR, needs=SYSTEM),
+)

@@ -27,7 +27,7 @@ from risala.engine.journal.store.schema.mailings import MAILINGS
 from risala.engine.journal.store.schema.messages import MESSAGES
 from risala.engine.journal.store.schema.money import MONEY
 from risala.engine.journal.store.schema.payments import PAYMENTS
-from risala.engine.journal.store.schema.people import PEOPLE
+from risala.engine.journal.store.schema.people import OPERATOR_ROLES, PEOPLE
 from risala.engine.journal.store.schema.upkeep import UPKEEP
 from risala.engine.journal.store.schema.views import make_views
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
@@ -143,6 +143,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     CHAIN: (ADD_HASH, chain_lines, GUARD_AGAIN),
     "v1.1_key_expiry": (KEY_EXPIRY,),
     "v1.1_key_reminders": (KEY_REMINDERS,),
+    "v1.1_operator_roles": (OPERATOR_ROLES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -132,3 +132,9 @@ CREATE INDEX sign_in_failures_by_address ON sign_in_failures (kind, email, at);
 CREATE INDEX sign_in_failures_audited ON sign_in_failures (at) WHERE audited = 1;
 CREATE INDEX sign_in_failures_slow ON sign_in_failures (seq) WHERE slow = 1;
 """
+
+OPERATOR_ROLES: Final = """
+-- administrator, finance, support, viewer; null: no operator.
+ALTER TABLE users ADD COLUMN operator_role TEXT;
+UPDATE users SET operator_role = 'administrator' WHERE operator = 1;
+"""

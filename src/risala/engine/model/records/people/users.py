@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import Annotated, Final
 
 from risala.engine.dataclass import dataclass
+from risala.engine.model.callers import OperatorRole
 from risala.engine.model.people import (
     Device,
     Language,
@@ -31,6 +32,8 @@ class VersionedUser:
     updated_at: Annotated[Moment, UNAUDITED]
     last_seen_at: Annotated[Moment | None, UNAUDITED]
     version: Annotated[int, UNAUDITED]
+    operator_role: Annotated[OperatorRole | None, AUDITED] = None
+    """What they may do in the console; None: they are no operator."""
 
 
 def versioned(user: User, version: int = 0) -> VersionedUser:
@@ -44,10 +47,11 @@ def versioned(user: User, version: int = 0) -> VersionedUser:
         user.updated_at,
         user.seen_at,
         version,
+        user.operator_role,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ListedUser(VersionedUser):
     """A user with the number of their organizations."""
 
