@@ -58,7 +58,7 @@ def test_a_value_read_by_a_text_is_noticed():
 
 
 OWN_DATACLASS = ("engine", "http")
-"""Rooms with hundreds of frozen classes. Others have few, or their classes may be inherited from."""
+"""Rooms with hundreds of frozen classes. Others have few, or their classes are inherited from."""
 
 
 def test_frozen_classes_are_made_by_the_dataclass_that_costs_half():
