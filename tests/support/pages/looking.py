@@ -20,14 +20,16 @@ _OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
 """The rules that a dark screen can break and a light one of about its width cannot."""
 _LANGUAGE_OF_ALL: Final = "ar"
 """Axe looks at this language's pages on all screens. Others have the same elements and colours, and
-other words: on one screen it sees whether a name is missing. Where texts stand is looked at in
-every language on every screen, as long words and other letters move them."""
+other words: on one screen it sees whether a name is missing. Where texts stand, which long words
+and other letters move, is looked at in each language on the widest screen and on the narrowest."""
 _RUN: Final = """(rules) => axe.run(document, {resultTypes: ["violations"], runOnly: rules})
 .then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
 _OVER: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SCREENS: Final = ((1280, "light"), (1280, "dark"), (390, "light"), (360, "dark"))
+SCREENS: Final = ((1280, "dark"), (1280, "light"), (360, "light"))
 """Those that each page is looked at on: width in pixels, and scheme of colours."""
+_SCREENS_OF_WORDS: Final = ((1280, "light"), (360, "light"))
+"""Those for the other languages: a scheme of colours moves nothing."""
 
 
 _MISPLACED: Final = """() => {
@@ -110,20 +112,22 @@ def wrong_on_any_screen(page: Page, address: str) -> list[str]:
     _give_axe(page)
     found = []
     is_of_all = page.evaluate("document.documentElement.lang") == _LANGUAGE_OF_ALL
-    all_rules: Sequence[str] = _RULES
+    screens = SCREENS if is_of_all else _SCREENS_OF_WORDS
+    rules: Sequence[str] = _RULES
     # Where the page before left the window, this one begins: a change of it draws all anew.
-    is_there = (page.viewport_size or {}).get("width") == SCREENS[-1][0]
-    before: tuple[int | None, str | None] = (SCREENS[-1][0] if is_there else None, None)
-    for width, scheme in SCREENS[::-1] if is_there else SCREENS:
+    is_there = (page.viewport_size or {}).get("width") == screens[-1][0]
+    before: tuple[int | None, str | None] = (screens[-1][0] if is_there else None, None)
+    for width, scheme in screens[::-1] if is_there else screens:
         if width != before[0]:
             page.set_viewport_size({"width": width, "height": 844})
         if scheme != before[1]:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         before = width, scheme
-        rules = all_rules if scheme == "light" else _OF_COLOURS if is_of_all else ()
-        if scheme == "light" and not is_of_all:
-            all_rules = ()
-        told, misplaced_texts, over = page.evaluate(_LOOK, [*rules])
+        told, misplaced_texts, over = page.evaluate(
+            _LOOK, [*(rules if scheme == "light" else _OF_COLOURS)]
+        )
+        if not is_of_all:
+            rules = ()
         told += misplaced_texts
         if over:
             told.append(f"{over} px too wide")
