@@ -62,7 +62,7 @@ OWN_DATACLASS = ("engine", "http")
 
 
 def test_frozen_classes_are_made_by_the_dataclass_that_costs_half():
-    """Import ``dataclass`` from ``risala.engine.dataclass``; ``InitVar`` needs the other one."""
+    """Import ``dataclass`` from ``risala.dataclass``; ``InitVar`` needs the other one."""
     found = [
         path.relative_to(SOURCE).as_posix()
         for room in OWN_DATACLASS

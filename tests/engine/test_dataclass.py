@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, TypeVar
 
 import pytest
 
-from risala.engine import dataclass as ours
+from risala import dataclass as ours
 
 T = TypeVar("T")
 KINDS = [ours.dataclass, dataclasses.dataclass]
@@ -226,7 +226,7 @@ def counted(*arguments, **options):
     compiled[0] += 1
     return real(*arguments, **options)
 dataclasses._create_fn = counted
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 @dataclass(frozen=True, slots=True)
 class One:
     x: int

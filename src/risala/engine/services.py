@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
@@ -16,7 +17,6 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower

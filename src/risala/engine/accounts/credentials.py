@@ -16,9 +16,9 @@ from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import CredentialRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

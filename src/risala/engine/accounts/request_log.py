@@ -17,8 +17,8 @@ import structlog
 import trio
 
 from risala.config.requests import RequestLogSection
+from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal

@@ -30,7 +30,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import structlog
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Draining, EngineError, Overloaded, Unavailable
 
 M = TypeVar("M")

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import Actor, ActorStatistics, Mailbox, Ref
 from risala.engine.actors.incarnation import Incarnation
-from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import Draining, StorageFailed, machine_lacks
 
 M = TypeVar("M")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import Entered
 from risala.engine.model.records.paying.bank_texts import TextCredit

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.driver_context import WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries

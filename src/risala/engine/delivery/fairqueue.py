@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.records.messages import START, DueRow, Place
 

@@ -22,7 +22,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.suspects import Suspicion
 from risala.engine.model.clock import Clock
 from risala.engine.model.times import iso

@@ -14,7 +14,7 @@ import trio
 
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import decimals_in_words

@@ -15,8 +15,8 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import Decider, Ref
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Job
 from risala.engine.delivery.worker.statistics import statistics_of

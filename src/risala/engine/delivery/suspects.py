@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import FrameType, MappingProxyType
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.worker.worker import CarrierWorker
 
 NO_OTHERS: Final[Mapping[str, object]] = MappingProxyType({})

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.worker.declining import declines
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock

@@ -14,9 +14,9 @@ from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType

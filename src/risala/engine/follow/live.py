@@ -18,8 +18,8 @@ from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What

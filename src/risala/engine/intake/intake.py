@@ -11,12 +11,12 @@ import structlog
 import trio
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.billing.prices import Prices
-from risala.engine.dataclass import dataclass
 from risala.engine.intake.batch import Judged, Keys, Result, firsts, in_order
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.config.hooks import PolicyTable
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import PolicyFailed, PolicyRefused

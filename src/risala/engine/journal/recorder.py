@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
+from risala.dataclass import dataclass
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.journal import minutes
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import (

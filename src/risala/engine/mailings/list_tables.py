@@ -11,7 +11,7 @@ from typing import Final, TextIO, TypeVar
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed

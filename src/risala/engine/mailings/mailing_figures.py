@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.model.records.mailing_rows import StoredMailing
 from risala.engine.model.records.mailings import CarrierShare, Mailing, MailingView, Outcomes

@@ -18,11 +18,11 @@ from typing import Final
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.alarm import LOOK_S
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.model.commands import LifeEvent, SendMessage
 from risala.engine.model.errors import (

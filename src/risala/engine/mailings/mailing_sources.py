@@ -7,9 +7,9 @@ from dataclasses import field
 from pathlib import Path
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.bell import Bell
-from risala.engine.dataclass import dataclass
 from risala.engine.intake.draft import RequestDrafts
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository

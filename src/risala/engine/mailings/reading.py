@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import structlog
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid, Overloaded, StorageFailed
 from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import Recognised

@@ -16,8 +16,8 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
 from risala.engine.mailings.list_tables import PIECE, ListTable, TableReader, in_thread
 from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault

@@ -12,7 +12,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import private

@@ -17,8 +17,8 @@ from typing import BinaryIO, Final, TypeVar
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
 from risala.engine.model.ids import IdSource, is_id

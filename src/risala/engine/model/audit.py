@@ -10,7 +10,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.callers import Caller
 
 Values = Mapping[str, Any]

@@ -6,7 +6,7 @@ import pwd
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 class CallerKind(StrEnum):

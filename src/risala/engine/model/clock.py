@@ -7,7 +7,7 @@ from typing import Protocol
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 class Clock(Protocol):

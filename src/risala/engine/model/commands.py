@@ -8,7 +8,7 @@ from ipaddress import IPv4Network, IPv6Network
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType

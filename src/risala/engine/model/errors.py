@@ -33,7 +33,7 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 class EngineError(Exception):

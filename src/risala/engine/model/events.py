@@ -14,7 +14,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, ClassVar, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.records.fields import Moment

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import field
 from enum import Flag, auto
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.events import EventType
 

@@ -11,7 +11,7 @@ from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Final, Protocol
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.sms.cause import Cause, cause_of
 
 Values = Mapping[str, str | int]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.engine.model.states import Mode

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import field
 from enum import StrEnum
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.callers import OperatorRole, Role
 
 

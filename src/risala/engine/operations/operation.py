@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import field
 from typing import Any, Final, Generic, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound

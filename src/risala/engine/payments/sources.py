@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Protocol
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource

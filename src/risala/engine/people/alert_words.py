@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.engine.people.lines import one_line
 from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact

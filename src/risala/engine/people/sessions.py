@@ -10,8 +10,8 @@ from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.dataclass import dataclass
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, NotFound
 from risala.engine.model.people import (

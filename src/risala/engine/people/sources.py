@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 
 KEY_BYTES: Final = 32

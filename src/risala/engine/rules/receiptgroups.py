@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 Groups = Callable[[str], tuple[str, ...]]
 """The carriers of a carrier's group, including itself."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note, undecided
 from risala.engine.model.records.attempts import Decision, Step
 from risala.engine.model.states import SegmentState

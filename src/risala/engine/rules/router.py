@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from risala.config.model import CarrierSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.sms.numbering.countries import network_of, prefixes_of
 
 TEST_ROUTE: Final = "#test"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from risala.config.senders import SendersSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.senders import Mark, Sender
 from risala.engine.rules.likeness import is_generic, resembles
 

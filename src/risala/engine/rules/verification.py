@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.model.states import SessionState
 

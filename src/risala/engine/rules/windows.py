@@ -10,7 +10,7 @@ from bisect import bisect_right, insort
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Sequence
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.upkeep.exports import (
     Export,

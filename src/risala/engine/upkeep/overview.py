@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Final
 
 from risala.config.model import CarrierSection, Settings
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry, overridden
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.loopwatch import LoopWatch

@@ -17,8 +17,8 @@ import structlog
 import trio
 
 from risala.config.model import RetentionSection
+from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

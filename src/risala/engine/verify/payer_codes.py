@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode

@@ -17,11 +17,11 @@ from typing import Final
 import trio
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later, Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository

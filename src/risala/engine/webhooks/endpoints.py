@@ -9,7 +9,7 @@ from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

@@ -17,9 +17,9 @@ import trio
 
 from risala import __version__
 from risala.config.model import WebhooksSection
+from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.webhooks import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable

@@ -8,10 +8,10 @@ from functools import partial
 import trio
 
 from risala.config.model import CarrierSection, Settings
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,

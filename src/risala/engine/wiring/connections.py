@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed

@@ -16,8 +16,8 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, Settings
+from risala.dataclass import dataclass
 from risala.engine.actors.actor import MailboxFull, Ref
-from risala.engine.dataclass import dataclass
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
 from risala.engine.delivery.deadline_watch import DeadlineWatch

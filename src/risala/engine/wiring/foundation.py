@@ -10,6 +10,7 @@ from typing import Final
 import trio
 
 from risala.config.model import Settings
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
@@ -18,7 +19,6 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store

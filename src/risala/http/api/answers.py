@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
 from risala.engine.model.records.paying.ledger import LedgerEntry

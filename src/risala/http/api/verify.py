@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import VERIFICATION

@@ -15,7 +15,7 @@ import trio
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.common.base import JsonApp
 
 STATIC: Final = Path(__file__).parents[1] / "static"

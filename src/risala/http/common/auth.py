@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import AddressNotAllowed, Forbidden, Unauthorized
 from risala.engine.model.records.keys import KeyType

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model import errors
 
 if TYPE_CHECKING:

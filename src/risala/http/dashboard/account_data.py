@@ -9,7 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.upkeep import erasure_progress, exports, retention
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures

@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow

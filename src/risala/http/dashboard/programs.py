@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 _CURL: Final = """\
 curl {url}/api/sms \\

@@ -10,7 +10,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.model.money import money
 from risala.engine.rules.webhooks import kannel_words, shapes

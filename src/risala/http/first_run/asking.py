@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.first_run import reading
 from risala.http.first_run.reading import Answers, Reader, Wrong
 from risala.http.web.languages import N_

@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.cause_sentences import cause_text
 from risala.http.web.languages import N_
 

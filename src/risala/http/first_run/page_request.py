@@ -11,7 +11,7 @@ from markupsafe import Markup
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.first_run.reading import Wrong
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.web.face import WebFace

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Conflict, NotFound, Refusal
 from risala.engine.model.records.paying import bank_texts, payments
 from risala.engine.model.records.paying.bank_texts import ShownText

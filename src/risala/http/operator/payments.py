@@ -7,7 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import Ask

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 import structlog
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.common.plain import PlainRoutes
 
 log = structlog.get_logger("risala.http")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from risala.config.model import HttpSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.common.plain import PlainRoutes
 from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.sockets import base_url, connections_room

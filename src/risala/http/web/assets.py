@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.common.assets import STATIC, Asset, load_asset, made_asset
 
 PLACE: Final = "/static/"

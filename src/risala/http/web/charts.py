@@ -11,7 +11,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.web.drawing.quick import as_markup
 
 _BAR: Final = 10.0

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.locality import is_local

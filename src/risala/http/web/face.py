@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from risala.config.model import Settings
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind
 from risala.http.web.access import PageAccess
 

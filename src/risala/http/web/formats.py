@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.engine.model.records.people.countries import PrefixPrice

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs
 
 from quart.wrappers import Request
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.http.common.problems import Problem, plain
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals

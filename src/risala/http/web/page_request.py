@@ -14,7 +14,7 @@ from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 _SEQ_DIGITS_MAX: Final = 18
 """No entry has a number with more digits."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import PageRequest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.web.languages import N_, NC_
 
 

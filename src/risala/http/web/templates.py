@@ -17,7 +17,7 @@ import trio
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.config.model import CarrierSection, RetrySection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.worker.parts import WorkerHooks
 from risala.engine.model.records.attempts import Attempt, Decision, SubmitAnswer
 from risala.engine.model.records.messages import DueRow, Stamp

@@ -9,7 +9,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.delivery.worker.latency import Latency
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of

@@ -14,7 +14,7 @@ import structlog
 import trio
 
 from risala.config.hooks import SinkTable
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageFailed

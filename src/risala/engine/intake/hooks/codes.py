@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.dataclass import dataclass
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.commands import Principal, SendHookCode

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, Final
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.supervisor import Supervisor
-from risala.engine.dataclass import dataclass
 from risala.engine.intake.hooks.codes import HookCodes
 from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.intake.hooks.registry import HookRegistry

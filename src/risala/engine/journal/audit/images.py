@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts, countries, credentials, hooks, senders
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides

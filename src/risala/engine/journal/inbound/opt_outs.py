@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import last_key
 from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import meta

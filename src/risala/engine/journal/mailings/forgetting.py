@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings.figures import of_rows
 from risala.engine.journal.mailings.rows import (
     ACCEPTED,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import ledger, senders, spending
 from risala.engine.journal.accounts.ledger import Charge
 from risala.engine.journal.messages import counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.matching import LATE_MS
 from risala.engine.journal.state import CREATED, load, load_key

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.messages import held, parts, timeline
 from risala.engine.journal.messages.endings import (

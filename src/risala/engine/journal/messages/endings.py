@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import parts, sessions, timeline
 from risala.engine.journal.messages.sheet import move

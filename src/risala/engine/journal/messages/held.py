@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.messages.parts import carrier_key, state_word
 from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import names

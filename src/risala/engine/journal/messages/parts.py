@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store import names
 from risala.engine.journal.store.names import name_sql

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.state import CREATED, load

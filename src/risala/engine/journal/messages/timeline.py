@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import names

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 

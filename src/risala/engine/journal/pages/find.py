@@ -15,7 +15,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.pages.lists import FEED_AS, LISTED_FROM

@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.pages.cut_messages import Across, parts_across
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows

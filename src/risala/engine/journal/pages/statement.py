@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import ENTRY_KINDS

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.records.upkeep.alerts import LowBalance, NetworkHour

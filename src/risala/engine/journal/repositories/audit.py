@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
 from risala.engine.journal.people import mails

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.carriers import gates as stored_gates
 from risala.engine.journal.carriers import marks, notes, unmatched
 from risala.engine.journal.carriers import overrides as stored_overrides

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.records.upkeep.erasures import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.messages import live
 from risala.engine.journal.pages import about
 from risala.engine.journal.repositories.store import Store, command, read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.upkeep import account_export, exports
 from risala.engine.model.records.upkeep.exports import ExportedPart

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.pages import deciding, figures, steps
 from risala.engine.journal.repositories.store import Store, read
 

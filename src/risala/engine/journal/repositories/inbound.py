@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists

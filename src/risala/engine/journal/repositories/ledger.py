@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.pages import statement
 from risala.engine.journal.payments import by_hand, payments, reading

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal import keys
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.pages import payments as lists
 from risala.engine.journal.payments import counts, payments, reading, references, texts

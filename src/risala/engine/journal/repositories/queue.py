@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting

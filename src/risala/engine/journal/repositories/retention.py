@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store import meta

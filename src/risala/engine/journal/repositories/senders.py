@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.pages import requests
 from risala.engine.journal.repositories.store import Store, audited_command, read

@@ -6,7 +6,7 @@ import json
 from collections.abc import Coroutine
 from typing import Any
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions
 from risala.engine.journal.messages.codes import hook_codes, verifications

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from functools import partial
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users

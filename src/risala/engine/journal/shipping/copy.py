@@ -13,7 +13,7 @@ from typing import Final
 
 from sqlite_utils import Database
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece

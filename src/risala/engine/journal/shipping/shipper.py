@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
 from risala.engine.journal.shipping.pieces import Current, Shipped

@@ -16,7 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.opening import connect
 
 _HEADER: Final = struct.Struct(">8I")

@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.presence import Presence
 
 # Busy belongs here too: a second try would wait for the stray writer once per unit.

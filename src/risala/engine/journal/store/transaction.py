@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
 from risala.engine.model.errors import Failed, OutcomeUnknown, Refusal, StorageFailed
 

@@ -26,8 +26,8 @@ from typing import Any, Final, TypeVar
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts, credentials, hooks, ledger, senders
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads

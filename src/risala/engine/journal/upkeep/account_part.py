@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 Json = dict[str, Any]
 

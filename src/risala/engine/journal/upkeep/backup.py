@@ -21,7 +21,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails

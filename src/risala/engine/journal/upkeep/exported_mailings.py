@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings import mailings, rows
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of

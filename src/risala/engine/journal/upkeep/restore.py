@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key

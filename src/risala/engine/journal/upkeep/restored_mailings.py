@@ -6,7 +6,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings import checking, mailings
 from risala.engine.journal.upkeep.set_aside import SetAside
 from risala.engine.model.records.mailings import MailingState

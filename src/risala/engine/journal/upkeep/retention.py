@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows

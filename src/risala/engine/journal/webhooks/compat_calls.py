@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.transaction import Unit

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
 from risala.engine.model import ids
 from risala.engine.model.events import (

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import Rows

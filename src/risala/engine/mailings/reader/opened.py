@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import Recognised
 from risala.engine.rules.mailings.recognising import SampleRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import User
 
 

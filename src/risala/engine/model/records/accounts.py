@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 DELETED: Final = "deleted"
 """The status of a deleted organization; its row stays with the ledger."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 R = TypeVar("R")
 

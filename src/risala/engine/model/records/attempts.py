@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.lines import SENT, Line
 from risala.engine.model.records.messages import Change, DueRow, Stamp
 from risala.engine.model.states import SegmentState

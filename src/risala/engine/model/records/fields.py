@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 def N_(sentence: str) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.mailings import Mailing, MailingRow, RowFault
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

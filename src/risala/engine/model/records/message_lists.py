@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of
 from risala.engine.model.records.asks import Ask

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Any, Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.engine.model.lines import Line
 from risala.engine.model.records.accounts import Entered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Generic, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]

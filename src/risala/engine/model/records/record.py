@@ -15,7 +15,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.records.fields import JsonName, SnakeCase, Trail, WrittenAs
 from risala.engine.model.times import iso

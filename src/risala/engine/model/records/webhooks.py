@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, JsonName, Moment, OneOf
 from risala.engine.model.states import Mode

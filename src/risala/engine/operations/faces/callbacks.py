@@ -17,10 +17,10 @@ from typing import Final
 import structlog
 import trio
 
+from risala.dataclass import dataclass
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
 from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments

@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 
 FLAPS_WITHIN_MS: Final = 86_400_000

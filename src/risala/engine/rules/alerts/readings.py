@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.config.alerts import AlertsSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 from risala.engine.rules.alerts.holding import Reading, Verdict
 from risala.engine.rules.alerts.usual import Rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn, Reading
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 BLOCKS_MIN: Final = 12
 """Periods with enough messages before something counts as usual: a day of two hours each."""

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pydantic import SecretBytes, SecretStr
 
 from risala.config.model import AlertsSection, Settings
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.carriers.rereading import SettingChange
 
 _LIMITS: Final = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 PLAIN_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 """Letters and digits that are not mistaken for one another and need no escaping in an address."""

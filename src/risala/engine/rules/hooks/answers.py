@@ -8,7 +8,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.commands import Principal
 from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

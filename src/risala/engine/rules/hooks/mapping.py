@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.hooks.hook_request import HookFault
 
 Reads = Literal["any", "json", "form", "query", "text"]

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, Literal
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.hooks.answers import HookAnswerShape
 from risala.engine.rules.hooks.hook_request import HookFault
 from risala.engine.rules.hooks.mapping import HookMapping, MappingError, mapping_of

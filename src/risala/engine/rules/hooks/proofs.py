@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.hooks.hook_request import HookFault, HookRequest
 from risala.engine.rules.webhooks.signatures import PREFIX, SECRET_BYTES_MAX, SECRET_BYTES_MIN
 

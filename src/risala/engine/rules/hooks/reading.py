@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from urllib.parse import parse_qsl
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
 from risala.engine.rules.hooks.mapping import HookMapping, HookSource, Line, SourceChoice
 from risala.engine.rules.template import BUILT_IN

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.mailings import RowFault
 from risala.engine.rules.mailings.rendering import TextPieces, cell_at, text_pieces
 from risala.sms.alphabet import smart_encode

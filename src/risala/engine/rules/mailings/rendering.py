@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 TEXTS_REMEMBERED: Final = 64
 """Texts that are kept taken apart, so that many rows of one mailing share the work."""

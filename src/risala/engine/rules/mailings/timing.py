@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 HOURS: Final = 24
 _MINUTE_S: Final = 60

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.plugins.payment_texts import CreditCaps
 
 DAY_MS: Final = 86_400_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 EVERY_MIN_MS: Final = 5_000
 """No provider is asked more often, even if its method wants it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypeGuard
 
 from risala.config.people import SignUp
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind, User
 from risala.engine.model.people_records.sign_in import CodeRequest
 from risala.engine.rules.people.lifetimes import (

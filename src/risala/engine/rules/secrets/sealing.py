@@ -19,7 +19,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import SecretLost
 
 KEY_BYTES: Final = 32

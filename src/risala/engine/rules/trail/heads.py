@@ -12,7 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.rules.trail.chain import ChainEnd
 
 _WORDS: Final = "risala audit head 1"

@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import field
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 FIRST_WIDTH: Final = 2
 """Parallel attempts to a new endpoint."""

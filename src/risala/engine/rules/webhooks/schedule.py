@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 WAITS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 """Seconds of the wait after each failed attempt except the last: three days in all, for an outage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.events import EventType
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 

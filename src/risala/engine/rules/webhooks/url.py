@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import idna
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

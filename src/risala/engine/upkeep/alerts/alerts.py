@@ -15,8 +15,8 @@ import structlog
 import trio
 
 from risala.config.alerts import AlertsSection
+from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.alerts.alert import Alert, AlertKind

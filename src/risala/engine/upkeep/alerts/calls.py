@@ -13,9 +13,9 @@ import structlog
 
 from risala import __version__
 from risala.config.alerts import AlertsSection
+from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.journal.repositories.alerts import AlertRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound

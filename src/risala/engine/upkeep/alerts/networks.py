@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from risala.config.alerts import AlertsSection
+from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.dataclass import dataclass
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.alerts.holding import Reading

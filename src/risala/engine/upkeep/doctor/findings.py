@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.carriers.state import Carrier
 
 DATABASE: Final = "risala.db"

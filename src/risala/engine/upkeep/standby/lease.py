@@ -27,7 +27,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping.pieces import note_of, put
 from risala.engine.journal.upkeep.backup import sync_directory
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records import messages
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode

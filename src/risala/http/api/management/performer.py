@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final, TypeVar
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.callers import key_holder
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Conflict, FieldFault, Invalid, NotFound

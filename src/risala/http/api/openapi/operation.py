@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.http.api.answers import Component
 
 EVERY = (405, 500)

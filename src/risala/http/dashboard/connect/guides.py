@@ -12,7 +12,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.hooks import HookPreset
 from risala.http.web.languages import N_, Words
 

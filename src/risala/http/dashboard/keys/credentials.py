@@ -6,7 +6,7 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import credentials
 from risala.engine.model.records.credentials import CompatCredential

@@ -7,7 +7,7 @@ from typing import Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, KeyType

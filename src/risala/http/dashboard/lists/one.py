@@ -6,7 +6,7 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.asks import Versioned

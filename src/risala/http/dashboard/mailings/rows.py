@@ -10,7 +10,7 @@ import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import mailings
 from risala.engine.model.records.mailings import (

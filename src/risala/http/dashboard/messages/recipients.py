@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.http.web.forms import SentForm

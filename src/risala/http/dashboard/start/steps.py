@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey

@@ -6,7 +6,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.carriers.state import Carrier, CarrierQuota
 from risala.http.operator.carriers.driver_phrases import REGISTRATIONS
 from risala.http.operator.carriers.driver_words import driver_said

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from risala.config.model import Settings
 from risala.config.secrets import redact
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 _USUAL: Final = Settings()
 

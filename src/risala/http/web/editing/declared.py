@@ -10,7 +10,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.fields import Hint, Label, Maximum, Typed
 from risala.engine.model.records.record import RecordField, fields_of, is_list
 from risala.http.web.editing.edit_conflict import StoredField

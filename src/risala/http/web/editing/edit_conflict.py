@@ -7,7 +7,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import EditConflict, EngineError
 from risala.engine.model.money import minor_units
 from risala.http.web.forms import SentForm

@@ -17,7 +17,7 @@ from typing import Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Forbidden, Overloaded, RateLimited
 from risala.engine.model.following import Lagged
 from risala.http.web.files.spreadsheet import Cell, FileForm

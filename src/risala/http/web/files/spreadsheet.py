@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Final, Protocol
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 MARK: Final = "\ufeff"
 

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.sessions import find, shift

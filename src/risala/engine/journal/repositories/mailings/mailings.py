@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows, settling
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry

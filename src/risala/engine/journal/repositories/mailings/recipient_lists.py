@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.mailings import list_people, recipient_lists, saved_texts
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 

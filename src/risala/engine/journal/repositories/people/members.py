@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal import member_changes
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import members

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures, sign_in_tokens, web_sessions
 from risala.engine.journal.repositories.store import Store, audited_command, command, read

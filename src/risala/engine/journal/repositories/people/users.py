@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal import user_changes
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import users as lists

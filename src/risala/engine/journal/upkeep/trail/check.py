@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.schema.audit import TRIGGERS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_log

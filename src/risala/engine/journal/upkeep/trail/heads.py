@@ -14,7 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_log

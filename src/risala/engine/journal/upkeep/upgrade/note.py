@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import asdict
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store import meta
 
 UNDER_WAY: Final = "upgrade"

@@ -34,7 +34,7 @@ from typing import Final
 import structlog
 from sqlite_utils import Database
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.store.opening import (
     open_reader,
     open_writer,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.records.fields import Moment, SnakeCase

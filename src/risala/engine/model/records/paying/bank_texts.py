@@ -6,7 +6,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, Money

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.ids import derived_id
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.asks import Ask

@@ -7,7 +7,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Annotated, Final, TypedDict
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment, Money
 

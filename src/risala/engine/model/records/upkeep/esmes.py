@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName, Moment
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600

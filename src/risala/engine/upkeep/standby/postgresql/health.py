@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 from risala.engine.upkeep.standby.lease import LeaseMemory
 from risala.engine.upkeep.standby.postgresql.session import (
