@@ -166,7 +166,9 @@ def packed(root: Path, deb: Path, epoch: int) -> Path:
         os.utime(path, (epoch, epoch), follow_symlinks=False)
     os.utime(root, (epoch, epoch))
     deb.parent.mkdir(parents=True, exist_ok=True)
-    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(deb))
+    unfinished = deb.with_suffix(".unfinished")  # half a package has no package's name
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(root), str(unfinished))
+    unfinished.rename(deb)
     return deb
 
 
