@@ -84,8 +84,8 @@ GUARDS: Final = (
     Guard(
         "A form that costs money does it once.",
         "http/web/app.py",
-        "        if not route.once:\n",
-        "        if True:\n",
+        "self._once(route, visit) if route.once else route.view(visit)",
+        "route.view(visit)",
         (
             "http/operator/test_organizations.py::test_cash_is_credited_once_after_its_figures_were_shown",
             "http/dashboard/test_messages.py",

@@ -11,12 +11,97 @@ _SESSIONS: Final = ("engine/people/test_sessions.py", "engine/people")
 _MEMBERS: Final = ("engine/people/test_members.py", "engine/people")
 _LIMITS: Final = ("engine/limits",)
 
+_FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
 GUARDS: Final = (
+    Guard(
+        "A code of an authenticator app works once.",
+        "engine/journal/people/factors.py",
+        " WHERE id = :id AND user_id = :user AND kind = 'app' AND counter < :counter\"\n",
+        " WHERE id = :id AND user_id = :user AND kind = 'app'\"\n",
+        _FACTORS,
+    ),
+    Guard(
+        "A recovery code works once.",
+        "engine/journal/people/factors.py",
+        ' AND used_at IS NULL"\n)',
+        '"\n)',
+        _FACTORS,
+    ),
+    Guard(
+        "A passkey whose count of signatures goes back is refused: it was copied.",
+        "engine/journal/people/factors.py",
+        " AND (counter < :counter OR (counter = 0 AND :counter = 0))",
+        "",
+        ("engine/people/test_passkeys.py",),
+    ),
+    Guard(
+        "Who has a second factor shows it before a session is opened.",
+        "engine/journal/signing_in.py",
+        "    if known is None or not factors.has_any(conn, known.id):\n",
+        "    if True:\n",
+        _FACTORS,
+    ),
+    Guard(
+        "A second factor is tried five times for each code by e-mail.",
+        "engine/journal/signing_in_factors.py",
+        "    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:\n",
+        "    if found is None or found.user_id is None:\n",
+        _FACTORS,
+    ),
+    Guard(
+        "E-mail alone makes no session fresh whose user has a factor.",
+        "engine/journal/signing_in_factors.py",
+        "    if found.email != entrant.user.email or factors.has_any(conn, entrant.user.id):\n",
+        "    if found.email != entrant.user.email:\n",
+        _FACTORS,
+    ),
+    Guard(
+        "What is important wants a fresh sign-in.",
+        "engine/operations/operation.py",
+        "        is_stale = self.fresh and caller.freshness is Freshness.STALE\n",
+        "        is_stale = False\n",
+        _FACTORS,
+    ),
+    Guard(
+        "A factor is set up, or removed, in a fresh session alone.",
+        "engine/operations/operation.py",
+        " or (self.fresh_for_all and caller.freshness is not Freshness.FRESH)",
+        "",
+        _FACTORS,
+    ),
+    Guard(
+        "Operators without a factor do nothing where operators need one.",
+        "engine/people/sessions.py",
+        "        if not session.has_factor and self.operators_need_factor():\n",
+        "        if False:\n",
+        _FACTORS,
+    ),
+    Guard(
+        "Members without a factor see nothing of an organization that demands one.",
+        "engine/people/sessions.py",
+        "        if not session.has_factor and self._demands_factor(organization_id):\n",
+        "        if False:\n",
+        _FACTORS,
+    ),
+    Guard(
+        "A passkey answers the browser that was asked.",
+        "engine/people/factors/passkeys.py",
+        "hmac.compare_digest(mark, self._mark(said, cookie)) and ",
+        "",
+        ("engine/people/test_passkeys.py",),
+    ),
+    Guard(
+        "A passkey's answer works once.",
+        "engine/people/factors/passkeys.py",
+        "        if challenge in self._used:\n",
+        "        if False:\n",
+        ("engine/people/test_passkeys.py",),
+    ),
     Guard(
         "A code of the dashboard is tried five times, and then no more.",
         "engine/journal/signing_in.py",
-        "    if found is None or found.attempts >= ATTEMPTS_MAX:\n",
-        "    if found is None:\n",
+        "    if found is None or found.user_id is not None or found.attempts >= ATTEMPTS_MAX:\n",
+        "    if found is None or found.user_id is not None:\n",
         _SIGN_IN,
     ),
     Guard(

@@ -33,6 +33,7 @@ def organization(number: int) -> dict[str, Any]:
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
         "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
         "leanAnswers": False,
+        "factorRequired": False,
         "lowBalance": None,
         "spendCap": None,
         "operatorSpendCap": None,

@@ -307,6 +307,7 @@ ROWS = (
     Row("user sign-in", ("{user}",), (("kind", "customer"), ("url", str))),
     Row("user delete", ("{user}",), alone=1, beside=1, sentence="needs an owner"),
     Row("user sign-out", ("{user}",), (("ended", 0),)),
+    Row("user reset-factors", ("{user}",), (("removed", 0),)),
     Row(
         "member add",
         ("{org}", "n{n}@example.com", "--role", "viewer"),

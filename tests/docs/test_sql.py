@@ -98,6 +98,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/payments/counts.py": READER,
+    f"{JOURNAL}/people/factors.py": BULK,  # one statement compares and writes: a proof holds once
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
@@ -114,6 +115,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/compat.py": MIGRATION,
     f"{JOURNAL}/store/schema/counts.py": MIGRATION,
+    f"{JOURNAL}/store/schema/factors.py": MIGRATION,
     f"{JOURNAL}/store/schema/hooks.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/mailings.py": MIGRATION,

@@ -283,6 +283,7 @@ class Book:
                 "price_per_segment": None,
                 "smart_encoding": False,
                 "lean_answers": False,
+                "factor_required": False,
                 "sms_per_s": None,
                 "low_balance": None,
                 "operator_spend_cap": None,

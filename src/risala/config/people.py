@@ -26,6 +26,9 @@ class PeopleSection(Section):
     sign_up: SignUp = SignUp.OPEN
     """``open``: anybody with a proved e-mail address; ``invited``: people whom an organization
     invited; ``closed``: only users whom the operator makes with ``risala user create``."""
+    operator_factors: Annotated[int, Field(ge=1, le=2)] | None = None
+    """How many factors an operator needs to enter the console: 1, a code by e-mail; 2, also a
+    passkey or an authenticator app. If it is not set, 2 once any operator has set one up."""
     codes_per_ip_per_hour: Count = 60
     """The most sign-in codes requested from one IPv4 address or IPv6 /64. Many people share an
     address behind a mobile network."""

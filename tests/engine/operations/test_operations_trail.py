@@ -7,9 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+import pyotp
 import pytest
 import trio
 
+from authenticator import Authenticator
 from cases import sweep
 from mailing_book import read_on_loop, write_on_loop
 from risala.config.model import MailToSmsSection
@@ -220,6 +222,8 @@ class World:
             "payment_id": begun["id"],
             "text_id": "btx_1",
             "balance": "100",
+            **dict.fromkeys(("nonce", "but", "host", "origin", "cookie", "answer"), "none"),
+            "factor_id": "fac_1",
             "page": "things",
             "action": "rename",
             **await self._alert(),
@@ -331,12 +335,15 @@ class World:
             begun = await self.do("payment.begin", method="till", amount="5", **mine)
             self.special["payment_id"] = begun["id"]
         elif name.endswith(".sign_out"):
+            await self.do("user.reset_factors", email="guest@example.com")
             link = await self.do("user.sign_in", email="guest@example.com")
             self.secrets.add(link["token"])
             language = Language.ENGLISH
             browser = Browser(new_token(), 1, "192.0.2.1", "Tester", language)
             signed_in = await self.house.gateway.people.use_link(link["token"], browser)
             self.secrets.add(signed_in.token)
+        elif name.startswith("factor.") or name == "user.reset_factors":
+            await self._factor(name)
         elif name == "carriers.apply":
             self.file.change()
             self.special["hash"] = (await self.do("carriers.preview"))["hash"]
@@ -353,6 +360,23 @@ class World:
             await commit(lambda conn: conn.execute("UPDATE webhook_delivery SET state = 'failed'"))
         if name == "retention.run":
             await commit(lambda conn: self._receive(conn, first_id("mo", 0)))
+
+    async def _factor(self, name):
+        """A factor of the guest's, and what is needed for another one."""
+        guest = self.caller(OPERATIONS["factor.list"], None)
+        device = Authenticator()
+        site = {"host": "sms.example", "origin": device.origin, "cookie": new_token()}
+        begun = await self.do("factor.begin_app", guest)
+        question = (await self.do("factor.begin_passkey", guest, **site))["question"]
+        app = pyotp.TOTP(begun["secret"])
+        now_s = self.house.gateway.services.recorder.clock.now_ms() // 1000
+        given = {"nonce": begun["nonce"], "code": app.at(now_s), "but": "none"}
+        self.special |= {**given, **site, "answer": device.make(question)}
+        self.secrets.add(begun["secret"])
+        if not name.startswith(("factor.add", "factor.begin")):
+            made = await self.do("factor.add_app", guest, **given)
+            self.secrets |= {*made["recoveryCodes"]}
+            self.special["factor_id"] = made["factor"]["id"]
 
     async def _export(self):
         """A file that can be fetched."""
@@ -452,6 +476,10 @@ class World:
             "payment.send_code": self.of_special("payment_id"),
             "payment.check_payer": self.of_special("payment_id"),
             "payment.poll": self.of_special("payment_id"),
+            "factor.add_app": self.of_special("nonce", "code", "but"),
+            "factor.begin_passkey": self.of_special("host", "origin", "cookie"),
+            "factor.add_passkey": self.of_special("host", "origin", "cookie", "answer", "but"),
+            "factor.remove": self.of_special("factor_id"),
             "account.accept": self.of_special("invitation_id"),
             "account.decline": self.of_special("invitation_id"),
         }.get(name, {})
@@ -554,6 +582,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
                     "plugins.",
                     "user.",
                     "account.",
+                    "factor.",
                 )
             ):
                 assert line.organization_id is not None, name

@@ -22,6 +22,7 @@ async def test_settings_are_shown_and_saved(owner, gateway):
         "time_zone": "Africa/Dakar",
         "smart_encoding": False,
         "lean_answers": True,
+        "factor_required": False,
         "owner_spend_cap": None,
         "version": 7,
     }

@@ -28,6 +28,7 @@ from risala.engine.model.people import (
     Device,
     Language,
     LinkView,
+    PasskeySite,
     ReachableOrganization,
     SessionKind,
     SignedIn,
@@ -55,6 +56,13 @@ def user(email: str = "aicha@baraka.example", **changes: Any) -> User:
     return replace(made, **changes)
 
 
+class FakeFactors:
+    """Nobody has a factor here; the real engine's are in `tests/http/dashboard/test_factors.py`."""
+
+    def question(self, site: PasskeySite, cookie: str) -> str:
+        return "{}"
+
+
 @dataclass
 class FakePeople:
     """Sessions by their tokens; a code is always the same."""
@@ -65,6 +73,7 @@ class FakePeople:
     ended: dict[str, trio.Event] = field(default_factory=dict)
     browsers: list[Browser] = field(default_factory=list)
     refuse: Exception | None = None
+    factor_sign_in: FakeFactors = field(default_factory=FakeFactors)
     _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -611,6 +620,7 @@ class FakeWebGateway:
             "pricePerSegment": None,
             "smartEncoding": True,
             "leanAnswers": False,
+            "factorRequired": False,
             "smsPerSecond": None,
             "lowBalance": None,
             "spendCap": "5000.00",

@@ -189,6 +189,7 @@ class Accounts:
             price_per_segment=price_per_segment,
             smart_encoding=False,
             lean_answers=False,
+            factor_required=False,
             sms_per_s=None,
             low_balance=None,
             operator_spend_cap=None,

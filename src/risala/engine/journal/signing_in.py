@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from risala.engine.journal.people import (
+    factors,
     mails,
     members,
     sign_in_failures,
@@ -21,7 +22,7 @@ from risala.engine.journal.upkeep.audit_log import write
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, RateLimited, Refusal
-from risala.engine.model.people import Denied, SessionKind, User
+from risala.engine.model.people import Denied, FactorAwaited, SessionKind, User
 from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
 from risala.engine.model.people_records.sign_in import (
     CodeRequest,
@@ -32,9 +33,9 @@ from risala.engine.model.people_records.sign_in import (
     TurnedAway,
 )
 from risala.engine.rules.people.entering import SLOW, SignInRules, goes_on
-from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, SAME_CODE_MS
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, CODE_MS, SAME_CODE_MS
 
-_NO_OPERATOR: Final = "This is not the address of an operator."
+NO_OPERATOR: Final = "This is not the address of an operator."
 _NO_SIGN_UP: Final = "You cannot sign up with this address here. Ask the operator of the service."
 _HELD_UP: Final = (
     "Too many wrong codes were tried with this e-mail address. Sign in from a browser that you"
@@ -77,44 +78,77 @@ def _may_come_in(
 
 def judge(
     conn: sqlite3.Connection, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
-) -> LetIn | Denied | TurnedAway:
+) -> LetIn | FactorAwaited | Denied | TurnedAway:
     """Judge a code, and count the attempt."""
-    found = sign_in_tokens.request_of(conn, browser)
-    if found is None or found.attempts >= ATTEMPTS_MAX:
-        return Denied(0)
-    if entrant.now_ms >= found.expires_at:
-        return _wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
-    if not entrant.known_browser:
-        refusal = _held_up(conn, found.kind, found.email, entrant.now_ms)
-        if refusal is not None:
-            return _wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
-    if not rules.matches(found, code):
-        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
-        return _wrong(conn, entrant, found, FailureReason.WRONG_CODE, denied, rules)
-    sign_in_tokens.end_request(conn, found.id)
+    found = judged(conn, browser, code, entrant, rules)
+    if not isinstance(found, CodeRequest):
+        return found
     known = users.by_email(conn, found.email)
     if not _may_come_in(conn, known, found, rules, entrant.now_ms):
         no_operator = found.kind is SessionKind.OPERATOR
-        refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
-        failure = _failure(entrant, found.kind, found.email, FailureReason.NOT_ALLOWED)
-        return _turn_away(conn, failure, refused, rules)
+        refused = Forbidden(NO_OPERATOR if no_operator else _NO_SIGN_UP)
+        failure = failure_of(entrant, found.kind, found.email, FailureReason.NOT_ALLOWED)
+        return turn_away(conn, failure, refused, rules)
     if found.email != entrant.user.email or found.kind is not entrant.device.kind:
         return Denied(0)  # the browser requested another code meanwhile
-    return _enter(conn, entrant, known, "code")
+    return _await_or_enter(conn, entrant, known, found, "code")
+
+
+def judged(
+    conn: sqlite3.Connection, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
+) -> CodeRequest | Denied | TurnedAway:
+    """The request whose code this is, which ends by that; else what a wrong code comes to."""
+    found = sign_in_tokens.request_of(conn, browser)
+    if found is None or found.user_id is not None or found.attempts >= ATTEMPTS_MAX:
+        return Denied(0)
+    if entrant.now_ms >= found.expires_at:
+        return wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if not entrant.known_browser:
+        refusal = _held_up(conn, found.kind, found.email, entrant.now_ms)
+        if refusal is not None:
+            return wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
+    if not rules.matches(found, code):
+        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
+        return wrong(conn, entrant, found, FailureReason.WRONG_CODE, denied, rules)
+    sign_in_tokens.end_request(conn, found.id)
+    return found
 
 
 def use_link(
     conn: sqlite3.Connection, link: bytes, entrant: Entrant, rules: SignInRules
-) -> LetIn | Denied | TurnedAway:
+) -> LetIn | FactorAwaited | Denied | TurnedAway:
     """Use a link up, and sign its user in."""
     taken = sign_in_tokens.take_link(conn, link, entrant.now_ms)
     known = None if taken is None else users.find(conn, taken.user_id)
     if taken is None or known is None:
         return Denied(0)
     if taken.kind is SessionKind.OPERATOR and not known.operator:
-        failure = _failure(entrant, entrant.device.kind, known.email, FailureReason.NOT_ALLOWED)
-        return _turn_away(conn, failure, Forbidden(_NO_OPERATOR), rules)
-    return _enter(conn, entrant, known, "link")
+        failure = failure_of(entrant, entrant.device.kind, known.email, FailureReason.NOT_ALLOWED)
+        return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
+    asked = CodeRequest(
+        id=entrant.device.id,
+        browser=entrant.browser,
+        kind=taken.kind,
+        email=known.email,
+        language=known.language,
+        attempts=0,
+        mailed_at=entrant.now_ms,
+        expires_at=entrant.now_ms + CODE_MS,
+        created_at=entrant.now_ms,
+    )
+    return _await_or_enter(conn, entrant, known, asked, "link")
+
+
+def _await_or_enter(
+    conn: sqlite3.Connection, entrant: Entrant, known: User | None, asked: CodeRequest, by: str
+) -> LetIn | FactorAwaited:
+    """Open a session, unless the user has a second factor: then the browser waits for it."""
+    if known is None or not factors.has_any(conn, known.id):
+        return enter(conn, entrant, known, by)
+    expires_at = entrant.now_ms + CODE_MS
+    waiting = replace(asked, attempts=0, expires_at=expires_at, user_id=known.id)
+    sign_in_tokens.ask(conn, waiting)
+    return FactorAwaited(known.id)
 
 
 def _held_up(
@@ -133,7 +167,7 @@ def _held_up(
     return None
 
 
-def _wrong(
+def wrong(
     conn: sqlite3.Connection,
     entrant: Entrant,
     found: CodeRequest,
@@ -143,18 +177,18 @@ def _wrong(
 ) -> TurnedAway:
     """Count the attempt, so that each code makes few rows for any kind of refusal."""
     sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
-    failure = _failure(entrant, found.kind, found.email, reason)
-    return _turn_away(conn, failure, answer, rules)
+    failure = failure_of(entrant, found.kind, found.email, reason)
+    return turn_away(conn, failure, answer, rules)
 
 
-def _failure(
+def failure_of(
     entrant: Entrant, kind: SessionKind, email: str, reason: FailureReason
 ) -> SignInFailure:
     address, known_browser = entrant.device.address, entrant.known_browser
     return SignInFailure(entrant.now_ms, kind, email, address, reason, known_browser)
 
 
-def _turn_away(
+def turn_away(
     conn: sqlite3.Connection, failure: SignInFailure, answer: Denied | Refusal, rules: SignInRules
 ) -> TurnedAway:
     note_failure(conn, failure, rules)
@@ -169,10 +203,12 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
         new = replace(new, email=rules.hashed_address(new.email))
     is_wrong = new.reason is FailureReason.WRONG_CODE and not new.known_browser
     is_operators = user is not None and user.operator and new.kind is SessionKind.OPERATOR
-    if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
+    is_factor = new.reason is FailureReason.WRONG_FACTOR and not new.known_browser
+    is_slow = is_factor or (is_wrong and is_operators)
+    if not sign_in_failures.add(conn, replace(new, is_slow=is_slow)):
         return
     hand = AuditEntry(
-        caller=Caller(new.address, _caller_kind(new.kind), Role.SYSTEM),
+        caller=Caller(new.address, caller_kind(new.kind), Role.SYSTEM),
         action="sign_in.failed",
         at=new.at,
         subject=None if user is None else user.id,
@@ -182,7 +218,7 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
     write(conn, hand)
 
 
-def _enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: str) -> LetIn:
+def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: str) -> LetIn:
     """Open a session, and make the user if needed; with its line in the audit trail."""
     user = known or users.add(conn, entrant.user)
     if known is not None and known.seen_at is None:
@@ -192,7 +228,7 @@ def _enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: s
     device = replace(entrant.device, user_id=user.id)
     web_sessions.add(conn, device, entrant.hashed)
     hand = AuditEntry(
-        caller=Caller(user.email, _caller_kind(device.kind), Role.USER, None, user.id),
+        caller=Caller(user.email, caller_kind(device.kind), Role.USER, None, user.id),
         action="sign_in",
         at=entrant.now_ms,
         subject=user.id,
@@ -203,5 +239,5 @@ def _enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: s
     return LetIn(device, known is None)
 
 
-def _caller_kind(kind: SessionKind) -> CallerKind:
+def caller_kind(kind: SessionKind) -> CallerKind:
     return CallerKind.CONSOLE if kind is SessionKind.OPERATOR else CallerKind.DASHBOARD

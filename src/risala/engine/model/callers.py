@@ -51,6 +51,17 @@ class OperatorRole(StrEnum):
     """Reads what names no person: no messages, no users, no members."""
 
 
+class Freshness(StrEnum):
+    """Whether a caller showed who they are within some minutes."""
+
+    FRESH = "fresh"
+    """They did, or need not: a program, the command line."""
+    EXEMPT = "exempt"
+    """They did not, and have no second factor to show: a member."""
+    STALE = "stale"
+    """They did not, and can."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who performs an operation. The face has checked who it is."""
@@ -65,6 +76,7 @@ class Caller:
     """The signed-in user; None for a person at this machine."""
     operator_role: OperatorRole = OperatorRole.ADMINISTRATOR
     """What an operator may do. A person at this machine may do everything."""
+    freshness: Freshness = Freshness.FRESH
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:

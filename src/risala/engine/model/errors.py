@@ -18,6 +18,8 @@
     │   ├── SpendCapReached        the organization's cap of the day is in the way   402
     │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
     │   └── Conflict               the thing is not in a state that allows it        409 (operator)
+    ├── FactorNeeded               a person has to set up a second factor first
+    ├── NotFresh                   a person has to show once more who they are
     └── Unavailable                ours; ask again after ``retry_after_s``           503
         ├── Overloaded             an intake or a queue is full
         ├── Draining               the service is stopping
@@ -42,6 +44,20 @@ class EngineError(Exception):
 
 class Refusal(EngineError):
     """A refusal that the caller can act on; ``str()`` is a sentence for the caller."""
+
+
+class FactorNeeded(EngineError):
+    """The caller has to set up a second factor first."""
+
+    def __init__(self) -> None:
+        super().__init__("You need a second factor here. Set one up in your account.")
+
+
+class NotFresh(EngineError):
+    """The caller has to show again who they are, for something important."""
+
+    def __init__(self) -> None:
+        super().__init__("Show once more who you are, then do this again.")
 
 
 class Unauthorized(Refusal):

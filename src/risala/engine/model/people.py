@@ -95,6 +95,8 @@ class CodeAsked:
     attempts_left: int
     again_at: int
     """When another mail may be requested."""
+    user_id: str | None = None
+    """The code was right, and this user's second factor is awaited; None: the code is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,8 @@ class Device:
     created_at: int
     used_at: int
     expires_at: int
+    fresh_at: int = 0
+    """When its user last showed who they are: at sign-in, or before something important."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +124,8 @@ class WebSession:
     places: tuple[ReachableOrganization, ...]
     stale: bool
     """Their role changed: the cookie must be renewed (:meth:`People.rotate`)."""
+    has_factor: bool = False
+    """The user has a second factor."""
 
     @property
     def id(self) -> str:
@@ -139,6 +145,32 @@ class SignedIn:
     """The user was made by this sign-in."""
     known_as: str = field(default="", repr=False)
     """For a cookie that stays: this browser is known by the user's address from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorAwaited:
+    """The code or link was right; the user has a second factor, which they must show now."""
+
+    user_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeySite:
+    """The pages that a passkey is for."""
+
+    host: str
+    """RP ID."""
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFactor:
+    """What somebody shows: a code that they typed, or a passkey's answer."""
+
+    typed: str = field(default="", repr=False)
+    answer: str = field(default="", repr=False)
+    site: PasskeySite | None = None
+    """The pages that a passkey answers to; None: passkeys do not work there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class SetOrganization(OfOrganization):
     time_zone: MaybeText = None
     lean_answers: MaybeFlag = None
     """Whether `sms/get` and similar calls answer with only seven fields and four states."""
+    factor_required: MaybeFlag = None
+    """Whether members need a second factor."""
     version: MaybeWhole = None
 
 
@@ -143,5 +145,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         edits="organization_id",
         reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
         **_ONE,
+        fresh=True,
     ),
 )

@@ -170,6 +170,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     operation(countries.OPEN, OfCountry, _open, operators=FINANCE, **_CHANGED),
     operation(countries.CLOSE, OfCountry, _close, operators=FINANCE, **_CHANGED),
-    operation(countries.SET_PRICE, SetPrice, _set_price, operators=FINANCE, **_CHANGED),
-    operation(countries.DROP_PRICE, OfPrefix, _drop_price, operators=FINANCE, **_CHANGED),
+    operation(countries.SET_PRICE, SetPrice, _set_price, operators=FINANCE, **_CHANGED, fresh=True),
+    operation(
+        countries.DROP_PRICE, OfPrefix, _drop_price, operators=FINANCE, **_CHANGED, fresh=True
+    ),
 )

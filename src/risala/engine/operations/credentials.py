@@ -93,7 +93,9 @@ async def _revoke(call: Call[OfCredential]) -> CompatCredential:
 
 _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredential}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(credentials.CREATE, CreateCredential, _create, owner=owners.named, **_CHANGES),
+    operation(
+        credentials.CREATE, CreateCredential, _create, owner=owners.named, **_CHANGES, fresh=True
+    ),
     operation(
         credentials.LIST,
         OfOrganization,

@@ -51,6 +51,10 @@ organizations' things do not exist for them (404), and what their role may not d
 Members of a suspended organization may only read and top up. Arguments in brackets are optional;
 only the roles behind an argument may give it.
 
+*Fresh* is important: operators, and members who have a second factor, have shown within ten minutes
+who they are; pages ask for that, and go on. *Everybody*: members without a factor too, by a code by
+e-mail.
+
 In the console, operators see no texts of messages, sent or received: `message.show` says
 `bodyHidden`, and `message.body` shows the text for a reason, which is in the trail first. They see
 no texts, rows or reports of mailings either.
@@ -96,6 +100,8 @@ def render() -> str:
 def _row(operation: Operation[Any, Any]) -> str:
     members = _roles(operation.roles)
     trail = "a change" if operation.changes else "a look" if operation.reveals else ""
+    if operation.fresh or operation.fresh_for_all:
+        members += " (fresh)" if operation.fresh else " (fresh, everybody)"
     if operation.crosses and not trail:
         whole = "organization_id" not in operation.arguments.model_fields
         trail = "a look" if whole else "a look, where no organization is named"

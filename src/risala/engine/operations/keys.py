@@ -180,7 +180,13 @@ def _signed(call: Call[Any]) -> AuditEntry:
 _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
-        keys.CREATE, CreateKey, _create, roles=DEVELOPERS, owner=owners.named, changes=ApiKey
+        keys.CREATE,
+        CreateKey,
+        _create,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=ApiKey,
+        fresh=True,
     ),
     operation(
         keys.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
@@ -195,7 +201,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         edits="key_id",
     ),
     operation(keys.SET, SetKey, _set, edits="key_id", **_ONE),
-    operation(keys.ROTATE, RotateKey, _rotate, **_ONE),
+    operation(keys.ROTATE, RotateKey, _rotate, **_ONE, fresh=True),
     operation(keys.END_OLD, OfKey, _end_old, **_ONE),
     operation(keys.ENABLE, OfKey, _enable, operators=SUPPORT, **_ONE),
     operation(keys.DISABLE, OfKey, _disable, operators=SUPPORT, **_ONE),

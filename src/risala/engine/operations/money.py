@@ -179,8 +179,12 @@ _ENTERED: Final[dict[str, Any]] = {
     "changes": Organization,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(ledger.TOP_UP, TakePayment, _topup, operators=FINANCE, tops_up=True, **_ENTERED),
-    operation(ledger.ADJUST, Correct, _adjust, operators=FINANCE, deleted_too=True, **_ENTERED),
+    operation(
+        ledger.TOP_UP, TakePayment, _topup, operators=FINANCE, tops_up=True, **_ENTERED, fresh=True
+    ),
+    operation(
+        ledger.ADJUST, Correct, _adjust, operators=FINANCE, deleted_too=True, **_ENTERED, fresh=True
+    ),
     operation(
         ledger.LIST, ListEntries, _list, roles=VIEWERS, operators=READERS, owner=owners.named
     ),

@@ -9,8 +9,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
-from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
-from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.callers import Caller, CallerKind, Freshness, OperatorRole, Role
+from risala.engine.model.errors import Conflict, Forbidden, NotFound, NotFresh
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
@@ -132,6 +132,11 @@ class Operation(Generic[A, R]):
     """Without an organization it shows data of all of them: then each call adds a line."""
     edits: str | None = None
     """The argument with the id of the edited thing. The JSON has its version, for the edit."""
+    fresh: bool = False
+    """It is important: an operator, and a member with a second factor, has shown within ten minutes
+    who they are."""
+    fresh_for_all: bool = False
+    """The same for everybody with a session, by a code by e-mail if there is no factor."""
     tops_up: bool = False
     """It brings money: it works for a suspended organization too."""
     deleted_too: bool = False
@@ -166,6 +171,7 @@ class Operation(Generic[A, R]):
         Raises:
             NotFound: the named thing belongs to another organization.
             Forbidden: it is not for the caller's role.
+            NotFresh: they have to show again who they are.
         """
         try:
             owner = self.owner(services, given) if caller.is_member else None
@@ -179,6 +185,7 @@ class Operation(Generic[A, R]):
         for name in sorted(given.model_fields_set & self.reserved.keys()):
             if not admits(caller, self.reserved[name], self.reserved_operators):
                 raise Forbidden(f"`{name}` is not for the role {caller.role_word!r}.")
+        self._refuse_stale(caller)
         if not self.writes(given):
             return
         mine = caller.organization_id
@@ -186,6 +193,11 @@ class Operation(Generic[A, R]):
             self._refuse_deleted(services, given)
         elif not self.tops_up and services.accounts.organization(mine).status != "active":
             raise Forbidden(SUSPENDED)
+
+    def _refuse_stale(self, caller: Caller) -> None:
+        is_stale = self.fresh and caller.freshness is Freshness.STALE
+        if is_stale or (self.fresh_for_all and caller.freshness is not Freshness.FRESH):
+            raise NotFresh
 
     def _refuse_deleted(self, services: Services, given: A) -> None:
         """A deleted organization can no longer be changed."""

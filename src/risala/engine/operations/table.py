@@ -56,7 +56,7 @@ from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
-from risala.engine.operations.people import members, users
+from risala.engine.operations.people import factors, members, users
 from risala.engine.operations.watch import alerts, esmes, requests, service
 from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
@@ -118,6 +118,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         own_account,
         members,
         users,
+        factors,
     )
     for operation in room.OPERATIONS
 }

@@ -68,6 +68,11 @@ class Letters:
             MailKind.OLD_ADDRESS_CODE: self._address_code,
             MailKind.NEW_ADDRESS_CODE: self._address_code,
             MailKind.ADDRESS_CHANGED: self._address_changed,
+            MailKind.FACTOR_ADDED: _factor,
+            MailKind.FACTOR_REMOVED: _factor,
+            MailKind.FACTORS_RESET: _factor,
+            MailKind.RECOVERY_CODES_MADE: _factor,
+            MailKind.RECOVERY_CODE_USED: _factor,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
             MailKind.KEY_EXPIRES: self._key_expires,
@@ -184,6 +189,15 @@ class Letters:
 
     def _audit_head(self, owed: OwedMail, _: Words) -> Values:
         return {"head": owed.details["head"], "line": str(owed.details["line"])}
+
+
+def _factor(owed: OwedMail, words: Words) -> Values:
+    factor = owed.details["factor"]
+    return {
+        "who": owed.details["who"],
+        "when": _moment(owed.details["at"]),
+        "factor": words["factors"].get(factor, ""),
+    }
 
 
 def _named(organization: Organization) -> str:

@@ -13,6 +13,7 @@ from risala.engine.model.people import (
     Browser,
     CodeAsked,
     Denied,
+    FactorAwaited,
     LinkView,
     SessionKind,
     SignedIn,
@@ -20,6 +21,8 @@ from risala.engine.model.people import (
 )
 from risala.engine.people.account import OwnAccount
 from risala.engine.people.ending import Ending
+from risala.engine.people.factors.factors import Factors
+from risala.engine.people.factors.signing import FactorSignIn
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import SignIn
@@ -37,6 +40,8 @@ class People:
         self.memberships = Memberships(sources, self.sessions)
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
+        self.factors = Factors(sources, self.sessions)
+        self.factor_sign_in = FactorSignIn(sources, self.sessions, self.factors, self._sign_in)
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""
@@ -80,7 +85,7 @@ class People:
 
     async def finish(
         self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | Denied:
+    ) -> SignedIn | FactorAwaited | Denied:
         """See :meth:`SignIn.finish`."""
         return await self._sign_in.finish(browser, code, kind)
 
@@ -90,7 +95,7 @@ class People:
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | None:
+    ) -> SignedIn | FactorAwaited | None:
         """See :meth:`SignIn.use_link`."""
         return await self._sign_in.use_link(token, browser, kind)
 

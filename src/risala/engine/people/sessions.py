@@ -12,8 +12,8 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.errors import Forbidden, NotFound
+from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
+from risala.engine.model.errors import FactorNeeded, Forbidden, NotFound
 from risala.engine.model.people import (
     AccessEnded,
     Device,
@@ -25,7 +25,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
-from risala.engine.rules.people.lifetimes import is_over
+from risala.engine.rules.people.lifetimes import FRESH_MS, is_over
 
 CACHED_MAX: Final = 10_000
 """About 20 MB; with more people, each page of theirs costs three indexed reads."""
@@ -37,6 +37,7 @@ class _Known:
     user: User
     memberships: tuple[Membership, ...]
     stale: bool
+    has_factor: bool
 
 
 class WebSessions:
@@ -70,7 +71,8 @@ class WebSessions:
             return None
         user_id = row.device.user_id
         memberships = tuple(have.members.of_user(user_id))
-        known = _Known(row.device, have.users.user(user_id), memberships, row.stale)
+        has_factor = have.factors.has_any(user_id)
+        known = _Known(row.device, have.users.user(user_id), memberships, row.stale, has_factor)
         if not row.is_previous:  # the old token of a rotation is valid only for a moment
             self._known[hashed] = known
             if len(self._known) > CACHED_MAX:
@@ -79,7 +81,7 @@ class WebSessions:
 
     def _view(self, known: _Known) -> WebSession:
         places = tuple(self.organization(each) for each in known.memberships)
-        return WebSession(known.device, known.user, places, known.stale)
+        return WebSession(known.device, known.user, places, known.stale, known.has_factor)
 
     def organization(self, membership: Membership) -> ReachableOrganization:
         organization = self._have.accounts.organization(membership.organization_id)
@@ -91,7 +93,8 @@ class WebSessions:
         """The view of a session that was just stored."""
         memberships = tuple(self._have.members.of_user(device.user_id))
         user = self._have.users.user(device.user_id)
-        known = _Known(device, user, memberships, stale=False)
+        has_factor = self._have.factors.has_any(user.id)
+        known = _Known(device, user, memberships, stale=False, has_factor=has_factor)
         return self._view(known)
 
     # -- lost access
@@ -129,24 +132,66 @@ class WebSessions:
 
         Raises:
             NotFound: they are no member of it.
+            FactorNeeded: it demands a second factor, and they have none.
         """
         for place in session.places:
             if place.organization_id == organization_id:
-                who, user_id = session.user.email, session.user.id
-                return Caller(who, CallerKind.DASHBOARD, place.role, organization_id, user_id)
-        raise NotFound("There is no such organization.")
+                break
+        else:
+            raise NotFound("There is no such organization.")
+        if not session.has_factor and self._demands_factor(organization_id):
+            raise FactorNeeded
+        return Caller(
+            session.user.email,
+            CallerKind.DASHBOARD,
+            place.role,
+            organization_id,
+            session.user.id,
+            freshness=self.freshness(session),
+        )
+
+    def _demands_factor(self, organization_id: str) -> bool:
+        return self._have.accounts.organization(organization_id).factor_required
+
+    def freshness(self, session: WebSession) -> Freshness:
+        """Whether a session's user showed who they are within some minutes."""
+        age_ms = self._have.now_ms() - session.device.fresh_at
+        if 0 <= age_ms < FRESH_MS:
+            return Freshness.FRESH
+        if session.kind is SessionKind.OPERATOR or session.has_factor:
+            return Freshness.STALE
+        return Freshness.EXEMPT
+
+    def operators_need_factor(self) -> bool:
+        """Whether operators need a second factor: by the settings, else once one has one."""
+        asked = self._have.settings.people.operator_factors
+        return self._have.factors.operators_have() if asked is None else asked > 1
 
     def user_caller(self, session: WebSession) -> Caller:
         face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
-        return Caller(session.user.email, face, Role.USER, None, session.user.id)
+        fresh = self.freshness(session)
+        return Caller(session.user.email, face, Role.USER, None, session.user.id, freshness=fresh)
 
     def operator_caller(self, session: WebSession) -> Caller:
-        """Raises ``Forbidden`` if the session is not an operator's."""
+        """An operator, for the console.
+
+        Raises:
+            FactorNeeded: they need a second factor, and have none.
+            Forbidden: the session is not an operator's.
+        """
         user = session.user
         if session.kind is not SessionKind.OPERATOR or user.operator_role is None:
             raise Forbidden("This is for operators.")
+        if not session.has_factor and self.operators_need_factor():
+            raise FactorNeeded
         return Caller(
-            user.email, CallerKind.CONSOLE, Role.OPERATOR, None, user.id, user.operator_role
+            user.email,
+            CallerKind.CONSOLE,
+            Role.OPERATOR,
+            None,
+            user.id,
+            user.operator_role,
+            freshness=self.freshness(session),
         )
 
     # -- writes

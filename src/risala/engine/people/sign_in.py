@@ -17,6 +17,7 @@ from risala.engine.model.people import (
     CodeAsked,
     Denied,
     Device,
+    FactorAwaited,
     LinkView,
     SessionKind,
     SignedIn,
@@ -62,10 +63,10 @@ class SignIn:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
         self._have = sources
         self._sessions = sessions
-        self._rules = SignInRules(
+        self.rules = SignInRules(
             sources.settings.people.sign_up, self._matches, sources.derived.hashed_address
         )
-        self._limits = SignInLimits(sources, self._rules)
+        self.limits = SignInLimits(sources, self.rules)
 
     # -- by a code
 
@@ -84,7 +85,7 @@ class SignIn:
         waiting = have.sign_in.request_of(hashed)
         if goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
             return _asked(waiting)
-        may_mail = await self._limits.take_code(browser, kind, address)
+        may_mail = await self.limits.take_code(browser, kind, address)
         new = CodeRequest(
             id=have.ids.new("sgn"),
             browser=hashed,
@@ -96,7 +97,7 @@ class SignIn:
             expires_at=now_ms + CODE_MS,
             created_at=now_ms,
         )
-        asked = await have.sign_in.ask(new, self._rules, may_mail=may_mail)
+        asked = await have.sign_in.ask(new, self.rules, may_mail=may_mail)
         have.owed()
         return _asked(asked)
 
@@ -109,7 +110,7 @@ class SignIn:
 
     async def finish(
         self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | Denied:
+    ) -> SignedIn | FactorAwaited | Denied:
         """Judge a code; the attempt is counted on disk before this returns.
 
         Raises:
@@ -119,7 +120,7 @@ class SignIn:
         """
         have, hashed = self._have, digest(browser.token)
         waiting = have.sign_in.request_of(hashed)
-        await self._limits.take_guess(browser, kind, None if waiting is None else waiting.email)
+        await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None:
             return Denied(0)
         if self._matches(waiting, code) and have.users.by_email(waiting.email) is None:
@@ -130,8 +131,9 @@ class SignIn:
             )
             await have.limits.ask(TakePeople(uses))
         token = new_token()
-        entrant = self._entrant(browser, waiting.email, waiting.kind, token)
-        return self._let_in(await have.sign_in.judge(hashed, code, entrant, self._rules), token)
+        entrant = self.entrant(browser, waiting.email, waiting.kind, token)
+        answer = await have.sign_in.judge(hashed, code, entrant, self.rules)
+        return answer if isinstance(answer, FactorAwaited) else self.entered(answer, token)
 
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)
@@ -148,7 +150,7 @@ class SignIn:
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
-    ) -> SignedIn | None:
+    ) -> SignedIn | FactorAwaited | None:
         """Sign in with a link, which is used up by that.
 
         Args:
@@ -162,19 +164,22 @@ class SignIn:
         have = self._have
         view = self.peek_link(token)
         kind = kind if view is None else view.kind
-        await self._limits.take_guess(browser, kind, None)
+        await self.limits.take_guess(browser, kind, None)
         if view is None:
-            await self._limits.note_link(browser, kind)
+            await self.limits.note_link(browser, kind)
             return None
         cookie = new_token()
-        entrant = self._entrant(browser, "", view.kind, cookie)
-        answer = await have.sign_in.use_link(digest(token), entrant, self._rules)
-        found = self._let_in(answer, cookie)
+        entrant = self.entrant(browser, "", view.kind, cookie)
+        answer = await have.sign_in.use_link(digest(token), entrant, self.rules)
+        if isinstance(answer, FactorAwaited):
+            return answer
+        found = self.entered(answer, cookie)
         return found if isinstance(found, SignedIn) else None
 
     # -- both
 
-    def _entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
+    def entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
+        """What a right code, link or factor of this browser gives."""
         have = self._have
         now_ms, user_id = have.now_ms(), have.ids.new("usr")
         user = User(user_id, email, "", browser.language, False, now_ms, now_ms, None)
@@ -187,11 +192,17 @@ class SignIn:
             created_at=now_ms,
             used_at=now_ms,
             expires_at=now_ms + TOTAL_MS[kind],
+            fresh_at=now_ms,
         )
-        known = bool(email) and self._limits.known_browser(browser, kind, email) is not None
-        return Entrant(user, device, digest(token), now_ms, known)
+        known = bool(email) and self.limits.known_browser(browser, kind, email) is not None
+        return Entrant(user, device, digest(token), now_ms, known, digest(browser.token))
 
-    def _let_in(self, answer: LetIn | Denied | TurnedAway, token: str) -> SignedIn | Denied:
+    def entered(self, answer: LetIn | Denied | TurnedAway, token: str) -> SignedIn | Denied:
+        """The result of a unit that signs in.
+
+        Raises:
+            Refusal: it refused.
+        """
         if isinstance(answer, TurnedAway):
             sign_in_limits.say(answer.failure)
             if isinstance(answer.answer, Refusal):
@@ -217,6 +228,7 @@ def _asked(found: CodeRequest) -> CodeAsked:
         found.expires_at,
         ATTEMPTS_MAX - found.attempts,
         found.mailed_at + AGAIN_MS,
+        found.user_id,
     )
 
 

@@ -10,6 +10,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.audit import AuditRepository
+from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
@@ -29,6 +30,7 @@ class PeopleSources:
     members: MembershipRepository
     sign_in: SignInRepository
     web_sessions: WebSessionRepository
+    factors: FactorRepository
     ids: IdSource
     accounts: Accounts
     limits: Ref[LimitsMessage]

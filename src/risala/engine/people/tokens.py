@@ -64,6 +64,17 @@ class Derived:
         ]
         return any(fits)
 
+    def set_up_seed(self, user_id: str, nonce: str) -> bytes:
+        """The secret of an authenticator app that is being set up: nothing of it is stored until
+        its first code is right."""
+        said = f"{user_id} {nonce}".encode("utf-8", "surrogatepass")
+        return hmac.digest(key_for(self._ring().newest, "authenticator set-up"), said, "sha256")
+
+    def passkey_mark(self, said: bytes, cookie: str) -> bytes:
+        """What shows that a passkey's challenge is ours, and for the holder of this cookie."""
+        key = key_for(self._ring().newest, "passkey challenges")
+        return hmac.digest(key, said + cookie.encode("utf-8", "surrogatepass"), "sha256")
+
     def hashed_address(self, email: str) -> str:
         """The replacement for an e-mail address that no user has: always the same, and it does not
         reveal the address."""

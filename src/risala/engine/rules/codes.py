@@ -49,9 +49,14 @@ class Codes:
 
     def matches(self, guess: str, basis: str, length: int, *, test: bool) -> bool:
         """Compare in constant time; spaces around and Arabic-Indic digits are accepted."""
-        cleaned = guess.strip().translate(_DIGITS)
+        cleaned = western(guess.strip())
         expected = self.code(basis, length, test=test)
         return hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())
+
+
+def western(text: str) -> str:
+    """A text with its Arabic-Indic digits as 0 to 9."""
+    return text.translate(_DIGITS)
 
 
 def key_for(server_key: bytes, purpose: str) -> bytes:

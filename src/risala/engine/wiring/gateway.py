@@ -184,6 +184,7 @@ def people_of(
             members=core.repositories.members,
             sign_in=core.repositories.sign_in,
             web_sessions=core.repositories.web_sessions,
+            factors=core.repositories.factors,
             ids=core.seams.ids,
             accounts=core.accounts,
             limits=owners.limits,

@@ -45,7 +45,7 @@ from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
 from risala.http.web.app import WebApp
-from risala.http.web.entry import outbox, reader, sign_in, unsent
+from risala.http.web.entry import fresh, outbox, reader, security, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.routes import PageRoute
@@ -56,6 +56,8 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *reader.routes(""),
     *outbox.routes(""),
     *unsent.routes(""),
+    *security.routes(""),
+    *fresh.routes(""),
     *(
         route
         for page in (

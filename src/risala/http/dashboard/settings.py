@@ -30,6 +30,7 @@ async def save(visit: PageRequest) -> TrioResponse:
             time_zone=form.text("time_zone"),
             smart_encoding=form.ticked("smart_encoding"),
             lean_answers=form.ticked("lean_answers"),
+            factor_required=form.ticked("factor_required"),
             owner_spend_cap=form.amount("owner_spend_cap") or None,
             **as_seen(form),
         )
@@ -73,6 +74,9 @@ def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredF
             words,
             words("Answer programs with the seven fields of a hosted service"),
             is_ticked=organization.lean_answers,
+        ),
+        "factor_required": _box(
+            words, words("Members need a second factor"), is_ticked=organization.factor_required
         ),
     }
 

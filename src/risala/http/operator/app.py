@@ -27,7 +27,7 @@ from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
-from risala.http.web.entry import outbox, reader, sign_in, unsent
+from risala.http.web.entry import fresh, outbox, reader, security, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.page_request import PageRequest
@@ -75,6 +75,8 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *reader.routes(ROOT),
     *outbox.routes(ROOT),
     *unsent.routes(ROOT),
+    *security.routes(ROOT),
+    *fresh.routes(ROOT),
     *(route for page in PAGES for route in page.ROUTES),
 )
 FACE: Final = WebFace(

@@ -22,10 +22,13 @@ from quart.wrappers import Request
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
+from risala.engine.model.callers import Freshness
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import (
     EngineError,
+    FactorNeeded,
     NotFound,
+    NotFresh,
     OutcomeUnknown,
     Unavailable,
 )
@@ -42,7 +45,7 @@ from risala.http.web.assets import PLACE
 from risala.http.web.cookie_policy import Way, cookie_policy_of, is_own_form, is_surely_own_form
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import WebFace, address_of, again_path
+from risala.http.web.face import WebFace, address_of, again_path, fresh_path, security_path
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
 from risala.http.web.formats import Formats
@@ -55,7 +58,7 @@ from risala.http.web.forms import (
     form_of,
     unmasked,
 )
-from risala.http.web.languages import language_named, preferred
+from risala.http.web.languages import N_, language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
@@ -63,6 +66,7 @@ from risala.http.web.refusals import OperatorRoleTooLow, RoleTooLow, refusal_sen
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
+FACTOR_NEEDED: Final = N_("You need a second factor here. Set one up first.")
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
 CONSOLE: Final = "operator"
@@ -168,10 +172,12 @@ class WebApp(JsonApp):
                 if not visit.may(route.access):
                     raise RoleTooLow(route.access)
             elif route.access is PageAccess.OPERATOR:
-                visit = await self._enter_console(visit)
+                visit = await self._enter_console(visit, may_lack_factor=route.before_factor)
                 if not visit.can(route.needs):
                     raise OperatorRoleTooLow(visit.caller.operator_role)
             reply = await self._view(route, visit)
+        except FactorNeeded:
+            reply = visit.go(security_path(visit.face.root), FACTOR_NEEDED)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
             reply = await self._error(visit, error)
         return self._leave(visit, reply)
@@ -268,12 +274,19 @@ class WebApp(JsonApp):
         kept = self._store_unsent(visit, form, target)
         return visit.go(face.sign_in) if kept is None else kept
 
-    def _store_unsent(self, visit: PageRequest, form: SentForm, target: str) -> TrioResponse | None:
+    def _store_unsent(
+        self, visit: PageRequest, form: SentForm, target: str, *, asked_fresh: bool = False
+    ) -> TrioResponse | None:
         """Keep a form for this browser, do nothing else with it, and redirect to ``target``. None:
         the form is too long to keep."""
         now_ms = self.site.clock.now_ms()
+        query = visit.request.query_string.decode("latin-1")
         name = self.site.unsent.keep(
-            visit.request.path, form, now_ms, in_session=visit.session is not None
+            visit.request.path + (f"?{query}" if query else ""),
+            form,
+            now_ms,
+            in_session=visit.session is not None,
+            asked_fresh=asked_fresh,
         )
         if name is None:
             return None
@@ -293,9 +306,18 @@ class WebApp(JsonApp):
         formats = replace(visit.formats, zone=ZoneInfo(own.time_zone), currency=own.currency)
         return replace(visit, _organization=own, formats=formats)
 
-    async def _enter_console(self, visit: PageRequest) -> PageRequest:
-        """The visit of an operator, with what their role allows and what waits for a decision."""
-        waiting = await visit.ask(WAITING)
+    async def _enter_console(self, visit: PageRequest, *, may_lack_factor: bool) -> PageRequest:
+        """The visit of an operator, with what their role allows and what waits for a decision.
+
+        Raises:
+            FactorNeeded: they need a second factor, and have none.
+        """
+        try:
+            waiting = await visit.ask(WAITING)
+        except FactorNeeded:
+            if not may_lack_factor:
+                raise
+            return visit
         permitted = await self.site.gateway.permitted(visit.caller)
         return replace(visit, waiting=waiting, permitted=permitted)
 
@@ -304,7 +326,7 @@ class WebApp(JsonApp):
     async def _view(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         if route.method == "GET":
             query = visit.request.query_string.decode("latin-1")
-            return await route.view(replace(visit, form=form_of(query)))
+            return await self._done(route, replace(visit, form=form_of(query)))
         if not is_own_form(visit.request, visit.door):
             raise Problem(403, "This form was not sent by a page of ours.")
         visit = replace(visit, form=await sent_form(visit, takes_file=route.takes_file))
@@ -322,9 +344,22 @@ class WebApp(JsonApp):
             if kept is None:
                 raise Problem(403, "This form was not sent by a page of ours.")
             return kept
-        if not route.once:
-            return await route.view(visit)
-        return await self._once(route, visit)
+        return await self._done(route, visit)
+
+    async def _done(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
+        """The view's answer. A reader who has to show once more who they are is sent to do that,
+        and then back: with their form, if they sent one."""
+        try:
+            if route.fresh and visit.caller.freshness is Freshness.STALE:
+                raise NotFresh
+            return await (self._once(route, visit) if route.once else route.view(visit))
+        except NotFresh:
+            root, kept = visit.face.root, None
+            if route.method == "POST":
+                there = f"{fresh_path(root)}?" + urlencode({"next": again_path(root)})
+                kept = self._store_unsent(visit, visit.form, there, asked_fresh=True)
+            target = visit.here if route.method == "GET" else visit.face.home
+            return kept or visit.go(f"{fresh_path(root)}?" + urlencode({"next": target}))
 
     async def _once(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         keys, key = self.site.once, visit.form.text(ONCE_FIELD)

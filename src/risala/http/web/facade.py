@@ -18,8 +18,11 @@ from risala.engine.model.people import (
     Browser,
     CodeAsked,
     Denied,
+    FactorAwaited,
     LinkView,
+    PasskeySite,
     SessionKind,
+    ShownFactor,
     SignedIn,
     WebSession,
 )
@@ -28,6 +31,39 @@ from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
 
 R = TypeVar("R")
+
+
+class FactorAccess(Protocol):
+    """The part that handles what somebody shows; set-up and removal are operations.
+
+    Each that judges raises ``RateLimited``, ``Forbidden``, ``Unavailable``.
+    """
+
+    def question(self, site: PasskeySite, cookie: str, /) -> str:
+        """What a browser is asked to show a passkey, as JSON."""
+
+    async def finish(
+        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
+    ) -> SignedIn | Denied:
+        """Judge the second factor of a browser whose code was right."""
+
+    async def by_passkey(
+        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
+    ) -> SignedIn | Denied:
+        """Sign in with a passkey alone."""
+
+    async def freshen(
+        self, session: WebSession, browser: Browser, shown: ShownFactor, /
+    ) -> bool | Denied:
+        """Judge a factor that is shown again within a session."""
+
+    async def ask_code(self, session: WebSession, browser: Browser, /) -> None:
+        """Mail a code to a user without a factor, for the same."""
+
+    async def freshen_by_code(
+        self, session: WebSession, browser: Browser, code: str, /
+    ) -> bool | Denied:
+        """Judge that code."""
 
 
 class SignInAccess(Protocol):
@@ -55,8 +91,14 @@ class SignInAccess(Protocol):
     def pending(self, token: str, /) -> CodeAsked | None:
         """The code that this browser asked for."""
 
-    async def finish(self, browser: Browser, code: str, kind: SessionKind, /) -> SignedIn | Denied:
+    async def finish(
+        self, browser: Browser, code: str, kind: SessionKind, /
+    ) -> SignedIn | FactorAwaited | Denied:
         """Judge a code. Raises ``RateLimited``, ``Forbidden``, ``Unavailable``."""
+
+    @property
+    def factor_sign_in(self) -> FactorAccess:
+        """Second factors."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
         """The user signed in by this cookie."""
@@ -83,7 +125,7 @@ class SignInAccess(Protocol):
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind, /
-    ) -> SignedIn | None: ...
+    ) -> SignedIn | FactorAwaited | None: ...
 
 
 class CheckoutPayment(Protocol):

@@ -70,6 +70,16 @@ def again_path(root: str) -> str:
     return f"{root or '/app'}/again"
 
 
+def security_path(root: str) -> str:
+    """The path of a reader's second factors."""
+    return f"{root}/account/security"
+
+
+def fresh_path(root: str) -> str:
+    """The path where readers show once more who they are."""
+    return f"{root}/account/fresh"
+
+
 def address_of(settings: Settings, kind: SessionKind) -> str | None:
     """The public address of the pages of a kind; None: not set by the operator."""
     http = settings.http

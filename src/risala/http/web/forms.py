@@ -190,6 +190,8 @@ class UnsentForm:
     at_ms: int
     in_session: bool = False
     """Whether its reader had already signed in again, in another tab."""
+    asked_fresh: bool = False
+    """Whether its reader was asked to show once more who they are."""
 
 
 class UnsentForms:
@@ -199,7 +201,13 @@ class UnsentForms:
         self._forms: OrderedDict[str, UnsentForm] = OrderedDict()
 
     def keep(
-        self, path: str, form: SentForm, now_ms: int, *, in_session: bool = False
+        self,
+        path: str,
+        form: SentForm,
+        now_ms: int,
+        *,
+        in_session: bool = False,
+        asked_fresh: bool = False,
     ) -> str | None:
         """The name of the kept form; None: it is too long, and was not kept."""
         marks = (MARK_FIELD, ONCE_FIELD)
@@ -212,7 +220,7 @@ class UnsentForms:
         if sum(len(name) + len(value) for name, value in fields) > UNSENT_CHARACTERS_MAX:
             return None
         name = secrets.token_urlsafe(16)
-        self._forms[name] = UnsentForm(path, fields, now_ms, in_session)
+        self._forms[name] = UnsentForm(path, fields, now_ms, in_session, asked_fresh)
         while len(self._forms) > UNSENT_MAX:
             self._forms.popitem(last=False)
         return name

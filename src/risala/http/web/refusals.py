@@ -54,6 +54,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "reference_used": N_("This reference was already credited. Each reference works once."),
     "reference_waits": N_("This reference is already waiting for confirmation."),
     "wrong_code": N_("This is not the code."),
+    "wrong_passkey": N_("This passkey could not be checked. Try again."),
     "invalid_name": N_("This is empty or too long."),
     "unsafe_name": N_("A name must not contain a link, an e-mail address or invisible characters."),
     "invalid_username": N_(
@@ -196,6 +197,10 @@ SPOKEN: Final = (
     N_("An organization can have at most {count} saved texts. Delete one first."),
     N_("A list can have at most {count} people."),
     N_("A list can have at most {count} columns."),
+    N_("A user can have at most {count} factors."),
+    N_("This passkey is already here."),
+    N_("This took too long. Begin again."),
+    N_("Recovery codes belong to a factor. Set up a factor first."),
 )
 """Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
 may meet needs its sentence here."""

@@ -28,6 +28,10 @@ class PageRoute:
     method: Literal["GET", "POST"] = "GET"
     once: bool = False
     """A POST that creates or costs something: its form carries a key, and it is done once."""
+    fresh: bool = False
+    """A GET that hands out much: its reader has shown within some minutes who they are."""
+    before_factor: bool = False
+    """Who needs a second factor and has none may come: it is set up here."""
     takes_file: bool = False
     """A POST whose form may carry a file (:mod:`risala.http.web.files.uploading`)."""
 

@@ -135,6 +135,7 @@ def _fields(found: Organization) -> dict[str, object]:
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
         "smart encoding": found.smart_encoding,
         "lean answers": found.lean_answers,
+        "members need a factor": found.factor_required,
         "low balance": money_of(found.low_balance, currency) or "as for everybody",
         "spend cap a day": _cap(found),
         "spent today": money_of(found.spent_today, currency),
@@ -174,6 +175,11 @@ def _cap(found: Organization) -> str:
     "--lean-answers/--no-lean-answers",
     default=None,
     help="Answer programs with seven fields and four states for a message, as hosted services do.",
+)
+@click.option(
+    "--factor-required/--no-factor-required",
+    default=None,
+    help="Members need a second factor: a passkey or an authenticator app.",
 )
 @click.option("--sms-per-s", metavar="RATE", help="The most messages per second, or `general`.")
 @click.option(

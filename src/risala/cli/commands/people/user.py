@@ -9,7 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.records.people import users
+from risala.engine.model.records.people import factors, users
+from risala.engine.model.records.people.factors import ResetFactors
 from risala.engine.model.records.people.users import (
     Ended,
     EndedUser,
@@ -233,6 +234,25 @@ def user_sign_out(found: Ended, email: str) -> None:
     """
     sessions = output.counted(found.ended, "session")
     output.said(f"{output.clean(email)} was signed out of {sessions}.")
+
+
+@user.command("reset-factors")
+@click.argument("email")
+@asks(factors.RESET)
+def user_reset_factors(found: ResetFactors, email: str) -> None:
+    """Remove all passkeys, authenticator apps and recovery codes of a user who lost them.
+
+    The user is signed out everywhere, signs in with a code by e-mail, and is told by mail; so are
+    the owners of their organizations. Make sure that it is the user who asks.
+
+    \b
+    Example: risala user reset-factors me@example.com
+    """
+    if not found.removed:
+        output.said(f"{output.clean(email)} has no second factor.")
+        return
+    removed = output.counted(found.removed, "factor")
+    output.said(f"{output.clean(email)} lost {removed}, and signs in with a code by e-mail.")
 
 
 @user.command("delete")

@@ -82,7 +82,13 @@ def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
 
 def strangers_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:
     """Wrong codes for an address since then, from browsers without an earlier sign-in."""
-    where = "kind = ? AND email = ? AND at > ? AND slow = 1"
+    where = "kind = ? AND email = ? AND at > ? AND slow = 1 AND reason = 'wrong_code'"
+    return table(conn, _TABLE).count_where(where, (kind.value, email, since))
+
+
+def factor_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:
+    """Wrong second factors of a user since then, from browsers without an earlier sign-in."""
+    where = "kind = ? AND email = ? AND at > ? AND slow = 1 AND reason = 'wrong_factor'"
     return table(conn, _TABLE).count_where(where, (kind.value, email, since))
 
 

@@ -45,6 +45,7 @@ def ask(conn: sqlite3.Connection, new: CodeRequest) -> None:
             "mailed_at": new.mailed_at,
             "expires_at": new.expires_at,
             "created_at": new.created_at,
+            "user_id": new.user_id,
         }
     )
 

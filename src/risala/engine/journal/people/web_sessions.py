@@ -30,6 +30,7 @@ class _Stored:
     expires_at: int
     stale: bool
     hash: bytes
+    fresh_at: int
 
     @property
     def device(self) -> Device:
@@ -42,6 +43,7 @@ class _Stored:
             self.created_at,
             self.used_at,
             self.expires_at,
+            self.fresh_at,
         )
 
     def is_over(self, now_ms: int) -> bool:
@@ -97,6 +99,7 @@ def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
             "created_at": new.created_at,
             "used_at": new.used_at,
             "expires_at": new.expires_at,
+            "fresh_at": new.fresh_at,
         }
     )
     return new
@@ -117,6 +120,11 @@ def rotate(
     }
     writable(conn, _TABLE).update(found.device.id, values)
     return True
+
+
+def freshen(conn: sqlite3.Connection, session_id: str, now_ms: int) -> None:
+    """The session's user has just shown who they are."""
+    conn.execute("UPDATE web_sessions SET fresh_at = ? WHERE id = ?", (now_ms, session_id))
 
 
 def make_stale(conn: sqlite3.Connection, user_id: str) -> None:

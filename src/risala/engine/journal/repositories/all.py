@@ -25,6 +25,7 @@ from risala.engine.journal.repositories.mailings.recipient_lists import (
 )
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
@@ -75,6 +76,7 @@ class Repositories:
     message_lists: MessageListRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
+    factors: FactorRepository
     users: UserRepository
     web_sessions: WebSessionRepository
 
@@ -115,6 +117,7 @@ class Repositories:
             message_lists=MessageListRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
+            factors=FactorRepository(store),
             users=UserRepository(store),
             web_sessions=WebSessionRepository(store),
         )

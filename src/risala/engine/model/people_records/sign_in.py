@@ -27,6 +27,8 @@ class CodeRequest:
     mailed_at: int
     expires_at: int
     created_at: int
+    user_id: str | None = None
+    """The code was right, and this user's second factor is awaited; None: the code is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,8 @@ class StoredSession:
 
 class FailureReason(StrEnum):
     WRONG_CODE = "wrong_code"
+    WRONG_FACTOR = "wrong_factor"
+    """The code by e-mail was right, or there was a session; the second factor was not."""
     NOT_ALLOWED = "not_allowed"
     """The code was right, but its owner may not sign in."""
     EXPIRED = "expired"
@@ -91,6 +95,8 @@ class Entrant:
     """Of the session's token."""
     now_ms: int
     known_browser: bool = False
+    browser: bytes = b""
+    """The hash of the browser's pre-session token: it goes on with its second factor."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,5 +81,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         changes=ErasureProgress,
         deleted_too=True,
+        fresh=True,
     ),
 )

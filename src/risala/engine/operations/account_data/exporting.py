@@ -77,9 +77,9 @@ async def _drop(call: Call[OfExport]) -> Export:
 _ONE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner}
 _NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(exports.REQUEST, OfOrganization, _ask, changes=Export, **_NAMED),
+    operation(exports.REQUEST, OfOrganization, _ask, changes=Export, **_NAMED, fresh=True),
     operation(exports.LIST, OfOrganization, _list, operators=READERS, **_NAMED),
     operation(exports.SHOW, OfExport, _show, operators=READERS, **_ONE),
-    operation(exports.FETCH, OfExport, _fetch, reveals=True, **_ONE),
+    operation(exports.FETCH, OfExport, _fetch, reveals=True, **_ONE, fresh=True),
     operation(exports.DELETE, OfExport, _drop, changes=Export, **_ONE),
 )

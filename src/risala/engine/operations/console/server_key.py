@@ -34,5 +34,7 @@ async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(ROTATE, RotateServerKey, _rotate, roles=OPERATORS, changes=RotatedServerKey),
+    operation(
+        ROTATE, RotateServerKey, _rotate, roles=OPERATORS, changes=RotatedServerKey, fresh=True
+    ),
 )

@@ -155,7 +155,7 @@ async def _state(call: Call[NoArguments]) -> ChainState:
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(trail.LIST, ListLines, _list, roles=OPERATORS, operators=READERS, crosses=True),
-    operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True),
+    operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True, fresh=True),
     operation(trail.STATE, NoArguments, _state, roles=OPERATORS, operators=READERS),
     operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, operators=READERS, reveals=True),
 )

@@ -228,7 +228,13 @@ def _signed(call: Call[Any]) -> AuditEntry:
 _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_hook, "changes": Hook}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
-        hooks.CREATE, CreateHook, _create, roles=DEVELOPERS, owner=owners.named, changes=Hook
+        hooks.CREATE,
+        CreateHook,
+        _create,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=Hook,
+        fresh=True,
     ),
     operation(
         hooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
@@ -243,7 +249,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         edits="hook_id",
     ),
     operation(hooks.SET, SetHook, _set, edits="hook_id", **_ONE),
-    operation(hooks.ROTATE, RotateHook, _rotate, **_ONE),
+    operation(hooks.ROTATE, RotateHook, _rotate, **_ONE, fresh=True),
     operation(hooks.ENABLE, OfHook, _enable, operators=SUPPORT, **_ONE),
     operation(hooks.DISABLE, OfHook, _disable, operators=SUPPORT, **_ONE),
     operation(hooks.DELETE, OfHook, _delete, **_ONE),

@@ -233,6 +233,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         changes=StoredPayment,
         tops_up=True,
+        fresh=True,
     ),
     operation(
         payments.LIST,
@@ -255,9 +256,17 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.of_payment,
         tops_up=True,
     ),
-    operation(payments.CLAIM, ClaimPayment, _claim, roles=OWNERS, operators=FINANCE, **STEP),
     operation(
-        payments.CONFIRM, ConfirmPayment, _confirm, roles=OPERATORS, operators=FINANCE, **STEP
+        payments.CLAIM, ClaimPayment, _claim, roles=OWNERS, operators=FINANCE, **STEP, fresh=True
+    ),
+    operation(
+        payments.CONFIRM,
+        ConfirmPayment,
+        _confirm,
+        roles=OPERATORS,
+        operators=FINANCE,
+        **STEP,
+        fresh=True,
     ),
     operation(
         payments.REFUSE,
@@ -267,5 +276,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         operators=FINANCE,
         owner=owners.of_payment,
         changes=StoredPayment,
+        fresh=True,
     ),
 )

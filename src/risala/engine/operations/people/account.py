@@ -154,11 +154,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(account.SET, SetAccount, _set, **_USER),
     operation(account.DEVICES, NoArguments, _devices, roles=USERS),
     operation(account.SIGN_OUT, SignOut, _sign_out, **_USER),
-    operation(account.CHANGE_EMAIL, ChangeEmail, _change_email, **_USER),
+    operation(account.CHANGE_EMAIL, ChangeEmail, _change_email, **_USER, fresh=True),
     operation(account.CONFIRM_EMAIL, ConfirmEmail, _confirm_email, **_USER),
     operation(account.ACCEPT, OfInvitation, _accept, **_INVITATION),
     operation(account.DECLINE, OfInvitation, _decline, **_INVITATION),
     operation(account.LEAVE, OfOrganization, _leave, roles=USERS, changes=MemberView),
-    operation(account.DELETE, NoArguments, _delete, **_USER),
+    operation(account.DELETE, NoArguments, _delete, **_USER, fresh=True),
     operation(organizations.FOUND, OwnOrganization, _found, roles=USERS, changes=Organization),
 )

@@ -104,9 +104,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
         members.LIST, OfOrganization, _list, roles=VIEWERS, operators=STAFF, owner=owners.named
     ),
-    operation(members.INVITE, Invite, _invite, **_INVITATION),
+    operation(members.INVITE, Invite, _invite, **_INVITATION, fresh=True),
     operation(members.UNINVITE, Uninvite, _uninvite, **_INVITATION),
-    operation(members.SET_ROLE, SetRole, _set_role, roles=OWNERS, **_ONE),
-    operation(members.REMOVE, OfMember, _remove, roles=OWNERS, **_ONE),
-    operation(members.ADD, Invite, _add, roles=OPERATORS, **_ONE),
+    operation(members.SET_ROLE, SetRole, _set_role, roles=OWNERS, **_ONE, fresh=True),
+    operation(members.REMOVE, OfMember, _remove, roles=OWNERS, **_ONE, fresh=True),
+    operation(members.ADD, Invite, _add, roles=OPERATORS, **_ONE, fresh=True),
 )

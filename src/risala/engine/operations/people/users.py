@@ -182,12 +182,12 @@ async def _delete(call: Call[OfUser]) -> EndedUser:
 
 _CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(users.CREATE, CreateUser, _create, **_CHANGE),
+    operation(users.CREATE, CreateUser, _create, **_CHANGE, fresh=True),
     operation(users.LIST, ListUsers, _list, roles=OPERATORS, operators=STAFF),
     operation(users.SHOW, OfUser, _show, roles=OPERATORS, operators=STAFF),
-    operation(users.SET, SetUser, _set, **_CHANGE),
+    operation(users.SET, SetUser, _set, **_CHANGE, fresh=True),
     operation(users.SIGN_IN, LinkFor, _link, **_CHANGE),
     operation(users.SESSIONS, OfUser, _sessions, roles=OPERATORS, operators=STAFF),
     operation(users.SIGN_OUT, EndSessions, _sign_out, operators=SUPPORT, **_CHANGE),
-    operation(users.DELETE, OfUser, _delete, **_CHANGE),
+    operation(users.DELETE, OfUser, _delete, **_CHANGE, fresh=True),
 )

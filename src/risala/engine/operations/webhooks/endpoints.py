@@ -177,6 +177,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=DEVELOPERS,
         owner=owners.named,
         changes=Endpoint,
+        fresh=True,
     ),
     operation(
         webhooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
@@ -189,6 +190,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
         webhooks.DISABLE, OfEndpoint, partial(_switch, enabled=False), operators=SUPPORT, **CHANGE
     ),
-    operation(webhooks.ROTATE, RotateSecret, _rotate, **CHANGE),
+    operation(webhooks.ROTATE, RotateSecret, _rotate, **CHANGE, fresh=True),
     operation(webhooks.DELETE, OfEndpoint, _delete, **CHANGE),
 )

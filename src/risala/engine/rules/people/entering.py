@@ -12,12 +12,17 @@ from risala.engine.model.people_records.sign_in import CodeRequest
 from risala.engine.rules.people.lifetimes import (
     ATTEMPTS_MAX,
     DAY_MS,
+    FACTOR_TRIES_PER_DAY,
+    FACTOR_TRIES_PER_MONTH,
     FAILURES_PER_DAY,
     FAILURES_PER_MONTH,
 )
 
 SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
 """Periods, and the number of strangers' wrong codes for one operator's address judged in each."""
+
+SLOW_FACTORS: Final = ((DAY_MS, FACTOR_TRIES_PER_DAY), (30 * DAY_MS, FACTOR_TRIES_PER_MONTH))
+"""Periods, and the number of wrong codes of an app that are judged in each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ def goes_on(
     """Whether another request continues the same one."""
     return (
         found is not None
+        and found.user_id is None
         and found.email == email
         and found.kind is kind
         and not is_over(found, now_ms)

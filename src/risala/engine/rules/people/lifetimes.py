@@ -21,6 +21,11 @@ FAILURES_PER_DAY: Final = 30
 """Wrong codes for one operator's address in any day, from browsers without an earlier sign-in."""
 FAILURES_PER_MONTH: Final = 100
 """The same in any 30 days: with 8 digits, a chance in 80,000 a year to guess one of the codes."""
+FACTOR_TRIES_PER_DAY: Final = 30
+"""Wrong codes of an app for one user in any day. Each guess is right with a chance of three in a
+million: a code is accepted one step early and one late."""
+FACTOR_TRIES_PER_MONTH: Final = 100
+"""The same in any 30 days: for who already reads the user's mail, a chance of 1 in 270 a year."""
 FAILURES_KEPT_MS: Final = 90 * DAY_MS
 KNOWN_BROWSER_MS: Final = 90 * DAY_MS
 """How long a browser is known by the address that signed in on it, signed out or not."""
@@ -29,6 +34,8 @@ AGAIN_MS: Final = MINUTE_MS
 SAME_CODE_MS: Final = CODE_MS // 2
 """A code that is valid for at least this long is mailed again unchanged; otherwise a reader of the
 first of two mails would type an expired code."""
+FRESH_MS: Final = 10 * MINUTE_MS
+"""How long a person may do what is important after they showed who they are."""
 LINK_MS: Final = 10 * MINUTE_MS
 CHANGE_MS: Final = 30 * MINUTE_MS
 """For a change of address: the user has to check two mailboxes."""

@@ -148,7 +148,7 @@ def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
 
 _EXPORT: Final = "/app/<org>/messages/export"
 ROUTES: Final = (
-    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER),
-    PageRoute(path=f"{_EXPORT}/file", view=file, access=PageAccess.VIEWER),
+    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER, fresh=True),
+    PageRoute(path=f"{_EXPORT}/file", view=file, access=PageAccess.VIEWER, fresh=True),
     PageRoute(path=f"{_EXPORT}/live", view=live, access=PageAccess.VIEWER),
 )

@@ -118,7 +118,7 @@ def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
 _EXPORT: Final = "/operator/audit/export"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_EXPORT, view=show, access=_OPERATOR, needs=trail.EXPORT),
-    PageRoute(path=f"{_EXPORT}/file", view=file, access=_OPERATOR, needs=trail.EXPORT),
+    PageRoute(path=_EXPORT, view=show, access=_OPERATOR, needs=trail.EXPORT, fresh=True),
+    PageRoute(path=f"{_EXPORT}/file", view=file, access=_OPERATOR, needs=trail.EXPORT, fresh=True),
     PageRoute(path=f"{_EXPORT}/live", view=live, access=_OPERATOR, needs=trail.EXPORT),
 )

@@ -13,10 +13,11 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
-from risala.engine.model.people import CodeAsked, LinkView, SignedIn
+from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
+from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.unsent import find_unsent
 from risala.http.web.face import again_path
@@ -27,6 +28,7 @@ from risala.http.web.routes import PageRoute
 
 SIGNED_OUT: Final = N_("You are signed out.")
 _EMAIL, _CODE = "sign_in/email.html", "sign_in/code.html"
+_FACTOR = "sign_in/factor.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -36,13 +38,17 @@ async def show(visit: PageRequest) -> TrioResponse:
         return visit.go(target or visit.face.home)
     asked = visit.site.gateway.people.pending(visit.cookie)
     if asked is not None and "another" not in visit.form.fields:
+        if asked.user_id is not None:
+            return await visit.page(_FACTOR, _factor_values(visit, target))
         return await _code_page(visit, asked, target)
     return await visit.page(_EMAIL, _email_values(visit, target))
 
 
 async def submit(visit: PageRequest) -> TrioResponse:
-    target = _target(visit)
-    if "code" in visit.form.fields:
+    target, fields = _target(visit), visit.form.fields
+    if ANSWER_FIELD in fields or TYPED_FIELD in fields:
+        return await _show_factor(visit, target)
+    if "code" in fields:
         return await _finish(visit, target)
     return await _begin(visit, target)
 
@@ -55,8 +61,7 @@ async def _begin(visit: PageRequest, target: str | None) -> TrioResponse:
         return await visit.wrong(_EMAIL, _too_often(visit, error), _email_values(visit, target))
     except Invalid as error:
         return await visit.again(_EMAIL, error, _email_values(visit, target))
-    query = "" if target is None else "?" + urlencode({"next": target})
-    return visit.go(visit.request.path + query)
+    return _go_on(visit, visit.request.path, target)
 
 
 async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
@@ -67,6 +72,8 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
         return await _refused(visit, error, target)
     if isinstance(result, SignedIn):
         return signed_in(visit, result, target)
+    if isinstance(result, FactorAwaited):
+        return _go_on(visit, visit.request.path, target)
     asked = people.pending(visit.cookie)
     if asked is None or not result.attempts_left:
         gone = visit.words("That code no longer works. Ask for a new one.")
@@ -78,6 +85,38 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
         n=result.attempts_left,
     )
     return await visit.wrong(_CODE, {"code": wrong}, _code_values(visit, asked, target))
+
+
+def _go_on(visit: PageRequest, path: str, target: str | None) -> TrioResponse:
+    query = "" if target is None else "?" + urlencode({"next": target})
+    return visit.go(path + query)
+
+
+async def _show_factor(visit: PageRequest, target: str | None) -> TrioResponse:
+    """The second factor after a code, or a passkey alone, which counts as two."""
+    people, shown, kind = visit.site.gateway.people, shown_factor(visit), visit.face.kind
+    asked = people.pending(visit.cookie)
+    awaits = asked is not None and asked.user_id is not None
+    access = people.factor_sign_in
+    try:
+        judge = access.finish if awaits else access.by_passkey
+        result = await judge(visit.browser, shown, kind)
+    except (RateLimited, Forbidden) as error:
+        faults = _too_often(visit, error)
+        if awaits:
+            return await visit.wrong(_FACTOR, faults, _factor_values(visit, target))
+        return await visit.wrong(_EMAIL, faults, _email_values(visit, target))
+    if isinstance(result, SignedIn):
+        return signed_in(visit, result, target)
+    if not awaits:
+        told = visit.words("This passkey is not known here. Sign in by e-mail.")
+        return await visit.wrong(_EMAIL, {TOP: told}, _email_values(visit, target))
+    if not result.attempts_left:
+        gone = visit.words("There were too many tries, or it took too long. Begin again.")
+        return await visit.wrong(_EMAIL, {TOP: gone}, _email_values(visit, target))
+    wrong = visit.words("That was not right, or it was used before.")
+    field = ANSWER_FIELD if shown.answer else TYPED_FIELD
+    return await visit.wrong(_FACTOR, {field: wrong}, _factor_values(visit, target))
 
 
 async def _refused(visit: PageRequest, error: EngineError, target: str | None) -> TrioResponse:
@@ -137,6 +176,8 @@ async def use_link(visit: PageRequest) -> TrioResponse:
     # Invalid links of either face are counted and logged too.
     if _link(visit) is not None or people.peek_link(token) is None:
         result = await people.use_link(token, visit.browser, visit.face.kind)
+        if isinstance(result, FactorAwaited):
+            return visit.go(visit.face.sign_in)
         if result is not None:
             return signed_in(visit, result)
     reply = await visit.page("sign_in/link.html", status=404, view=None)
@@ -166,7 +207,12 @@ def _email_values(visit: PageRequest, target: str | None) -> dict[str, object]:
         "next": target,
         "digits": digits,
         "has_unsent": _has_unsent(visit, target),
+        "question": question(visit),
     }
+
+
+def _factor_values(visit: PageRequest, target: str | None) -> dict[str, object]:
+    return {"next": target, "question": question(visit)}
 
 
 def _code_values(visit: PageRequest, asked: CodeAsked, target: str | None) -> dict[str, object]:

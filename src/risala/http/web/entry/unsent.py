@@ -34,7 +34,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 def _is_theirs(visit: PageRequest, form: UnsentForm) -> bool:
     """Whether the form is of no organization, or of one that they are a member of."""
-    _, first, *rest = form.path.split("/")
+    _, first, *rest = form.path.partition("?")[0].split("/")
     if first != "app" or not rest or not rest[0].startswith("org_"):
         return True
     assert visit.session is not None, "the route lets strangers in"

@@ -21,6 +21,7 @@ from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAI
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.counts import COUNTS
+from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.inbound import INBOUND
 from risala.engine.journal.store.schema.mailings import MAILINGS
@@ -144,6 +145,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_key_expiry": (KEY_EXPIRY,),
     "v1.1_key_reminders": (KEY_REMINDERS,),
     "v1.1_operator_roles": (OPERATOR_ROLES,),
+    "v1.1_factors": (FACTORS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

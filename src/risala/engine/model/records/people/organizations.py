@@ -24,6 +24,8 @@ class Organization:
     smart_encoding: Annotated[bool, AUDITED]
     lean_answers: Annotated[bool, AUDITED]
     """Programs get only the fields and states of the service's specification."""
+    factor_required: Annotated[bool, AUDITED]
+    """Members need a second factor to see the organization."""
     sms_per_s: Annotated[float | None, AUDITED, JsonName("smsPerSecond")]
     """The organization's own limit of sends a second; None: the general one."""
     low_balance: Annotated[Money | None, AUDITED]

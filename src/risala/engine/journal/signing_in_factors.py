@@ -1,0 +1,168 @@
+"""Second factors as units of work: at sign-in, and before something important in a session.
+
+Refusals are returned, not raised: their attempts are counted nevertheless.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from typing import Final
+
+from risala.engine.journal import factor_changes
+from risala.engine.journal.people import (
+    factors,
+    sign_in_failures,
+    sign_in_tokens,
+    users,
+    web_sessions,
+)
+from risala.engine.journal.signing_in import (
+    NO_OPERATOR,
+    caller_kind,
+    enter,
+    failure_of,
+    judged,
+    turn_away,
+    wrong,
+)
+from risala.engine.journal.upkeep.audit_log import write
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import Caller, Role
+from risala.engine.model.errors import Forbidden, RateLimited
+from risala.engine.model.people import Denied, SessionKind, User
+from risala.engine.model.people_records.factors import FactorTry, ProofKind
+from risala.engine.model.people_records.sign_in import (
+    CodeRequest,
+    Entrant,
+    FailureReason,
+    LetIn,
+    TurnedAway,
+)
+from risala.engine.rules.people.entering import SLOW_FACTORS, SignInRules
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
+
+_FACTOR_HELD_UP: Final = (
+    "Too many wrong codes of your app were tried. Use a passkey or a recovery code, or sign in from"
+    " a browser that you signed in on before."
+)
+
+
+def judge_factor(
+    conn: sqlite3.Connection,
+    browser: bytes,
+    tried: FactorTry,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> LetIn | Denied | TurnedAway:
+    """Judge the second factor of a browser whose code was right, and count the attempt."""
+    found = sign_in_tokens.request_of(conn, browser)
+    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:
+        return Denied(0)
+    if entrant.now_ms >= found.expires_at:
+        return wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if tried.is_guessable and not entrant.known_browser:
+        refusal = factor_held_up(conn, found.kind, found.email, entrant.now_ms)
+        if refusal is not None:
+            return wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
+    if tried.proof is None or not factors.use(conn, found.user_id, tried.proof, entrant.now_ms):
+        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
+        return wrong(conn, entrant, found, FailureReason.WRONG_FACTOR, denied, rules)
+    sign_in_tokens.end_request(conn, found.id)
+    known = users.user(conn, found.user_id)
+    if found.kind is SessionKind.OPERATOR and not known.operator:
+        failure = failure_of(entrant, found.kind, known.email, FailureReason.NOT_ALLOWED)
+        return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
+    if tried.proof.kind is ProofKind.RECOVERY_CODE:
+        factor_changes.tell_code_used(conn, known, entrant.now_ms)
+    device = replace(entrant.device, kind=found.kind)
+    return enter(conn, replace(entrant, device=device), known, tried.proof.kind.value)
+
+
+def enter_by_passkey(
+    conn: sqlite3.Connection, user_id: str, tried: FactorTry, entrant: Entrant, rules: SignInRules
+) -> LetIn | Denied | TurnedAway:
+    """Sign in with a passkey alone, which is two factors: the device, and who unlocked it."""
+    known = users.find(conn, user_id)
+    kind = entrant.device.kind
+    if known is None or tried.proof is None:
+        return Denied(0)
+    if kind is SessionKind.OPERATOR and not known.operator:
+        failure = failure_of(entrant, kind, known.email, FailureReason.NOT_ALLOWED)
+        return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
+    if not factors.use(conn, user_id, tried.proof, entrant.now_ms):
+        failure = failure_of(entrant, kind, known.email, FailureReason.WRONG_FACTOR)
+        return turn_away(conn, failure, Denied(0), rules)
+    return enter(conn, entrant, known, ProofKind.PASSKEY.value)
+
+
+def factor_held_up(
+    conn: sqlite3.Connection, kind: SessionKind, email: str, now_ms: int
+) -> RateLimited | None:
+    """Why no more codes of a user's app are judged; None: they are. As :func:`_held_up`."""
+    for span_ms, tries_max in SLOW_FACTORS:
+        tries = sign_in_failures.factor_tries(conn, kind, email, now_ms - span_ms)
+        if tries >= tries_max:
+            return RateLimited("address", span_ms // 1000, _FACTOR_HELD_UP)
+    return None
+
+
+def freshen(
+    conn: sqlite3.Connection,
+    session_id: str,
+    tried: FactorTry,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> bool | Denied | TurnedAway:
+    """A user in a session shows a factor again; True: the session is fresh.
+
+    Args:
+        entrant: the session's user and device. Wrong codes of an app count whatever browser this
+            is: who has stolen a session has its cookies too.
+    """
+    user, kind = entrant.user, entrant.device.kind
+    if tried.is_guessable:
+        refusal = factor_held_up(conn, kind, user.email, entrant.now_ms)
+        if refusal is not None:
+            failure = failure_of(entrant, kind, user.email, FailureReason.HELD_UP)
+            return turn_away(conn, failure, refusal, rules)
+    if tried.proof is None or not factors.use(conn, user.id, tried.proof, entrant.now_ms):
+        failure = failure_of(entrant, kind, user.email, FailureReason.WRONG_FACTOR)
+        return turn_away(conn, failure, Denied(ATTEMPTS_MAX), rules)
+    if tried.proof.kind is ProofKind.RECOVERY_CODE:
+        factor_changes.tell_code_used(conn, user, entrant.now_ms)
+    _freshened(conn, session_id, entrant, tried.proof.kind.value)
+    return True
+
+
+def freshen_by_code(
+    conn: sqlite3.Connection,
+    session_id: str,
+    browser: bytes,
+    code: str,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> bool | Denied | TurnedAway:
+    """The same with a code by e-mail, for a user without a factor: a factor is never replaced by
+    e-mail alone."""
+    found = judged(conn, browser, code, entrant, rules)
+    if not isinstance(found, CodeRequest):
+        return found
+    if found.email != entrant.user.email or factors.has_any(conn, entrant.user.id):
+        return Denied(0)
+    _freshened(conn, session_id, entrant, "code")
+    return True
+
+
+def _freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: str) -> None:
+    web_sessions.freshen(conn, session_id, entrant.now_ms)
+    user: User = entrant.user
+    hand = AuditEntry(
+        caller=Caller(user.email, caller_kind(entrant.device.kind), Role.USER, None, user.id),
+        action="sign_in.fresh",
+        at=entrant.now_ms,
+        subject=user.id,
+        said={"by": by},
+        always=True,
+    )
+    write(conn, hand)

@@ -1,0 +1,148 @@
+"""Operations of a signed-in user on their second factors, and an operator's reset of them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Forbidden
+from risala.engine.model.people import PasskeySite, ShownFactor
+from risala.engine.model.people_records.factors import Factor
+from risala.engine.model.records.people import factors
+from risala.engine.model.records.people.factors import (
+    AddedFactor,
+    AppSetUp,
+    FactorList,
+    FactorView,
+    PasskeySetUp,
+    RecoveryCodes,
+    ResetFactors,
+    factor_view,
+)
+from risala.engine.operations.arguments import (
+    Arguments,
+    MaybeAnyText,
+    MaybeText,
+    NoArguments,
+    Text,
+)
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.roles import OPERATORS, USERS
+
+_PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
+"""Pages do not reset factors: an operator's session alone must not open another's account."""
+
+
+class BeginApp(Arguments):
+    nonce: MaybeText = None
+    """Of a set-up that goes on; None: a new one."""
+
+
+class AddApp(Arguments):
+    nonce: Text
+    code: Text
+    """The first code that the app shows."""
+    name: MaybeAnyText = None
+    but: Text
+    """The caller's session; with the first factor, their others end."""
+
+
+class BeginPasskey(Arguments):
+    """What the browser is asked, for the pages at an origin."""
+
+    host: Text
+    origin: Text
+    cookie: Text
+    """The session's: no other browser can answer."""
+
+
+class AddPasskey(BeginPasskey):
+    answer: Text
+    """The browser's, as JSON."""
+    name: MaybeAnyText = None
+    but: Text
+    """As for an app."""
+
+
+class OfFactor(Arguments):
+    factor_id: Text
+
+
+class ResetFor(Arguments):
+    email: Text
+
+
+def _me(call: Call[Any]) -> str:
+    return call.caller.user_id or ""
+
+
+async def _list(call: Call[NoArguments]) -> FactorList:
+    people, me = call.services.people.factors, _me(call)
+    return FactorList(tuple(map(factor_view, people.of_user(me))), people.codes_left(me))
+
+
+async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
+    begun = call.services.people.factors.begin_app(_me(call), call.given.nonce)
+    return AppSetUp(begun.nonce, begun.seed, begun.address)
+
+
+async def _add_app(call: Call[AddApp]) -> AddedFactor:
+    given, me = call.given, _me(call)
+    by = call.audit(subject=me, said={"kind": "app", "name": given.name or ""})
+    add = call.services.people.factors.add_app
+    return _added(*await add(me, given.nonce, given.code, given.name or "", given.but, by))
+
+
+async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
+    given = call.given
+    site = PasskeySite(given.host, given.origin)
+    begin = call.services.people.factors.begin_passkey
+    return PasskeySetUp(begin(_me(call), site, given.cookie))
+
+
+async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
+    given, me = call.given, _me(call)
+    shown = ShownFactor(answer=given.answer, site=PasskeySite(given.host, given.origin))
+    said = {"kind": "passkey", "name": given.name or "", "site": given.host}
+    by = call.audit(subject=me, said=said)
+    add = call.services.people.factors.add_passkey
+    name, cookie = given.name or "", given.cookie
+    return _added(*await add(me, shown, cookie, name, given.but, by))
+
+
+def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:
+    return AddedFactor(factor.id, factor_view(factor), codes)
+
+
+async def _remove(call: Call[OfFactor]) -> FactorView:
+    me, factor_id = _me(call), call.given.factor_id
+    by = call.audit(subject=me, said={"factor": factor_id})
+    return factor_view(await call.services.people.factors.remove(me, factor_id, by))
+
+
+async def _renew_codes(call: Call[NoArguments]) -> RecoveryCodes:
+    me = _me(call)
+    by = call.audit(subject=me)
+    return RecoveryCodes(await call.services.people.factors.renew_codes(me, by))
+
+
+async def _reset(call: Call[ResetFor]) -> ResetFactors:
+    if call.caller.face in _PAGES:
+        raise Forbidden("Resetting factors is for the command line alone.")
+    people = call.services.people
+    user = people.users.find(call.given.email)
+    by = call.audit(subject=user.id)
+    return ResetFactors(await people.factors.reset(user, by))
+
+
+_MINE: Final[dict[str, Any]] = {"roles": USERS, "fresh_for_all": True}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(factors.LIST, NoArguments, _list, roles=USERS),
+    operation(factors.BEGIN_APP, BeginApp, _begin_app, **_MINE),
+    operation(factors.ADD_APP, AddApp, _add_app, changes=FactorView, **_MINE),
+    operation(factors.BEGIN_PASSKEY, BeginPasskey, _begin_passkey, **_MINE),
+    operation(factors.ADD_PASSKEY, AddPasskey, _add_passkey, changes=FactorView, **_MINE),
+    operation(factors.REMOVE, OfFactor, _remove, changes=FactorView, **_MINE),
+    operation(factors.RENEW_CODES, NoArguments, _renew_codes, changes=FactorView, **_MINE),
+    operation(factors.RESET, ResetFor, _reset, roles=OPERATORS, changes=FactorView),
+)

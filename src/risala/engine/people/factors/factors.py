@@ -1,0 +1,243 @@
+"""Users' second factors: set up, shown, removed, and reset by an operator."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.people import AccessEnded, PasskeySite, ShownFactor, User
+from risala.engine.model.people_records.factors import (
+    Factor,
+    FactorKind,
+    FactorProof,
+    FactorTry,
+    ProofKind,
+)
+from risala.engine.people.account import name_of
+from risala.engine.people.factors.apps import APP_DIGITS, address_of, matching_step, seed_of
+from risala.engine.people.factors.passkeys import Passkeys
+from risala.engine.people.factors.recovery import hash_of, hashes_of, new_codes
+from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.codes import western
+from risala.engine.rules.people.lifetimes import HOUR_MS
+
+SET_UP_MS: Final = HOUR_MS
+"""How long the set-up of an app may take: somebody has to install it first."""
+TYPED_MAX: Final = 64
+"""Characters of a typed code that are read."""
+_NONCE_BYTES: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class AppSeed:
+    """An authenticator app that is being set up."""
+
+    nonce: str
+    seed: str = field(repr=False)
+    address: str = field(repr=False)
+    """For the QR code."""
+
+
+class Factors:
+    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
+        self._have = sources
+        self._sessions = sessions
+        self.passkeys = Passkeys(sources)
+
+    def of_user(self, user_id: str) -> Sequence[Factor]:
+        """A user's factors, the oldest first."""
+        return self._have.factors.of_user(user_id)
+
+    def codes_left(self, user_id: str) -> int:
+        return self._have.factors.codes_left(user_id)
+
+    # -- set-up
+
+    def begin_app(self, user_id: str, nonce: str | None = None) -> AppSeed:
+        """The seed of an app to be set up.
+
+        Args:
+            nonce: of a set-up that goes on, after a wrong code.
+        """
+        have = self._have
+        if nonce is None:
+            until = have.now_ms() + SET_UP_MS
+            nonce = f"{secrets.token_hex(_NONCE_BYTES)}.{until}"
+        user = have.users.user(user_id)
+        seed = seed_of(have.derived.set_up_seed(user_id, nonce))
+        service = have.settings.service.default_sender
+        return AppSeed(nonce, seed, address_of(seed, user.email, service))
+
+    async def add_app(
+        self, user_id: str, nonce: str, code: str, name: str, session_id: str, by: AuditEntry
+    ) -> tuple[Factor, tuple[str, ...]]:
+        """Store an app whose code is right; with the recovery codes if it is the first factor.
+
+        Raises:
+            Invalid: the code is wrong, or the name is too long.
+            Conflict: the set-up took too long, or there are too many factors.
+        """
+        have = self._have
+        until = nonce.partition(".")[2]
+        if not (until.isascii() and until.isdigit() and have.now_ms() < int(until[:20])):
+            raise Conflict("This took too long. Begin again.")
+        seed = self.begin_app(user_id, nonce).seed
+        step = matching_step(seed, "".join(code[:TYPED_MAX].split()), have.now_ms())
+        if step is None:
+            raise Invalid("code", "wrong_code", "This is not the code.")
+        factor_id = have.ids.new("fac")
+        new = Factor(
+            id=factor_id,
+            user_id=user_id,
+            kind=FactorKind.APP,
+            name=name_of(name),
+            site="",
+            credential=b"",
+            public_key=b"",
+            seed=have.factors.sealed(factor_id, seed),
+            counter=step,
+            created_at=have.now_ms(),
+            used_at=None,
+        )
+        return await self._add(new, session_id, by)
+
+    def begin_passkey(self, user_id: str, site: PasskeySite, cookie: str) -> str:
+        """What the browser is asked, as JSON."""
+        user = self._have.users.user(user_id)
+        return self.passkeys.to_make(user, site, cookie, self.of_user(user_id))
+
+    async def add_passkey(
+        self,
+        user_id: str,
+        shown: ShownFactor,
+        cookie: str,
+        name: str,
+        session_id: str,
+        by: AuditEntry,
+    ) -> tuple[Factor, tuple[str, ...]]:
+        """Store the passkey that a browser made; as :meth:`add_app`.
+
+        Raises:
+            Invalid: the answer is not right, or the name is too long.
+            Conflict: it is here already, or there are too many factors.
+        """
+        have, name = self._have, name_of(name)
+        made = None
+        if shown.site is not None:
+            made = await self.passkeys.made(shown.answer, shown.site, cookie)
+        if made is None or shown.site is None:
+            raise Invalid("answer", "wrong_passkey", "This passkey could not be checked.")
+        new = Factor(
+            id=have.ids.new("fac"),
+            user_id=user_id,
+            kind=FactorKind.PASSKEY,
+            name=name,
+            site=shown.site.host,
+            credential=made.credential,
+            public_key=made.public_key,
+            seed="",
+            counter=made.counter,
+            created_at=have.now_ms(),
+            used_at=None,
+        )
+        return await self._add(new, session_id, by)
+
+    async def _add(
+        self, new: Factor, session_id: str, by: AuditEntry
+    ) -> tuple[Factor, tuple[str, ...]]:
+        have, codes = self._have, new_codes()
+        is_first = not self.of_user(new.user_id)
+        others = [
+            each.id
+            for each in have.web_sessions.of_user(new.user_id, have.now_ms())
+            if each.id != session_id
+        ]
+        hashes = hashes_of(new.user_id, codes)
+        try:
+            added = await have.factors.add(by, new, hashes, session_id, new.created_at)
+        finally:
+            self._sessions.forget(new.user_id)
+        if is_first:
+            for gone in others:
+                self._sessions.tell_ended(AccessEnded(new.user_id, session_id=gone))
+        have.owed()
+        return added, codes if is_first else ()
+
+    # -- later
+
+    async def remove(self, user_id: str, factor_id: str, by: AuditEntry) -> Factor:
+        """Delete a factor. Raises ``NotFound``."""
+        try:
+            gone = await self._have.factors.remove(by, user_id, factor_id, self._have.now_ms())
+        finally:
+            self._sessions.forget(user_id)
+        self._have.owed()
+        return gone
+
+    async def renew_codes(self, user_id: str, by: AuditEntry) -> tuple[str, ...]:
+        """Other recovery codes in place of the present ones.
+
+        Raises:
+            Conflict: the user has no factor.
+        """
+        codes, now_ms = new_codes(), self._have.now_ms()
+        await self._have.factors.renew_codes(by, user_id, hashes_of(user_id, codes), now_ms)
+        self._have.owed()
+        return codes
+
+    async def reset(self, user: User, by: AuditEntry) -> int:
+        """Delete all factors of a user who lost them, and sign them out everywhere; returns how
+        many there were."""
+        try:
+            count = await self._have.factors.reset(by, user.id, self._have.now_ms())
+        finally:
+            self._sessions.forget(user.id)
+        if count:
+            self._sessions.tell_ended(AccessEnded(user.id))
+            self._have.owed()
+        return count
+
+    # -- shown
+
+    async def tried(self, user_id: str, shown: ShownFactor, cookie: str) -> FactorTry:
+        """What somebody showed, as far as it can be checked before the unit that uses it up.
+
+        Args:
+            cookie: the one that the page's question was bound to.
+        """
+        if shown.answer:
+            return FactorTry(await self._passkey(user_id, shown, cookie), is_guessable=False)
+        typed = western("".join(shown.typed[:TYPED_MAX].split()))
+        if len(typed) <= APP_DIGITS:
+            return FactorTry(self._app(user_id, typed), is_guessable=True)
+        code = hash_of(user_id, typed)
+        return FactorTry(FactorProof(ProofKind.RECOVERY_CODE, code=code), is_guessable=False)
+
+    def passkey_owner(self, answer: str) -> Factor | None:
+        """The passkey that answers, which proves nothing yet."""
+        credential = self.passkeys.credential_of(answer)
+        return None if credential is None else self._have.factors.by_credential(credential)
+
+    async def _passkey(self, user_id: str, shown: ShownFactor, cookie: str) -> FactorProof | None:
+        factor = self.passkey_owner(shown.answer)
+        if factor is None or factor.user_id != user_id or shown.site is None:
+            return None
+        count = await self.passkeys.shown(shown.answer, shown.site, cookie, factor)
+        return None if count is None else FactorProof(ProofKind.PASSKEY, factor.id, count)
+
+    def _app(self, user_id: str, typed: str) -> FactorProof | None:
+        now_ms = self._have.now_ms()
+        for factor in self.of_user(user_id):
+            if factor.kind is not FactorKind.APP:
+                continue
+            seed = self._have.factors.seed_of(factor)
+            step = None if seed is None else matching_step(seed, typed, now_ms)
+            if step is not None:
+                return FactorProof(ProofKind.APP, factor.id, step)
+        return None
