@@ -6,13 +6,14 @@ import hashlib
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 from sqlite_utils.utils import sqlite3
 
-from patience import until_true
+from patience import until, until_true
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece, Current, Shipped
@@ -23,8 +24,10 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.upkeep.standby.lease import LeaseTaken, held
+from risala.engine.upkeep.standby.lease import LeaseTaken, held, margin_s
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder, TakeoverUnfinished
+from risala.engine.upkeep.standby.lease_meanwhile import LeaseMeanwhile
+from risala.engine.upkeep.standby.lease_watch import LeaseWatch
 from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
 TERM_S = 30
@@ -33,6 +36,10 @@ PART = WalPart(WalPlace(0, 0), 0, 0, {})
 
 def unheard(step: str, done: int, total: int) -> None:
     pass
+
+
+def _refuses() -> None:
+    raise OSError("it is away")
 
 
 class Boot:
@@ -130,7 +137,7 @@ class TestTheLease:
         boot = Boot()
         before, mine = self.takeover(places, tmp_path, boot)._fence(primary_is_dead=False)
         assert (before.epoch, mine.epoch) == (1, 2)
-        assert boot.now - 1000 >= 2 * TERM_S
+        assert boot.now - 1000 >= TERM_S + margin_s(TERM_S)
         assert held(tmp_path / "standby").epoch == 2
         keeper = LeaseHolder(places.lease, tmp_path / "standby", TERM_S, SystemClock())
         with pytest.raises(TakeoverUnfinished):
@@ -150,6 +157,58 @@ class TestTheLease:
         with pytest.raises(PrimaryAlive):
             self.takeover(places, tmp_path, Renewed())._fence(primary_is_dead=False)
         assert places.lease.highest().epoch == 1
+
+    def test_who_renewed_between_the_last_look_and_the_taking_is_waited_for(
+        self, places, tmp_path, monkeypatch
+    ):
+        first = places.lease.take("primary", TERM_S, 0, 0, 1)
+        store, boot = places.another().lease, Boot()
+        take = store.take
+
+        def late(*given):
+            places.lease.renew(first, 7, 0)
+            return take(*given)
+
+        monkeypatch.setattr(store, "take", late)
+        takeover = replace(self.takeover(places, tmp_path, boot), lease=store)
+        before, mine = takeover._fence(primary_is_dead=False)
+        assert (before.count, before.entries, mine.epoch) == (1, 7, 2)
+        assert boot.now - 1000 >= 2 * (TERM_S + margin_s(TERM_S))
+
+    def test_a_store_that_could_not_be_read_is_watched_anew(self, places, monkeypatch):
+        """Another server may answer afterwards, which has missed the last renewals."""
+        places.lease.take("primary", TERM_S, 0, 0, 1)
+        boot = Boot()
+        watch = LeaseWatch(places.lease, boot)
+        watch.look()
+        boot.sleep(TERM_S)
+        assert watch.left_s == margin_s(TERM_S)
+        with monkeypatch.context() as broken:
+            broken.setattr(places.lease, "highest", _refuses)
+            with pytest.raises(OSError, match="away"):
+                watch.look()
+        assert watch.left_s is None
+        watch.look()
+        assert watch.left_s == TERM_S + margin_s(TERM_S)
+
+    def test_a_lease_that_was_given_up_is_over_at_once(self, places):
+        first = places.lease.take("primary", TERM_S, 0, 0, 1)
+        watch = LeaseWatch(places.another().lease, Boot())
+        watch.look()
+        assert watch.left_s
+        places.lease.renew(first, 0, 0, released=True)
+        watch.look()
+        assert watch.left_s == 0
+
+    def test_it_is_renewed_while_the_copy_is_made_ready(self, places):
+        lease = places.lease.take("a", 3, 0, 0, 1)
+        with LeaseMeanwhile(places.lease, lease, SystemClock()) as meanwhile:
+            until(lambda: places.another().lease.highest().count > 0, "it is renewed")
+            meanwhile.check()
+            places.another().lease.take("b", 3, 0, 0, 2)
+            until(lambda: not meanwhile._thread.is_alive(), "it has noticed")
+            with pytest.raises(LeaseTaken):
+                meanwhile.check()
 
     def test_without_a_copy_the_primary_keeps_its_lease(self, places, tmp_path):
         places.lease.take("primary", TERM_S, 0, 0, 1)

@@ -9,9 +9,10 @@ highest number holds the lease. So a late write does no harm: its file no longer
 to write the own file, and to find no higher number afterwards.
 
 Why two machines never hold it together: a renewal is valid for the term, counted from before its
-check. A new holder makes the next number and then waits for the term and a margin. A renewal that
-found no higher number began before that, so it has ended by then; one that began later finds the
-number, and does not count. No clock is compared with another machine's: each machine measures spans
+check. A new holder has seen the former lease unchanged for the term and a margin, makes the next
+number, and looks at the former file once more. A renewal that found no higher number wrote its file
+before that: so it shows there, and the new holder waits for the term and the margin again; one that
+began later finds the number, and does not count. No clock is compared with another machine's: each machine measures spans
 with its own, which also runs while the machine sleeps (CLOCK_BOOTTIME).
 """
 
@@ -37,6 +38,9 @@ MARGIN_SHARE: Final = 0.1
 MARGIN_S: Final = 2.0
 """The wait beyond the term: two machines' clocks differ in speed, and a process that has to end
 needs a moment for it."""
+
+SETTLES_S: Final = 2.0
+"""Twice what NFS keeps of a directory with `actimeo=1`, as its page says to mount it."""
 
 
 def margin_s(term_s: float) -> float:
@@ -84,6 +88,8 @@ class LeaseLost(OSError):
 
 class LeaseDirectory:
     """The files. Each call may take as long as the directory does: call it in a thread."""
+
+    settles_s = SETTLES_S
 
     def __init__(self, path: Path) -> None:
         self._path = path

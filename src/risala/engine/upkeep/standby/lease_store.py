@@ -10,6 +10,9 @@ from risala.engine.upkeep.standby.lease import SendLease
 class LeaseStore(Protocol):
     """Each call may take as long as the store does: call it in a thread."""
 
+    settles_s: float
+    """Seconds until each machine sees what another one has written."""
+
     def highest(self) -> SendLease | None:
         """The present holder's lease; None: it was never held.
 
@@ -19,7 +22,7 @@ class LeaseStore(Protocol):
         ...
 
     def before(self, lease: SendLease) -> SendLease | None:
-        """The lease from which this one was taken; None: it was the first.
+        """The lease from which this one was taken, as it was then; None: it was the first.
 
         Raises:
             OSError: the store cannot be read.

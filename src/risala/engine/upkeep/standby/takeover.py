@@ -1,8 +1,8 @@
 """A standby becomes the sending machine.
 
-In this order: check that the primary does not renew; make the next lease; wait until the primary
-has ended, as its lease requires; follow what it still shipped; put the copy in the database's place
-by the rules of a restored backup; write it into the audit trail.
+In this order: watch the primary's lease until it is over; make the next one; follow what was still
+shipped; put the copy in the database's place by the rules of a restored backup; write it into the
+audit trail.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -28,11 +29,14 @@ from risala.engine.model.records.messages import Stamp
 from risala.engine.upkeep.standby.lease import (
     LeaseMemory,
     SendLease,
+    boot_s,
     held,
     margin_s,
     remember,
 )
+from risala.engine.upkeep.standby.lease_meanwhile import LeaseMeanwhile
 from risala.engine.upkeep.standby.lease_store import LeaseStore
+from risala.engine.upkeep.standby.lease_watch import LeaseWatch, is_same
 
 LOOK_S: Final = 0.2
 """Seconds between two reads of the primary's lease."""
@@ -71,7 +75,9 @@ class Takeover:
     clock: Clock
     progress: backup.Progress
     sleep: Callable[[float], object] = time.sleep
-    span_s: Callable[[], float] = time.monotonic
+    span_s: Callable[[], float] = boot_s
+    watch: LeaseWatch | None = None
+    """What has watched the lease already; None: it is watched now."""
 
     def run(
         self, *, primary_is_dead: bool, resend_pending: bool, leaves_out_damaged: bool = False
@@ -96,12 +102,16 @@ class Takeover:
             raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
         self.copy.refuse_wrong()  # before the primary ends for it: otherwise neither would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
-        position = follow()  # its last pieces
-        assert position is not None
-        restored = self._restore(resend_pending, before)
-        behind_ms, entries = self._behind(before, position)
-        taken = TakeoverReport(restored, position, self.clock.now_ms(), mine, behind_ms, entries)
-        self._write_down(taken, primary_is_dead=primary_is_dead)
+        with LeaseMeanwhile(self.lease, mine, self.clock) as meanwhile:
+            position = follow()  # its last pieces
+            assert position is not None
+            meanwhile.check()
+            restored = self._restore(resend_pending, before)
+            behind_ms, entries = self._behind(before, position)
+            now_ms = self.clock.now_ms()
+            taken = TakeoverReport(restored, position, now_ms, mine, behind_ms, entries)
+            self._write_down(taken, primary_is_dead=primary_is_dead)
+            meanwhile.check()
         if mine is not None:
             remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))
         return taken
@@ -120,16 +130,26 @@ class Takeover:
             return self._again(found, mine, primary_is_dead=primary_is_dead), found
         waits = not primary_is_dead and found is not None and not found.released
         if found is not None and waits:
-            self._watch(found)
+            found = self._watched(found)
         remember(self.data_dir, mine)
         epoch = 1 if found is None else found.epoch + 1
-        term_s = self.term_s if found is None else found.term_s
         now_ms = self.clock.now_ms()
         lease = self.lease.take(mine.holder, self.term_s, 0, now_ms, epoch)
         remember(self.data_dir, LeaseMemory(mine.holder, epoch))
-        if waits:
-            self._wait("waiting for the primary to end", term_s + margin_s(term_s))
+        if found is not None and waits:
+            found = self._ended(found, lease)
         return found, lease
+
+    def _ended(self, seen: SendLease, ours: SendLease) -> SendLease:
+        """The primary's lease as it was when we took ours. If it was renewed after our last look,
+        it has to be waited for once more."""
+        assert self.lease is not None
+        if self.lease.settles_s:
+            self._wait("looking at the primary's lease again", self.lease.settles_s)
+        before = self.lease.before(ours)
+        if before is None or not (before.released or is_same(before, seen)):
+            self._wait("waiting for the primary to end", seen.term_s + margin_s(seen.term_s))
+        return seen if before is None else before
 
     def _again(
         self, ours: SendLease, mine: LeaseMemory, *, primary_is_dead: bool
@@ -144,19 +164,27 @@ class Takeover:
             self._wait("waiting for the primary to end", before.term_s + margin_s(before.term_s))
         return before
 
-    def _watch(self, found: SendLease) -> None:
-        """Refuse if the primary renews within its term."""
+    def _watched(self, found: SendLease) -> SendLease:
+        """The primary's lease, which is over.
+
+        Raises:
+            PrimaryAlive: the primary renews it.
+        """
         assert self.lease is not None
-        until_s = self.span_s() + found.term_s + margin_s(found.term_s)
-        while (left_s := until_s - self.span_s()) > 0:
-            self.progress("watching the primary", int(found.term_s - left_s), found.term_s)
-            now = self.lease.highest()
-            if now is not None and (now.epoch, now.count) != (found.epoch, found.count):
-                if now.released and now.epoch == found.epoch:
-                    return
-                raise PrimaryAlive(
-                    f"{now.machine} holds the lease and renews it. Stop the service there first."
-                )
+        watch = self.watch or LeaseWatch(self.lease, self.span_s)
+        while True:
+            with suppress(OSError):  # the watch has begun again
+                now = watch.look()
+                if now is not None and not (is_same(now, found) or now.released):
+                    raise PrimaryAlive(
+                        f"{now.machine} holds the lease and renews it. Stop the service there "
+                        f"first."
+                    )
+            left_s, term_s = watch.left_s, found.term_s
+            if watch.seen is not None and left_s == 0:
+                return watch.seen
+            done = 0 if left_s is None else max(0, int(term_s - left_s))
+            self.progress("watching the primary", done, term_s)
             self.sleep(LOOK_S)
 
     def _wait(self, what: str, span_s: float) -> None:

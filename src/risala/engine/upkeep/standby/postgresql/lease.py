@@ -38,6 +38,9 @@ RETURNING epoch
 class PostgresqlLease:
     """A :class:`~risala.engine.upkeep.standby.lease_store.LeaseStore`."""
 
+    settles_s = 0.0
+    """What is committed is seen by the next statement."""
+
     def __init__(self, session: PostgresqlSession) -> None:
         self._session = session
 
@@ -46,7 +49,9 @@ class PostgresqlLease:
 
     def highest(self) -> SendLease | None:
         given = (self._session.installation,)
-        row = self._session.run(lambda conn: _row(conn, _HIGHEST, given))
+        # Not again: after a failover somebody who watches has to know that it may be another server
+        # that answers now.
+        row = self._session.run(lambda conn: _row(conn, _HIGHEST, given), again=False)
         return None if row is None else SendLease(*row)
 
     def before(self, lease: SendLease) -> SendLease | None:
