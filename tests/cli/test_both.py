@@ -445,6 +445,7 @@ NOT_HERE = {
     "standby watch",
     "standby status",
     "standby takeover",
+    "standby rejoin",
     "tail",
 }
 """They are no questions to a service; tests of their own run them."""

@@ -1,4 +1,8 @@
-"""A standby: it follows, reports its state, and serves no requests until it has taken over."""
+"""A standby: it follows, reports its state, and serves no requests until it has taken over.
+
+With ``--take-over`` it also watches the primary's lease. Once that is over, or was given up in
+order, it takes over by itself, and this process becomes the service.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,7 @@ from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCop
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
+from risala.engine.upkeep.standby.successor import LEASE_FAULTS, Successor
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError
@@ -43,28 +48,41 @@ class StandbyFault(Exception):
     """It cannot follow; ``str()`` is the reason."""
 
 
-def run_standby(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
-    """Follow until a signal.
+def run_standby(
+    settings: Settings,
+    store: PieceStore,
+    tell: Callable[[str], None],
+    successor: Successor | None = None,
+) -> bool:
+    """Follow until a signal, or until this machine has taken over: True.
 
     Args:
         store: where the primary ships to.
         tell: called once with the address it listens at.
+        successor: takes over by itself; None: nobody does.
 
     Raises:
         StandbyFault: it cannot begin.
     """
     with unharmed():
-        _run(settings, store, tell)
+        return _run(settings, store, tell, successor)
 
 
-def _run(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
+def _run(
+    settings: Settings,
+    store: PieceStore,
+    tell: Callable[[str], None],
+    successor: Successor | None,
+) -> bool:
     configure_logs(settings.log, quiet=False, plan=settings.plan)
     warn_of_old_names(settings)
     guard_last_words()
     forbid_dumps()
+    follower = _Follower(StandbyCopy(settings.storage.data_dir, store), successor)
     try:
         with _locked(settings.storage.data_dir):
-            trio.run(partial(_serve, settings, store, tell), strict_exception_groups=True)
+            work = partial(_serve, settings, follower, tell)
+            return trio.run(work, strict_exception_groups=True)
     except BaseExceptionGroup as group:
         refused, rest = group.split(ListenError)
         if refused is None or rest is not None:
@@ -74,9 +92,9 @@ def _run(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> 
         raise StandbyFault(str(error)) from error
 
 
-async def _serve(settings: Settings, store: PieceStore, tell: Callable[[str], None]) -> None:
-    copy, stop = StandbyCopy(settings.storage.data_dir, store), Stop(settings)
-    follower = _Follower(copy)
+async def _serve(settings: Settings, follower: _Follower, tell: Callable[[str], None]) -> bool:
+    """Whether it goes on as the service."""
+    stop, ended = Stop(settings), trio.Event()
     with ExitStack() as held:
         listening = listen(settings, held)
         app = create_waiting(follower.sentence)
@@ -84,20 +102,33 @@ async def _serve(settings: Settings, store: PieceStore, tell: Callable[[str], No
             await outer.start(stop.wait_for_signals)
             async with trio.open_nursery() as faces:
                 for each in listening.all:
-                    serve = partial(serve_app, app, settings.http, shutdown=stop.asked)
+                    serve = partial(serve_app, app, settings.http, shutdown=ended)
                     await faces.start(partial(serve, sock=each.sock, tls=each.tls))
-                tell(f"Following {store}; {listening.api.url}/readyz tells how far.")
-                faces.start_soon(follower.run, stop.asked)
+                tell(f"Following {follower.store}; {listening.api.url}/readyz tells how far.")
+                faces.start_soon(follower.run, stop.asked, ended)
             outer.cancel_scope.cancel()
+    # Who asked for a stop gets one: the next start finds that this machine is the primary.
+    return follower.has_taken and not stop.asked.is_set()
 
 
 class _Follower:
-    def __init__(self, copy: StandbyCopy) -> None:
+    def __init__(self, copy: StandbyCopy, successor: Successor | None) -> None:
         self._copy = copy
+        self._successor = successor
         self._position: CopyPosition | None = None
         self._fault: str | None = None
+        self._lease_fault: str | None = None
+        self._takes = False
+        self.has_taken = False
+        """This machine is the one that sends."""
+
+    @property
+    def store(self) -> PieceStore:
+        return self._copy.store
 
     def sentence(self) -> str:
+        if self._takes:
+            return "This is a standby, and it takes over."
         if self._fault is not None:
             return f"This is a standby, and it could not take over: {self._fault}"
         if self._position is None:
@@ -116,28 +147,71 @@ class _Follower:
             self._copy.refuse_wrong()
         return found
 
-    async def run(self, stop: trio.Event) -> None:
-        """Follow until ``stop``. Failures are logged, and tried again."""
-        while not stop.is_set():
+    async def run(self, stop: trio.Event, ended: trio.Event) -> None:
+        """Follow until ``stop``, or until it has taken over; then set ``ended``. Failures are
+        logged, and tried again."""
+        while not stop.is_set() and not self.has_taken:
             try:
                 found = await trio.to_thread.run_sync(self._poll)
             except (OSError, BadPiece, StorageUnusable) as error:
                 # A generation that ends while it is read has disappeared: the next poll finds its
                 # successor.
-                if self._fault != str(error):
-                    log.warning("standby.failing", reason=str(error))
-                self._fault = str(error)
+                self._failed(error)
             else:
                 self._position, self._fault = found, None
-            await self._wait(stop)
+            if await self._wait(stop):
+                await self._take()
+        ended.set()
 
-    async def _wait(self, stop: trio.Event) -> None:
-        """Until the store may have something new, or ``stop``."""
+    def _failed(self, error: Exception) -> None:
+        if self._fault != str(error):
+            log.warning("standby.failing", reason=str(error))
+        self._fault = str(error)
+
+    async def _wait(self, stop: trio.Event) -> bool:
+        """Until the store may have something new, or ``stop``; or until the primary's lease is over
+        and there is a copy: True."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_cancel_when, stop, nursery.cancel_scope)
+            if self._successor is not None:
+                nursery.start_soon(self._watch, self._successor, nursery.cancel_scope)
             wait = partial(self._copy.store.wait, FOLLOW_S)
             await trio.to_thread.run_sync(wait, abandon_on_cancel=True)
             nursery.cancel_scope.cancel()
+        if self._successor is None or self._position is None or stop.is_set():
+            return False
+        return self._successor.is_over
+
+    async def _watch(self, successor: Successor, scope: trio.CancelScope) -> None:
+        """Look at the lease until it is over. A look that hangs is waited for by the next one."""
+        while True:
+            try:
+                await trio.to_thread.run_sync(successor.observe, abandon_on_cancel=True)
+            except LEASE_FAULTS as error:
+                if self._lease_fault != str(error):
+                    log.warning("standby.lease_unseen", reason=str(error))
+                self._lease_fault = str(error)
+            else:
+                self._lease_fault = None
+            if successor.is_over:
+                scope.cancel()
+            await trio.sleep(successor.every_s)
+
+    async def _take(self) -> None:
+        """Take over, which may fail: another was faster, or the primary is there again."""
+        assert self._successor is not None
+        self._takes = True
+        log.warning("standby.takes_over")
+        try:
+            # Not abandoned: a stop waits until the database is whole.
+            taken = await trio.to_thread.run_sync(self._successor.take, self._copy)
+        except (*LEASE_FAULTS, StorageUnusable) as error:
+            self._failed(error)
+        else:
+            self.has_taken = True
+            log.warning("standby.took_over", **taken)
+        finally:
+            self._takes = False
 
 
 async def _cancel_when(stop: trio.Event, scope: trio.CancelScope) -> None:

@@ -54,7 +54,7 @@ _PLACES: Final = {
     "rotate-key": _UPKEEP + "server_key:rotate_key",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",
-    "standby": _UPKEEP + "standby:standby",
+    "standby": _UPKEEP + "standby.command:standby",
     "upgrade": _UPKEEP + "upgrade:upgrade",
     "doctor": _UPKEEP + "doctor:doctor",
     "modem": _UPKEEP + "modem:modem",

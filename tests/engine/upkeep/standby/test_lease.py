@@ -31,9 +31,9 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby import kill_timer
 from risala.engine.upkeep.standby.lease import (
+    SETTLES_S,
     LeaseDirectory,
     LeaseLost,
-    SETTLES_S,
     LeaseTaken,
     boot_s,
     held,

@@ -24,9 +24,9 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.upkeep.standby.interim_lease import InterimLease
 from risala.engine.upkeep.standby.lease import LeaseTaken, held, margin_s
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder, TakeoverUnfinished
-from risala.engine.upkeep.standby.lease_meanwhile import LeaseMeanwhile
 from risala.engine.upkeep.standby.lease_watch import LeaseWatch
 from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
@@ -180,35 +180,35 @@ class TestTheLease:
         places.lease.take("primary", TERM_S, 0, 0, 1)
         boot = Boot()
         watch = LeaseWatch(places.lease, boot)
-        watch.look()
+        watch.observe()
         boot.sleep(TERM_S)
         assert watch.left_s == margin_s(TERM_S)
         with monkeypatch.context() as broken:
             broken.setattr(places.lease, "highest", _refuses)
             with pytest.raises(OSError, match="away"):
-                watch.look()
+                watch.observe()
         assert watch.left_s is None
-        watch.look()
+        watch.observe()
         assert watch.left_s == TERM_S + margin_s(TERM_S)
 
     def test_a_lease_that_was_given_up_is_over_at_once(self, places):
         first = places.lease.take("primary", TERM_S, 0, 0, 1)
         watch = LeaseWatch(places.another().lease, Boot())
-        watch.look()
+        watch.observe()
         assert watch.left_s
         places.lease.renew(first, 0, 0, released=True)
-        watch.look()
+        watch.observe()
         assert watch.left_s == 0
 
     def test_it_is_renewed_while_the_copy_is_made_ready(self, places):
         lease = places.lease.take("a", 3, 0, 0, 1)
-        with LeaseMeanwhile(places.lease, lease, SystemClock()) as meanwhile:
+        with InterimLease(places.lease, lease, SystemClock()) as taken:
             until(lambda: places.another().lease.highest().count > 0, "it is renewed")
-            meanwhile.check()
+            taken.check()
             places.another().lease.take("b", 3, 0, 0, 2)
-            until(lambda: not meanwhile._thread.is_alive(), "it has noticed")
+            until(lambda: not taken._thread.is_alive(), "it has noticed")
             with pytest.raises(LeaseTaken):
-                meanwhile.check()
+                taken.check()
 
     def test_without_a_copy_the_primary_keeps_its_lease(self, places, tmp_path):
         places.lease.take("primary", TERM_S, 0, 0, 1)

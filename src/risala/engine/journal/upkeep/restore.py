@@ -294,7 +294,7 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
     if database.exists():
         moment = datetime.fromtimestamp(now_ms / 1000, UTC)
         set_aside = database.with_name(f"{database.name}.before-restore-{moment:%Y%m%dT%H%M%S.%f}")
-        _fold_wal(database)
+        fold_wal(database)
         os.link(database, set_aside)
         wal = database.with_name(f"{database.name}-wal")
         if wal.exists():  # it could not be folded in: the old one is damaged, keep both
@@ -306,9 +306,10 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
     return set_aside
 
 
-def _fold_wal(database: Path) -> None:
+def fold_wal(database: Path) -> None:
+    """Bring what is in the write-ahead log into the file; a damaged one stays as it is."""
     try:
         with closing(connect(database, "rw")) as conn:
             conn.execute("pragma wal_checkpoint(truncate)")
     except sqlite3.Error:
-        return  # it stays as it is
+        return

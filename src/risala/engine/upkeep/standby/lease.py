@@ -12,8 +12,8 @@ Why two machines never hold it together: a renewal is valid for the term, counte
 check. A new holder has seen the former lease unchanged for the term and a margin, makes the next
 number, and looks at the former file once more. A renewal that found no higher number wrote its file
 before that: so it shows there, and the new holder waits for the term and the margin again; one that
-began later finds the number, and does not count. No clock is compared with another machine's: each machine measures spans
-with its own, which also runs while the machine sleeps (CLOCK_BOOTTIME).
+began later finds the number, and does not count. No clock is compared with another machine's: each
+machine measures spans with its own, which also runs while the machine sleeps (CLOCK_BOOTTIME).
 """
 
 from __future__ import annotations

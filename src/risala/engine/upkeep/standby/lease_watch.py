@@ -1,10 +1,11 @@
 """Finds out from outside when a lease is over, by looking whether it is renewed.
 
-A renewal is valid for the term, counted from before it was written. So a lease that stands unchanged
-for the term after somebody has *seen* it is over: whichever renewal wrote what was seen began
-earlier. What remains is a renewal between the last look and the taking of the next lease. The store
-keeps the lease as it was when it was taken (:meth:`~.lease_store.LeaseStore.before`): if that still
-is what was seen, there was none. So one wait is enough, and no clock but the watcher's own counts.
+A renewal is valid for the term, counted from before it was written. So a lease that stands
+unchanged for the term after somebody has *seen* it is over: whichever renewal wrote what was seen
+began earlier. What remains is a renewal between the last look and the taking of the next lease. The
+store keeps the lease as it was when it was taken (:meth:`~.lease_store.LeaseStore.before`): if that
+still is what was seen, there was none. So one wait is enough, and no clock but the watcher's own
+counts.
 
 Whatever breaks the sight begins the wait again: a store that could not be read may be another one
 afterwards, such as a replica that has missed the last renewals.
@@ -30,7 +31,7 @@ class LeaseWatch:
         self.seen: SendLease | None = None
         """The lease as it was at the last look; None: there is none, or nothing is known."""
 
-    def look(self) -> SendLease | None:
+    def observe(self) -> SendLease | None:
         """The present lease; None: it was never held.
 
         Raises:

@@ -26,6 +26,7 @@ from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
+from risala.engine.upkeep.standby.interim_lease import InterimLease
 from risala.engine.upkeep.standby.lease import (
     LeaseMemory,
     SendLease,
@@ -34,7 +35,6 @@ from risala.engine.upkeep.standby.lease import (
     margin_s,
     remember,
 )
-from risala.engine.upkeep.standby.lease_meanwhile import LeaseMeanwhile
 from risala.engine.upkeep.standby.lease_store import LeaseStore
 from risala.engine.upkeep.standby.lease_watch import LeaseWatch, is_same
 
@@ -102,16 +102,16 @@ class Takeover:
             raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
         self.copy.refuse_wrong()  # before the primary ends for it: otherwise neither would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
-        with LeaseMeanwhile(self.lease, mine, self.clock) as meanwhile:
+        with InterimLease(self.lease, mine, self.clock) as interim_lease:
             position = follow()  # its last pieces
             assert position is not None
-            meanwhile.check()
+            interim_lease.check()
             restored = self._restore(resend_pending, before)
             behind_ms, entries = self._behind(before, position)
             now_ms = self.clock.now_ms()
             taken = TakeoverReport(restored, position, now_ms, mine, behind_ms, entries)
             self._write_down(taken, primary_is_dead=primary_is_dead)
-            meanwhile.check()
+            interim_lease.check()
         if mine is not None:
             remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))
         return taken
@@ -174,7 +174,7 @@ class Takeover:
         watch = self.watch or LeaseWatch(self.lease, self.span_s)
         while True:
             with suppress(OSError):  # the watch has begun again
-                now = watch.look()
+                now = watch.observe()
                 if now is not None and not (is_same(now, found) or now.released):
                     raise PrimaryAlive(
                         f"{now.machine} holds the lease and renews it. Stop the service there "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -16,6 +18,7 @@ from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
+    from risala.engine.upkeep.standby.successor import Successor
     from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
@@ -71,8 +74,22 @@ def init(options: Options) -> None:
 
 @standby.command("watch")
 @_SHIPPED
+@click.option(
+    "--take-over",
+    "takes",
+    is_flag=True,
+    help=(
+        "Take over when the primary's lease is over, or was given up by an orderly stop, and "
+        "become the service. Where this machine is the primary, it serves at once."
+    ),
+)
+@click.option(
+    "--resend-pending",
+    is_flag=True,
+    help="With --take-over: send the messages that wait in the copy, as `takeover` does with it.",
+)
 @common
-def watch(options: Options, directory: Path | None) -> None:
+def watch(options: Options, directory: Path | None, takes: bool, resend_pending: bool) -> None:
     """Follow what the primary puts into DIRECTORY, until a takeover or Ctrl-C.
 
     Without DIRECTORY, follows what it puts where the settings say.
@@ -80,18 +97,58 @@ def watch(options: Options, directory: Path | None) -> None:
     Meanwhile the service's address answers /healthz with 200 and all else with 503.
 
     \b
-    Example: risala standby watch /mnt/standby
+    Examples:
+      risala standby watch /mnt/standby
+      risala standby watch --take-over
     """
     from risala.app.standby import StandbyFault, run_standby
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.upkeep.standby.named_stores import pieces_at
+    from risala.engine.upkeep.standby.successor import MustRejoin
 
     settings = options.data_settings(creates=True)
     try:
+        successor = _successor(settings, resend_pending=resend_pending) if takes else None
+        if successor is not None and successor.is_primary:
+            serve_instead(options)
         store = pieces_at(settings.standby, settings.storage.data_dir, directory)
-        run_standby(settings, store, tell=output.said)
-    except (StandbyFault, StorageUnusable) as error:
+        has_taken = run_standby(settings, store, output.said, successor)
+    except (StandbyFault, StorageUnusable, MustRejoin) as error:
         raise CommandRefused(str(error)) from error
+    if has_taken:
+        serve_instead(options)
+
+
+def _successor(settings: Settings, *, resend_pending: bool) -> Successor:
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.upkeep.standby.named_stores import lease_of
+    from risala.engine.upkeep.standby.successor import Successor
+
+    lease = lease_of(settings.standby)
+    if lease is None:
+        raise CommandRefused(
+            "Without a lease nobody knows whether the primary still sends: --take-over needs one. "
+            "Set lease or lease_directory in [standby]."
+        )
+    data_dir = settings.storage.data_dir
+    given = (data_dir, data_dir / DATABASE, lease, settings.standby.lease_s, SystemClock())
+    return Successor(*given, resend_pending=resend_pending)
+
+
+def serve_instead(options: Options) -> NoReturn:
+    """Go on as `risala serve`, in this process: so a service manager need not know.
+
+    A fresh interpreter, as a service that takes over has no use for what the standby imported.
+    """
+    own = sys.argv[1:]
+    command = [sys.executable, "-m", "risala"]
+    if sys.orig_argv[-len(own) :] == own:  # as it was begun: by a script, a file of all, a module
+        command = sys.orig_argv[: -len(own)]
+    command.append("serve")
+    for name, given in (("--config", options.config), ("--data", options.data)):
+        command += [] if given is None else [name, str(given)]
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # noqa: S606 -- our own program, without a shell
 
 
 @standby.command("status")
@@ -143,6 +200,23 @@ def status(options: Options, directory: Path | None) -> None:
                 "lease": None if lease is None else lease.machine,
             }
         )
+
+
+@standby.command("rejoin")
+@_SHIPPED
+@common
+def rejoin(options: Options, directory: Path | None) -> None:
+    """Make an old primary, from which another machine took over, the standby.
+
+    What its database has and the new primary's has not is listed in a file, with ids; the database
+    is set aside, and nothing of it is deleted. Refuses while this machine is the primary.
+
+    \b
+    Example: risala standby rejoin
+    """
+    from risala.cli.commands.upkeep.standby.rejoin import rejoin_as_standby
+
+    rejoin_as_standby(options, directory)
 
 
 @standby.command("takeover")

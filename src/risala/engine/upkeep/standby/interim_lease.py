@@ -15,12 +15,12 @@ from risala.engine.upkeep.standby.lease_holder import RENEWALS
 from risala.engine.upkeep.standby.lease_store import LeaseStore
 
 _END_S: Final = 5.0
-"""Seconds that the end waits for a renewal under way: a hanging store must not hang the takeover."""
+"""Seconds that the end waits for a renewal under way: a hanging store hangs no takeover."""
 
 log = structlog.get_logger(__name__)
 
 
-class LeaseMeanwhile:
+class InterimLease:
     """Renews in a thread from ``with`` to the end of the block.
 
     Nothing is sent meanwhile, so that nothing has to end in time: a lease that was lost is said by

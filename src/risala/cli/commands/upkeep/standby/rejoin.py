@@ -1,0 +1,112 @@
+"""``risala standby rejoin``: the old primary comes back as the standby."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output, progress
+
+if TYPE_CHECKING:
+    from risala.cli.reach.options import Options
+    from risala.engine.upkeep.standby.rejoin import RejoinReport
+
+DATABASE: Final = "risala.db"
+_KINDS: Final = {
+    "messages": ("message that only this machine had", "messages that only this machine had"),
+    "sent": (
+        "message that this machine has sent, and the other one has not",
+        "messages that this machine has sent, and the other one has not",
+    ),
+    "money": ("top-up or adjustment", "top-ups and adjustments"),
+    "verifications": ("verification", "verifications"),
+    "inbound": ("message from a phone", "messages from phones"),
+    "payments": ("payment", "payments"),
+    "organizations": ("organization", "organizations"),
+    "keys": ("API key", "API keys"),
+    "users": ("user", "users"),
+    "senders": ("sender request", "sender requests"),
+    "endpoints": ("webhook endpoint", "webhook endpoints"),
+    "mailings": ("mailing", "mailings"),
+}
+"""How each kind of the rest is called."""
+
+
+def rejoin_as_standby(options: Options, directory: Path | None) -> None:
+    """Set the database here aside, list what only it has, and say so.
+
+    Raises:
+        CommandRefused: this machine is the primary, or its service runs.
+    """
+    report = _rejoined(options, directory)
+    if not output.show(options.json, _payload(report)):
+        _tell(report)
+
+
+def _rejoined(options: Options, directory: Path | None) -> RejoinReport:
+    import trio
+
+    from risala.app.standby import end_watch
+    from risala.cli.reach import session
+    from risala.engine.journal.shipping.copy import StandbyCopy
+    from risala.engine.journal.shipping.pieces import BadPiece
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
+    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
+    from risala.engine.upkeep.standby.rejoin import Rejoin, RejoinRefused
+
+    settings = options.data_settings(creates=True)
+    data_dir = settings.storage.data_dir
+
+    async def main() -> RejoinReport:
+        async with session.hold_or_reach(data_dir) as service:
+            if service is not None:
+                raise CommandRefused("The service runs here. Stop it first.")
+            await trio.to_thread.run_sync(end_watch, data_dir)
+            with progress.shown(quiet=options.json) as shown:
+                store = pieces_at(settings.standby, data_dir, directory)
+                work = Rejoin(
+                    StandbyCopy(data_dir, store),
+                    data_dir,
+                    data_dir / DATABASE,
+                    lease_of(settings.standby),
+                    SystemClock(),
+                    shown,
+                )
+                return await trio.to_thread.run_sync(work.run)
+
+    try:
+        return session.run_async(main)
+    except (RejoinRefused, BadPiece, StorageUnusable, OSError) as error:
+        raise CommandRefused(str(error)) from error
+
+
+def _payload(report: RejoinReport) -> dict[str, Any]:
+    return {
+        "primary": report.lease.machine,
+        "epoch": report.lease.epoch,
+        "setAside": None if report.set_aside is None else str(report.set_aside),
+        "listed": None if report.listed is None else str(report.listed),
+        "rest": report.rest,
+        "unreadable": report.unreadable,
+    }
+
+
+def _tell(report: RejoinReport) -> None:
+    what = "There was no database here." if report.set_aside is None else "Its database is aside."
+    output.said(f"This machine follows {report.lease.machine} from now on. {what}")
+    if report.set_aside is not None:
+        click.echo(f"The database that was here: {report.set_aside}")
+    if report.rest is None:
+        click.echo(f"{report.unreadable} So nobody knows what only it has.")
+    elif report.listed is None:
+        click.echo("It has nothing that the other machine has not.")
+    else:
+        for kind, count in report.rest.items():
+            if count:
+                click.echo(f"  {output.counted(count, *_KINDS[kind])}")
+        click.echo(f"They are listed, with their ids, in {report.listed}")
+    click.echo("Next: `risala standby watch --take-over`, or without it to follow only.")
