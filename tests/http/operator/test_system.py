@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from cases import sweep
 from risala.config.model import Settings
 from risala.engine.journal.alerts import alerts
 from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.upkeep.standby.lease import LeaseDirectory
 from risala.http.operator.system.settings import shown_settings
 
 
@@ -20,6 +23,33 @@ async def test_the_service_and_its_machine_are_told(post, operator):
     assert "365</bdi> days" in page.text
     assert "Nothing yet." in page.text
     assert "storage.data_dir" in page.text
+
+
+@pytest.fixture
+def standby(tmp_path):
+    place = tmp_path / "standby"
+    (place / "lease").mkdir(parents=True)
+    LeaseDirectory(place / "lease").take("a", 30, 0, 0, 7)
+    return {"standby": {"directory": str(place), "lease_directory": str(place / "lease")}}
+
+
+async def test_a_standby_is_told_with_its_lease_and_its_room(post, operator, standby):
+    assert "Standby machine" not in (await operator.get("/operator/system")).text
+    services = post.gateway.services
+    object.__setattr__(services, "settings", Settings.model_validate(standby))
+    services.shipping.begin()
+    told = (await post.do("system.show"))["standby"]
+    assert (told["store"], told["mode"], told["epoch"]) == ("directory", "async", 7)
+    assert told["roomBytes"] > 0
+    page = await operator.get("/operator/system")
+    assert "Standby machine" in page.text
+    assert told["holder"] in page.text
+    services.shipping.failed("The directory is full.")
+    assert "The directory is full." in (await operator.get("/operator/system")).text
+    missing = {"standby": {**standby["standby"], "lease_directory": "/nowhere"}}
+    object.__setattr__(services, "settings", Settings.model_validate(missing))
+    services.shipping.reached(0)
+    assert "/nowhere" in (await operator.get("/operator/system")).text
 
 
 def test_no_setting_shows_a_secret():

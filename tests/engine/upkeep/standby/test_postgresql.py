@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
@@ -33,6 +34,7 @@ from risala.engine.upkeep.standby.lease import LeaseLost, LeaseMemory, remember
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
+from risala.engine.upkeep.standby.postgresql import health  # noqa: E402
 from risala.engine.upkeep.standby.postgresql import tables as tables_module  # noqa: E402
 from risala.engine.upkeep.standby.postgresql.session import (  # noqa: E402
     PostgresqlRefused,
@@ -393,6 +395,14 @@ class TestTheDoctor:
         places.lease.take("b", TERM_S, 0, 1, 2)
         assert "the service here has to end" in self.told(section, tmp_path)[-1].text
         assert self.told(section, tmp_path, running=False)[-1].state is Grade.OK
+
+    @pytest.mark.parametrize(("ahead_s", "said"), [(0.5, ""), (60, "behind"), (-60, "ahead of")])
+    def test_a_clock_that_is_wrong_is_said(self, section, tmp_path, monkeypatch, ahead_s, said):
+        now = time.time
+        monkeypatch.setattr(health.time, "time", lambda: now() + ahead_s)
+        told = [each for each in self.told(section, tmp_path) if "clock" in each.text]
+        assert [each.state for each in told] == [Grade.WARN] * bool(said)
+        assert all(f"60 s {said} the one here" in each.text for each in told)
 
     def test_what_cannot_be_reached_is_a_failure(self, section, tmp_path, monkeypatch):
         monkeypatch.setenv(URL_ENV, "postgresql://nowhere.invalid/x")

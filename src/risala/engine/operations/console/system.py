@@ -6,11 +6,13 @@ import os
 import platform
 import shutil
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
 from risala import __version__
+from risala.config.outward import StandbySection
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
@@ -20,6 +22,7 @@ from risala.engine.model.records.upkeep.service import (
     ClockState,
     FoundPlugin,
     Machine,
+    StandbyFacts,
     SystemFacts,
 )
 from risala.engine.operations.arguments import NoArguments
@@ -29,7 +32,12 @@ from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.doctor.findings import Grade
 
+if TYPE_CHECKING:
+    from risala.engine.upkeep.standby.place import PlaceFacts
+
 REQUESTS: Final = "requests.db"
+STORE_S: Final = 2.0
+"""Seconds that a page waits for the standby's store."""
 
 
 def machine(data_dir: Path) -> Machine:
@@ -53,7 +61,7 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _facts(services: Services, now_ms: int) -> SystemFacts:
+def _facts(services: Services, now_ms: int, standby: StandbyFacts | None) -> SystemFacts:
     birth, data_dir = services.birth, services.settings.storage.data_dir
     clock = clock_finding(services.repositories.alert_facts.newest_ms(), now_ms)
     return SystemFacts(
@@ -74,11 +82,39 @@ def _facts(services: Services, now_ms: int) -> SystemFacts:
             FoundPlugin(each.name, each.source, tuple(each.names), each.disabled, each.fault)
             for each in birth.plugins
         ),
+        standby=standby,
     )
 
 
 async def _show(call: Call[NoArguments]) -> SystemFacts:
-    return _facts(call.services, call.now_ms)
+    return _facts(call.services, call.now_ms, await _standby(call.services))
+
+
+async def _standby(services: Services) -> StandbyFacts | None:
+    """The second machine's state, as far as it can be found out at once."""
+    section = services.settings.standby
+    if section.copy_kind is None:
+        return None
+    # Imported here: few have a second machine.
+    from risala.engine.upkeep.standby.place import PlaceFacts, place_facts
+
+    place = PlaceFacts(fault="The store does not answer.")
+    with trio.move_on_after(STORE_S):
+        place = await trio.to_thread.run_sync(place_facts, section, abandon_on_cancel=True)
+    return _told(section, place, services.shipping)
+
+
+def _told(section: StandbySection, place: PlaceFacts, shipping: ShippingStatus) -> StandbyFacts:
+    age_s, lease = shipping.age_s, place.lease
+    return StandbyFacts(
+        store=section.copy_kind or "",
+        mode=section.replicate,
+        lag_s=None if age_s is None else round(age_s, 1),
+        room_bytes=place.room_bytes,
+        epoch=None if lease is None else lease.epoch,
+        holder=None if lease is None else lease.machine,
+        fault=shipping.failing or place.fault,
+    )
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

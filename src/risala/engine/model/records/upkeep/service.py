@@ -80,6 +80,26 @@ class FoundPlugin:
 
 
 @dataclass(frozen=True, slots=True)
+class StandbyFacts:
+    """The second machine's copy, and who may send; None: unknown."""
+
+    store: str
+    """``directory`` or ``postgresql``."""
+    mode: str
+    """When the copy gets what was written: ``async``, or ``before_answer``."""
+    lag_s: float | None
+    """How long ago the copy had everything."""
+    room_bytes: int | None
+    """What the copy takes there."""
+    epoch: int | None
+    """The number of the lease."""
+    holder: str | None
+    """The machine that has it."""
+    fault: str | None
+    """Why something reaches the store no more, or nothing is known of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class SystemFacts:
     version: str
     python: str
@@ -103,6 +123,8 @@ class SystemFacts:
     """When everything that is too old was last looked through."""
     clock: ClockState
     plugins: tuple[FoundPlugin, ...]
+    standby: StandbyFacts | None
+    """None: there is no second machine."""
 
 
 OVERVIEW: Final = Ask("console.overview", ServiceOverview)

@@ -18,6 +18,8 @@ from risala.engine.upkeep.standby.postgresql.tables import VERSION
 
 NAME: Final = "standby"
 _MEBIBYTE: Final = 1024 * 1024
+CLOCK_WARN_S: Final = 2.0
+"""Machines that follow a time server differ by milliseconds; a second may be a slow answer's."""
 
 _ROOM: Final = """
 SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_catalog.pg_statio_user_tables
@@ -37,6 +39,8 @@ class _Examined:
     unsafe: tuple[str, ...]
     """Settings of the server by which it forgets what it said it had."""
     lease: tuple[int, str, str, bool, bool] | None
+    clock_s: float
+    """How far the server's clock is ahead of the one here."""
 
 
 def findings(session: PostgresqlSession, mine: LeaseMemory, *, running: bool) -> list[Finding]:
@@ -64,6 +68,8 @@ def findings(session: PostgresqlSession, mine: LeaseMemory, *, running: bool) ->
             f"it may have forgotten pieces, or who holds the lease. Turn it on."
         )
         told.append(Finding(NAME, Grade.WARN, text))
+    if abs(found.clock_s) > CLOCK_WARN_S:
+        told.append(Finding(NAME, Grade.WARN, _of_clock(found.clock_s, session.address)))
     return [*told, *_of_lease(found, mine, running=running)]
 
 
@@ -71,16 +77,25 @@ def _examine(conn: Connection, installation: str) -> _Examined:
     began_s = time.monotonic()
     conn.execute("SELECT 1").fetchone()
     answer_ms = (time.monotonic() - began_s) * 1000
+    before_s = time.time()
+    server_s = float(str(_value(conn, "SELECT extract(epoch FROM clock_timestamp())")))
+    clock_s = server_s - (before_s + time.time()) / 2
     names = ("fsync", "synchronous_commit", "full_page_writes")
     unsafe = [name for name in names if _value(conn, f"SHOW {name}") == "off"]
     row = conn.execute(_LEASE, (installation,)).fetchone()
-    room = int(str(_value(conn, _ROOM)))
+    room = room_bytes(conn)
     server = str(_value(conn, "SHOW server_version"))
     lease = None
     if row is not None:
         epoch, holder, machine, is_released, is_over = row
         lease = (epoch, holder, machine, is_released, is_over)
-    return _Examined(server, answer_ms, room, tuple(f"{name} = off" for name in unsafe), lease)
+    off = tuple(f"{name} = off" for name in unsafe)
+    return _Examined(server, answer_ms, room, off, lease, clock_s)
+
+
+def room_bytes(conn: Connection) -> int:
+    """What the standby's tables take, of all installations."""
+    return int(str(_value(conn, _ROOM)))
 
 
 def _value(conn: Connection, query: str) -> object:
@@ -89,6 +104,15 @@ def _value(conn: Connection, query: str) -> object:
         return None
     (value,) = row
     return value
+
+
+def _of_clock(ahead_s: float, address: str) -> str:
+    which = "ahead of" if ahead_s > 0 else "behind"
+    return (
+        f"The clock of PostgreSQL at {address} is {abs(ahead_s):.0f} s {which} the one here. The "
+        f"lease does not need them to agree, but times that people read would be wrong. Let both "
+        f"machines follow a time server."
+    )
 
 
 def _of_lease(found: _Examined, mine: LeaseMemory, *, running: bool) -> list[Finding]:
