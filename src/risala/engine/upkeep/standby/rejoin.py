@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.rest_aside import list_rest, move_aside
@@ -17,6 +18,9 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.lease import LeaseMemory, SendLease, held, remember
 from risala.engine.upkeep.standby.lease_store import LeaseStore
+
+_ATTEMPTS: Final = 10
+"""To read a whole copy before its successor stands: the second one goes well."""
 
 
 class RejoinRefused(Exception):
@@ -84,9 +88,20 @@ class Rejoin:
             )
         return found
 
+    def _follow(self) -> None:
+        """Have all that the store has now. A copy that ends while it is read looks as if nothing
+        came after what was read of it, and the new primary begins with another one."""
+        for _ in range(_ATTEMPTS):
+            wanted = self.copy.store.shipped()
+            found = self.copy.follow(self.progress)
+            if wanted is None or found is None:
+                raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
+            if found.generation == wanted.generation and found.number >= wanted.number:
+                return
+        raise StorageUnusable(f"The copy in {self.copy.store} changes while it is read. Try again.")
+
     def _set_aside(self, lease: SendLease) -> RejoinReport:
-        if self.copy.follow(self.progress) is None:
-            raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
+        self._follow()
         self.copy.refuse_wrong()
         now_ms = self.clock.now_ms()
         moment = datetime.fromtimestamp(now_ms / 1000, UTC)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -57,13 +58,16 @@ class Successor:
     @property
     def is_primary(self) -> bool:
         """Whether this machine is the one that sends, as far as it knows: it has served with the
-        lease, and nobody has taken it since.
+        lease, and nobody has taken it since. If nobody ever held it, it is the one with a database.
 
         Raises:
-            MustRejoin: somebody has.
+            MustRejoin: somebody has taken it.
         """
         mine = held(self.data_dir)
-        if not mine.serves or not mine.epoch:
+        if not mine.epoch:
+            with suppress(OSError, BadPiece):
+                return self.database.exists() and self.lease.highest() is None
+        if not mine.serves:
             return False
         try:
             found = self.lease.highest()
