@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.upkeep.standby.test_stores import TERM_S, put, ship, unheard
+from tests.engine.upkeep.standby.test_stores import TERM_S, ship, unheard
 
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.store.opening import open_writer
@@ -69,8 +69,7 @@ def test_a_copy_that_ends_while_it_is_read_is_read_again(places, machine, monkey
     """Otherwise all that its successor has would be called the old primary's own."""
     places.lease.take("b", TERM_S, 0, 0, 1)
     store, old = places.another("b", 1).pieces, rejoin(places, machine)
-    last = ship(store, machine / "risala.db")
-    put(store, 2, last) if last else None
+    ship(store, machine / "risala.db")
     follow, times = old.copy.follow, []
 
     def ended(progress):

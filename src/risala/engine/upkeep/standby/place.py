@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from risala.config.outward import StandbySection
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.lease import SendLease

@@ -6,11 +6,11 @@ only here; set the database here aside. Nothing is deleted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from risala.engine.dataclass import dataclass
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.rest_aside import list_rest, move_aside
 from risala.engine.journal.upkeep import backup
