@@ -33,7 +33,7 @@ from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.doctor.findings import Grade
 
 if TYPE_CHECKING:
-    from risala.engine.upkeep.standby.place import PlaceFacts
+    from risala.engine.upkeep.standby.store_facts import StoreFacts
 
 REQUESTS: Final = "requests.db"
 STORE_S: Final = 2.0
@@ -96,24 +96,24 @@ async def _standby(services: Services) -> StandbyFacts | None:
     if section.copy_kind is None:
         return None
     # Imported here: few have a second machine.
-    from risala.engine.upkeep.standby.place import PlaceFacts, place_facts
+    from risala.engine.upkeep.standby.store_facts import StoreFacts, store_facts
 
-    place = PlaceFacts(fault="The store does not answer.")
+    found = StoreFacts(fault="The store does not answer.")
     with trio.move_on_after(STORE_S):
-        place = await trio.to_thread.run_sync(place_facts, section, abandon_on_cancel=True)
-    return _told(section, place, services.shipping)
+        found = await trio.to_thread.run_sync(store_facts, section, abandon_on_cancel=True)
+    return _joined(section, found, services.shipping)
 
 
-def _told(section: StandbySection, place: PlaceFacts, shipping: ShippingStatus) -> StandbyFacts:
-    age_s, lease = shipping.age_s, place.lease
+def _joined(section: StandbySection, found: StoreFacts, shipping: ShippingStatus) -> StandbyFacts:
+    age_s, lease = shipping.age_s, found.lease
     return StandbyFacts(
         store=section.copy_kind or "",
         mode=section.replicate,
         lag_s=None if age_s is None else round(age_s, 1),
-        room_bytes=place.room_bytes,
+        room_bytes=found.room_bytes,
         epoch=None if lease is None else lease.epoch,
         holder=None if lease is None else lease.machine,
-        fault=shipping.failing or place.fault,
+        fault=shipping.failing or found.fault,
     )
 
 

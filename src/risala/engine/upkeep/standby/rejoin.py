@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.rest_aside import list_rest, move_aside
 from risala.engine.journal.upkeep import backup

@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from risala.config.outward import StandbySection
-from risala.engine.dataclass import dataclass
+from risala.dataclass import dataclass
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.lease import SendLease
@@ -14,7 +14,7 @@ from risala.engine.upkeep.standby.named_stores import lease_of, session_of
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceFacts:
+class StoreFacts:
     """None: unknown."""
 
     lease: SendLease | None = None
@@ -23,14 +23,14 @@ class PlaceFacts:
     """Why the store could not be asked."""
 
 
-def place_facts(section: StandbySection) -> PlaceFacts:
+def store_facts(section: StandbySection) -> StoreFacts:
     """Ask the store that the settings name. Call it in a thread."""
     try:
         lease = lease_of(section)
         found = None if lease is None else lease.highest()
-        return PlaceFacts(found, _room(section))
+        return StoreFacts(found, _room(section))
     except (OSError, BadPiece, StorageUnusable) as error:
-        return PlaceFacts(fault=str(error))
+        return StoreFacts(fault=str(error))
 
 
 def _room(section: StandbySection) -> int | None:
