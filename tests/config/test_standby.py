@@ -32,7 +32,7 @@ def test_the_lease_alone_can_be_in_postgresql():
         ({"lease": "directory"}, "set lease_directory too"),
         ({"copy": "postgresql"}, 'set lease = "postgresql" too'),
         ({"copy": "postgresql", "lease_directory": HERE}, 'set lease = "postgresql" too'),
-        ({"replicate": "before_answer"}, 'cannot be "before_answer" in this version'),
+        ({"replicate": "before_answer"}, 'needs copy = "postgresql"'),
         ({"postgresql": {"url": "postgresql://user:secret@db/x"}}, "url"),
     ],
 )

@@ -135,6 +135,9 @@ class FakeGateway:
             raise NotFound("There is no such verification.")
         return code == "000000"
 
+    async def settled(self) -> None:
+        pass
+
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
         if verification_id != "ver_1":
             raise NotFound("There is no such verification.")

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import trio
 
@@ -18,8 +19,11 @@ from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.upkeep.standby.named_stores import lease_of
-from risala.engine.wiring.foundation import DATABASE, lost_by_nobody, unfenced
+from risala.engine.wiring.foundation import DATABASE, Waiting, just_wait, lost_by_nobody, unfenced
 from risala.http.server.server import BoundAddress, serve_app
+
+_FOR_LEASE: Final = "The service waits for the lease: it alone may send."
+_FOR_COPY: Final = "The service waits until its second machine has a whole copy."
 
 
 class LeaseGone(Exception):
@@ -34,6 +38,8 @@ class LeaseGuard:
     """The function to call before each segment leaves."""
     lost: Callable[[str], object] = lost_by_nobody
     """The function to call if the lease is found to be another machine's, with the reason."""
+    while_waiting: Waiting = just_wait
+    """Does what takes long before the service serves, and answers 503 meanwhile."""
 
 
 async def hold_lease(
@@ -54,7 +60,8 @@ async def hold_lease(
     data_dir = stop.settings.storage.data_dir
     given = store, data_dir, section.lease_s, SystemClock()
     keeper = LeaseHolder(*given, kill_at=KillTimer().set)
-    await _answer_unavailable(stop, addresses, keeper.acquire)
+    waiting = partial(_answer_unavailable, stop, addresses)
+    await waiting(_FOR_LEASE, keeper.acquire)
     if stop.asked.is_set():
         return LeaseGuard()
     outer.callback(_refuse_gone, keeper)
@@ -62,7 +69,8 @@ async def hold_lease(
     outer.callback(nursery.cancel_scope.cancel)
     outer.push_async_callback(_release, keeper, data_dir / DATABASE)
     nursery.start_soon(keeper.keep, _Entries(data_dir / DATABASE).last, stop.order)
-    return LeaseGuard(keeper.fence, partial(keeper.lost, stop=stop.order))
+    lost = partial(keeper.lost, stop=stop.order)
+    return LeaseGuard(keeper.fence, lost, partial(waiting, _FOR_COPY))
 
 
 async def _release(keeper: LeaseHolder, database: Path) -> None:
@@ -75,14 +83,17 @@ def _refuse_gone(keeper: LeaseHolder) -> None:
 
 
 async def _answer_unavailable(
-    stop: Stop, addresses: Sequence[BoundAddress], work: Callable[[], Awaitable[None]]
+    stop: Stop,
+    addresses: Sequence[BoundAddress],
+    sentence: str,
+    work: Callable[[], Awaitable[None]],
 ) -> None:
     """Answer 503 at all addresses while the work waits."""
     # Imported here: a service without a standby never waits, and this has Quart below it.
     from risala.http.common.upgrading import create_waiting
 
     over = trio.Event()
-    app = create_waiting(lambda: "The service waits for the lease: it alone may send.")
+    app = create_waiting(lambda: sentence)
     serve = partial(serve_app, app, stop.settings.http, shutdown=over)
     async with trio.open_nursery() as faces:
         for each in addresses:

@@ -39,6 +39,7 @@ from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.engine.wiring.gateway import open_gateway
+from risala.engine.wiring.log import StoppedEarly
 from risala.http.common.tally import AnswerTally
 from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
@@ -74,6 +75,7 @@ _EXPECTED: Final = (
     LeaseGone,
     LeaseTaken,
     TakeoverUnfinished,
+    StoppedEarly,
 )
 
 
@@ -140,6 +142,9 @@ def _allow_open_files() -> None:
 
 
 def _refuse(error: BaseException, settings: Settings) -> int:
+    if isinstance(error, StoppedEarly):  # in order
+        log.info("service.stopped")
+        return 0
     if isinstance(error, StorageFailed):
         print(storage_sentence(settings.storage.data_dir / DATABASE, error), file=sys.stderr)
     else:
@@ -202,7 +207,7 @@ async def _serve(
                     settings,
                     (*carriers, TEST_CARRIER),
                     drivers,
-                    system_seams(guard.fence, guard.lost),
+                    system_seams(guard.fence, guard.lost, guard.while_waiting),
                     outside=outside,
                 )
             )

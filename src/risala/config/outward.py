@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from risala.config.kinds import Name, Network, Section
 
@@ -71,8 +71,12 @@ class StandbySection(Section):
     lease: Literal["directory", "postgresql"] | None = None
     """What decides which of the two machines may send: `lease_directory`, or that PostgreSQL.
     Unset: `lease_directory`, if that is set. A copy in PostgreSQL needs the lease there too."""
-    replicate: Literal["async"] = "async"
-    """When the copy gets what was written: after the answer, by `every_s`."""
+    replicate: Literal["async", "before_answer"] = "async"
+    """When the copy gets what was written: after the answer, by ``every_s``; or before it, so that
+    a yes means two machines. The latter needs a copy in PostgreSQL."""
+    answer_wait_s: Annotated[float, Field(ge=0.5, le=60)] = 5.0
+    """With ``before_answer``: seconds until a caller is told that the outcome is unknown, because
+    PostgreSQL has not confirmed. After three times in a row new work is refused at once."""
     directory: Path | None = None
     """A separate directory for the standby's copy, on another disk or another machine. Unset: no
     copy."""
@@ -86,16 +90,6 @@ class StandbySection(Section):
     postgresql: StandbyPostgresqlSection = StandbyPostgresqlSection()
     """The PostgreSQL that holds the copy and the lease."""
 
-    @field_validator("replicate", mode="before")
-    @classmethod
-    def _is_there(cls, value: object) -> object:
-        if value == "before_answer":
-            raise ValueError(
-                'cannot be "before_answer" in this version: an answer does not wait for the copy. '
-                'Take "async", or leave it out'
-            )
-        return value
-
     @model_validator(mode="after")
     def _places_are_named(self) -> StandbySection:
         if self.copies == "directory" and self.directory is None:
@@ -106,6 +100,11 @@ class StandbySection(Section):
             raise ValueError(
                 'with copy = "postgresql", set lease = "postgresql" too: PostgreSQL takes the copy '
                 "only from the machine that holds the lease there"
+            )
+        if self.replicate == "before_answer" and self.copies != "postgresql":
+            raise ValueError(
+                'replicate = "before_answer" needs copy = "postgresql": a directory cannot tell '
+                "which of two machines may write"
             )
         return self
 

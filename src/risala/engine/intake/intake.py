@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Final
@@ -29,6 +29,7 @@ from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import (
+    UNCONFIRMED,
     Draining,
     OutcomeUnknown,
     Overloaded,
@@ -59,6 +60,12 @@ log = structlog.get_logger(__name__)
 _SAY_AGAIN: Final = (
     "The disk failed while this was being stored, so it may or may not be stored. Send it again "
     "with the key in `data`: the answer shows the result."
+)
+
+
+_CONFIRM_AGAIN: Final = (
+    "The second machine has not confirmed this in time, so it may or may not be stored. Send it "
+    "again with the key in `data`: the answer shows the result."
 )
 
 
@@ -117,11 +124,24 @@ class Intake:
             by: the actor named in the audit trail, written in the same unit.
             callback: what to call as the message goes on, stored in the same unit.
         """
+        told = [command.idempotency_key]
+        work = partial(self._send, principal, command, by, callback, told)
+        return await self._recorder.answers.within(work, partial(_unconfirmed, told))
+
+    async def _send(
+        self,
+        principal: Principal,
+        command: SendMessage,
+        by: AuditEntry | None,
+        callback: Callback | None,
+        told: list[str | None],
+    ) -> bytes:
+        """As :meth:`send`; ``told`` gets the message's key, also if that is ours."""
         self._let_in(1)
         try:
             if command.idempotency_key is None:
-                return await self._accept(principal, command, by, callback)
-            return await self._accept_once(principal, command, by, callback)
+                return await self._accept(principal, command, by, callback, told)
+            return await self._accept_once(principal, command, by, callback, told)
         finally:
             self._let_out(1)
 
@@ -129,9 +149,17 @@ class Intake:
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[Result]:
         """See :meth:`Gateway.send_batch`."""
+        told = [command.idempotency_key for command in commands]
+        work = partial(self._send_batch, principal, commands, told)
+        doubt = partial(_unconfirmed, told, of_batch=True)
+        return await self._recorder.answers.within(work, doubt)
+
+    async def _send_batch(
+        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
+    ) -> Sequence[Result]:
         self._let_in(len(commands))
         try:
-            return await self._accept_batch(principal, commands)
+            return await self._accept_batch(principal, commands, told)
         finally:
             self._let_out(len(commands))
 
@@ -192,6 +220,7 @@ class Intake:
         command: SendMessage,
         by: AuditEntry | None,
         callback: Callback | None,
+        told: list[str | None],
     ) -> bytes:
         """Accept a message with a key. Of several requests with one key at the same time one
         proceeds; the others wait and find its answer in the journal."""
@@ -199,6 +228,7 @@ class Intake:
         while True:
             known = self._messages.known_answer(*slot)
             if known is not None:
+                await self._recorder.journal.settled()
                 return known
             first = self._first_of_key.get(slot)
             if first is None:
@@ -207,7 +237,7 @@ class Intake:
         # There was no await since the look-up in the journal, so no other request came in between.
         event = self._first_of_key[slot] = trio.Event()
         try:
-            return await self._accept(principal, command, by, callback)
+            return await self._accept(principal, command, by, callback, told)
         finally:
             del self._first_of_key[slot]
             event.set()
@@ -218,6 +248,7 @@ class Intake:
         command: SendMessage,
         by: AuditEntry | None,
         callback: Callback | None,
+        told: list[str | None],
     ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
         ruled: Ruling | None = None
@@ -232,7 +263,7 @@ class Intake:
             )
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
-            key = new.idempotency_key
+            key = told[0] = new.idempotency_key
             accepted = await self._messages.accept(new, stamp, by, callback)
         except BaseException as error:
             await holding.failed(error)
@@ -248,7 +279,7 @@ class Intake:
     # -- many messages
 
     async def _accept_batch(
-        self, principal: Principal, commands: Sequence[SendMessage]
+        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
     ) -> Sequence[Result]:
         slots = {
             (principal.organization_id, principal.mode, command.idempotency_key)
@@ -262,14 +293,14 @@ class Intake:
         event = trio.Event()
         self._first_of_key.update(dict.fromkeys(slots, event))
         try:
-            return await self._accept_claimed(principal, commands)
+            return await self._accept_claimed(principal, commands, told)
         finally:
             for slot in slots:
                 del self._first_of_key[slot]
             event.set()
 
     async def _accept_claimed(
-        self, principal: Principal, commands: Sequence[SendMessage]
+        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
     ) -> Sequence[Result]:
         organization = self._accounts.organization(principal.organization_id)
         stamp = self._stamp(organization.id)
@@ -282,16 +313,15 @@ class Intake:
                 items = await self._held(holding, keys, items)
             prepared = [item for item in items if isinstance(item, NewMessage)]
             if not prepared:
+                await self._recorder.journal.settled()
                 return in_order(keys, items, ())
+            told[:] = _named(keys, items)
             accepted = await self._messages.accept_batch(prepared, stamp)
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):
-                named = (
-                    item.idempotency_key if isinstance(item, NewMessage) else key
-                    for key, item in zip(keys, items, strict=True)
-                )
-                raise OutcomeUnknown(_SAY_AGAIN, tuple(named), of_batch=True) from error
+                named = tuple(_named(keys, items))
+                raise OutcomeUnknown(_SAY_AGAIN, named, of_batch=True) from error
             raise
         await holding.committed(prepared, accepted)
         self._settled(organization, prepared, accepted.results, stamp)
@@ -385,7 +415,8 @@ class Intake:
         async def begin() -> Acceptance:
             return (await self._verifications.begin(new, stamp, by)).accepted
 
-        await self._begin_code(organization, mode, new, stamp, begin)
+        work = partial(self._begin_code, organization, mode, new, stamp, begin)
+        await self._recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
 
     async def send_hook_code(
         self, organization: Organization, mode: Mode, new: NewHookCode
@@ -400,7 +431,9 @@ class Intake:
         """
         stamp = self._stamp(organization.id)
         begin = partial(self._verifications.begin_hook_code, new, stamp)
-        accepted = await self._begin_code(organization, mode, new, stamp, begin)
+        work = partial(self._begin_code, organization, mode, new, stamp, begin)
+        doubt = partial(_unconfirmed, [new.message.idempotency_key])
+        accepted = await self._recorder.answers.within(work, doubt)
         (response,) = accepted.results
         assert isinstance(response, bytes)
         return response
@@ -531,3 +564,14 @@ class Intake:
                 ),
             )
         )
+
+
+def _unconfirmed(told: Sequence[str | None], *, of_batch: bool = False) -> OutcomeUnknown:
+    """The error for messages with these keys, which the log has not confirmed in time."""
+    return OutcomeUnknown(_CONFIRM_AGAIN, tuple(told), of_batch=of_batch)
+
+
+def _named(keys: Keys, items: Sequence[Judged]) -> Iterator[str | None]:
+    """The key of each message, also if it is ours."""
+    for key, item in zip(keys, items, strict=True):
+        yield item.idempotency_key if isinstance(item, NewMessage) else key

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from risala.dataclass import dataclass
+from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal import minutes
@@ -101,8 +102,11 @@ class Recorder:
         clock: Clock,
         listeners: Listeners,
         groups: ReceiptGroups,
+        answers: AnswerWindow,
     ) -> None:
         self.journal = journal
+        self.answers = answers
+        """What waits for the journal on behalf of a caller waits in it."""
         self.clock = clock
         self.listeners = listeners
         self.life: Broadcast[LifeEvent] = Broadcast()

@@ -25,8 +25,10 @@
         ├── Draining               the service is stopping
         ├── PolicyFailed           a policy of the operator's is no help
         ├── SecretLost             a secret is sealed with a key that is not here
+        ├── LogSilent              the machine that answers wait for does not answer
         └── StorageFailed          the disk is full or broken
-            └── OutcomeUnknown     it failed in the commit: it is stored, or it is not
+            └── OutcomeUnknown     it failed in the commit: it is stored, or it is not; or the
+                                   machine that answers wait for has not answered in time
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from risala.dataclass import dataclass
 
@@ -262,6 +265,19 @@ class SecretLost(Unavailable):
         """The id of its row."""
 
 
+class LogSilent(Unavailable):
+    """Answers wait for another machine, which has not answered for long. Nothing was done."""
+
+    retry_after_s = 5
+
+    def __init__(
+        self,
+        message: str = "The service cannot store anything on its second machine right now. "
+        "Try again in a moment.",
+    ) -> None:
+        super().__init__(message)
+
+
 class StorageFailed(Unavailable):
     """The disk is full or broken, or the database is not the one that was opened."""
 
@@ -277,7 +293,8 @@ class OutcomeUnknown(StorageFailed):
     """The disk failed during a commit: it is unknown whether it is on disk.
 
     As long as the service runs, the commit does not count; after a crash before the next commit it
-    may turn out to be stored.
+    may turn out to be stored. Or the second machine has not answered in time: then it is done as
+    soon as that one answers, if this machine lives until then.
     """
 
     def __init__(
@@ -293,6 +310,13 @@ class OutcomeUnknown(StorageFailed):
         self.keys = keys
         """The idempotency key of each message, in order, including generated ones: a message sent
         again with its key is answered with the result of the first. None for a refused message."""
+
+
+UNCONFIRMED: Final = (
+    "The second machine has not confirmed this in time, so it may or may not be done. Check before "
+    "you do it again."
+)
+"""The words of an :class:`OutcomeUnknown` where answers wait for another machine."""
 
 
 def machine_lacks(error: BaseException) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, TypeVar
 
@@ -29,7 +30,14 @@ from risala.engine.model.commands import (
     SendMessage,
     TimelineEntry,
 )
-from risala.engine.model.errors import FieldFault, NotFound, Refusal
+from risala.engine.model.errors import (
+    UNCONFIRMED,
+    FieldFault,
+    LogSilent,
+    NotFound,
+    OutcomeUnknown,
+    Refusal,
+)
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
@@ -195,9 +203,23 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
             Draining, StorageFailed: not now; nothing was counted.
+            OutcomeUnknown: it may be counted; the session shows it.
         """
-        approved: bool = await self.services.sessions.ask(Judge(principal, verification_id, code))
+        work = partial(self.services.sessions.ask, Judge(principal, verification_id, code))
+        answers = self.services.recorder.answers
+        approved: bool = await answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
         return approved
+
+    async def settled(self) -> None:
+        """Before a read whose answer has to be the truth: if the second machine should have
+        confirmed something by now, wait until it has.
+
+        Raises:
+            Unavailable: it has not.
+        """
+        answers = self.services.recorder.answers
+        if answers.is_late:
+            await answers.within(self.services.recorder.journal.settled, LogSilent)
 
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
         """A session of the caller's own organization and mode.

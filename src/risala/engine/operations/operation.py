@@ -141,6 +141,8 @@ class Operation(Generic[A, R]):
     """It brings money: it works for a suspended organization too."""
     deleted_too: bool = False
     """The operator may do it for a deleted organization too."""
+    heeds_no_log: bool = False
+    """It works while the second machine does not answer: it is about that machine."""
 
     @property
     def reserved_operators(self) -> frozenset[OperatorRole]:

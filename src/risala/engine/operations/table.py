@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import trio
@@ -9,7 +10,7 @@ import trio
 from risala.engine.journal.store.watched import telling
 from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
-from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
+from risala.engine.model.errors import UNCONFIRMED, NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
     accounts,
@@ -184,10 +185,18 @@ async def perform_typed(
                 operation.refuse(services, caller, given)
                 if operation.shows_all(given):
                     await call.note(call.audit(always=True))
-                return await operation.handler(call)
+                return await _handled(services, operation, call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
                 raise
             # The operator is told in full what is wrong with the storage, and what to do.
             raise StorageFailed(condition.ailment.sentence) from error
     raise AssertionError("a shield lets nothing be cancelled")
+
+
+async def _handled(services: Services, operation: Operation[A, R], call: Call[A]) -> R:
+    """What the operation returns; a change does not wait long for the second machine."""
+    work = partial(operation.handler, call)
+    if operation.heeds_no_log or not operation.writes(call.given):
+        return await work()
+    return await services.recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))

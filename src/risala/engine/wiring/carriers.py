@@ -72,6 +72,7 @@ def build_sending(
         clock,
         Listeners(notes.pending, next_look.expect, partial(tell_entered, owners.billing)),
         ReceiptGroups(member_of(each, drivers.get(each.name)) for each in carriers),
+        core.answers,
     )
 
     scribe = AttemptWriter(recorder)

@@ -58,8 +58,16 @@ from risala.engine.wiring.carriers import (
     build_sending,
 )
 from risala.engine.wiring.connections import NO_OUTSIDE, Connections, build_outward, in_words
-from risala.engine.wiring.foundation import Foundation, Seams, open_core, start_owners, system_seams
+from risala.engine.wiring.foundation import (
+    Foundation,
+    Owners,
+    Seams,
+    open_core,
+    start_owners,
+    system_seams,
+)
 from risala.engine.wiring.gateway import open_intake, people_of
+from risala.engine.wiring.log import begin_log
 from risala.engine.wiring.recovery import clear_up
 from risala.plugins.contract import Driver
 
@@ -118,8 +126,7 @@ async def open_engine(
     seams = seams or system_seams()
     clock = WatchedClock(seams.clock)
     async with open_core(settings, replace(seams, clock=clock)) as core:
-        router = Router(carriers)
-        owners = await start_owners(core)
+        router, owners = Router(carriers), await _begin(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
         await clear_up(core.repositories.queue, clock, carriers)
@@ -211,6 +218,12 @@ async def open_engine(
                 await _end_in_order(engine, core)
 
 
+async def _begin(core: Foundation) -> Owners:
+    """What comes before all else: a second machine that answers wait for, and the owners."""
+    await begin_log(core)
+    return await start_owners(core)
+
+
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
     services = engine.gateway.services
     await services.people.sessions.uses.write()
@@ -236,9 +249,10 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
+    await start("answers", services.recorder.answers.run)
     shipping = core.settings.standby
     store = pieces_of(shipping, core.settings.storage.data_dir)
-    if store is not None:
+    if store is not None and shipping.replicate == "async":
         shipper = Shipper(
             core.journal,
             store,

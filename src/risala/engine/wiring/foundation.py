@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
@@ -43,8 +44,16 @@ DATABASE: Final = "risala.db"
 ACTORS_STOP_S: Final = 5.0
 
 
+Waiting = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+
+
 def unfenced() -> None:
     """Nothing else may send: no lease is needed."""
+
+
+async def just_wait(work: Callable[[], Awaitable[None]]) -> None:
+    """Do something that takes long before the service serves."""
+    await work()
 
 
 def lost_by_nobody(reason: str) -> None:
@@ -73,10 +82,15 @@ class Seams:
     """Called before each segment leaves; it does not return if another machine may send."""
     lease_lost: Callable[[str], object] = lost_by_nobody
     """Told that another machine has the lease, with the reason: the service has to stop."""
+    while_waiting: Waiting = just_wait
+    """Does what takes long, and answers meanwhile that it is under way. It returns before that is
+    over if a stop is ordered."""
 
 
 def system_seams(
-    fence: Callable[[], None] = unfenced, lease_lost: Callable[[str], object] = lost_by_nobody
+    fence: Callable[[], None] = unfenced,
+    lease_lost: Callable[[str], object] = lost_by_nobody,
+    while_waiting: Waiting = just_wait,
 ) -> Seams:
     clock = SystemClock()
     return Seams(
@@ -86,6 +100,7 @@ def system_seams(
         loads_later=True,
         fence=fence,
         lease_lost=lease_lost,
+        while_waiting=while_waiting,
     )
 
 
@@ -102,6 +117,7 @@ class Foundation:
     requests: RequestLog
     server_keys: ServerKeys
     supervisor: Supervisor
+    answers: AnswerWindow
 
     @property
     def codes(self) -> Codes:
@@ -166,6 +182,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         requests,
                         server_keys,
                         supervisor,
+                        AnswerWindow(),
                     )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):

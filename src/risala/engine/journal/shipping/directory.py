@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.piece_store import Spoilt
 from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.upkeep import backup, checksum
@@ -37,13 +38,29 @@ class PieceDirectory:
     def add(self, piece: EncodedPiece) -> None:
         pieces.put(pieces.file_of(self._path, piece.generation, piece.number), piece.data)
 
-    def publish(self, current: Current, shipped: Shipped) -> None:
+    def has(self, piece: EncodedPiece) -> bool:
+        try:
+            there = pieces.file_of(self._path, piece.generation, piece.number).read_bytes()
+        except FileNotFoundError:
+            return False
+        if there != piece.data:
+            raise Spoilt(f"{self} has another piece of the number {piece.number}.")
+        return True
+
+    def publish(self, current: Current, shipped: Shipped, *, awaited: bool = False) -> None:
+        # No answer waits for a directory, which nothing fences.
         pieces.put_note(self._path / pieces.CURRENT, current)
         pieces.put_note(self._path / pieces.SHIPPED, shipped)
         self._tidy(current)
 
     def note(self, shipped: Shipped) -> None:
         pieces.put_note(self._path / pieces.SHIPPED, shipped)
+
+    def mark_awaited(self, *, awaited: bool) -> None:
+        pass
+
+    def is_awaited(self, generation: str) -> bool:
+        return False
 
     def is_spoilt(self, generation: str, number: int) -> bool:
         if not pieces.folder(self._path, generation).exists():

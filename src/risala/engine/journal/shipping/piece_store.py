@@ -13,6 +13,10 @@ class Fenced(Exception):
     """Another machine holds the lease: the store takes nothing from this one any more."""
 
 
+class Spoilt(OSError):
+    """The store lacks what the next piece goes upon: a new whole copy has to begin."""
+
+
 class PieceStore(Protocol):
     """Each call may take as long as the store does: call it in a thread.
 
@@ -39,13 +43,27 @@ class PieceStore(Protocol):
         """Put the next piece, whole and synced.
 
         Raises:
+            Spoilt: the store does not have the piece before it.
             OSError: the store refuses; whether the piece is there is unknown.
             Fenced: this machine may not write any more.
         """
         ...
 
-    def publish(self, current: Current, shipped: Shipped) -> None:
+    def has(self, piece: EncodedPiece) -> bool:
+        """Whether this very piece is there, as safe as one whose :meth:`add` has returned.
+
+        Raises:
+            Spoilt: another one has its number.
+            OSError: the store cannot be asked.
+            Fenced: this machine may not write any more.
+        """
+        ...
+
+    def publish(self, current: Current, shipped: Shipped, *, awaited: bool = False) -> None:
         """From here on standbys use this generation; older ones are deleted.
+
+        Args:
+            awaited: as of :meth:`mark_awaited`.
 
         Raises:
             OSError: the store refuses.
@@ -59,6 +77,25 @@ class PieceStore(Protocol):
         Raises:
             OSError: the store refuses.
             Fenced: this machine may not write any more.
+        """
+        ...
+
+    def mark_awaited(self, *, awaited: bool) -> None:
+        """Note whether every answer waits for its piece from now on. Before the first whole copy
+        there is nothing to note.
+
+        Raises:
+            OSError: the store refuses.
+            Fenced: this machine may not write any more.
+        """
+        ...
+
+    def is_awaited(self, generation: str) -> bool:
+        """Whether every answer has waited for the pieces of the generation that standbys use: so
+        they have whatever was answered.
+
+        Raises:
+            OSError: the store cannot be read.
         """
         ...
 

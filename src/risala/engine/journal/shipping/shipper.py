@@ -12,7 +12,7 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping import pieces, wal
-from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
+from risala.engine.journal.shipping.piece_store import Fenced, PieceStore, Spoilt
 from risala.engine.journal.shipping.pieces import Current, Shipped
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.writer import Journal
@@ -160,6 +160,8 @@ class Shipper:
             return await self._ship(sent, tail)
         except EngineError as error:
             self._failed(error)  # full, or the disk refuses
+        except Spoilt as error:
+            raise wal.Gap(str(error)) from error
         except OSError as error:
             self._failed(error)
             if tail.retained_bytes > KEPT_BYTES_MAX:

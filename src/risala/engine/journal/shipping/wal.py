@@ -127,6 +127,10 @@ class WalTail:
 
     def turn(self, _: sqlite3.Connection) -> None:
         """A unit: read the new frames. Raises :class:`Gap`."""
+        self.read()
+
+    def read(self) -> None:
+        """Read the new frames while nothing can write. Raises :class:`Gap`."""
         part = turn(self._database, self._place)
         self._place = part.place
         if part.pages:

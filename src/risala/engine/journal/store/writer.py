@@ -21,7 +21,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import structlog
 import trio
@@ -94,6 +94,32 @@ class _Entry:
         return trio.lowlevel.Abort.SUCCEEDED
 
 
+class CommitLog(Protocol):
+    """Where else a batch has to be before it is answered. Called on the writer's thread."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether something may be written that the log does not have."""
+        ...
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing may be written any more: another machine may have taken over."""
+        ...
+
+    def commit(self, write: Callable[[], Done]) -> Done:
+        """Write a batch, and return what came of it once the log has it."""
+        ...
+
+    def end_soon(self) -> None:
+        """The journal stops: wait only a little from now on."""
+        ...
+
+    def stop(self) -> None:
+        """Nothing more is written. May take as long as a stop may."""
+        ...
+
+
 class Journal:
     """The one writer of a database file, and the source of its readers.
 
@@ -141,6 +167,7 @@ class Journal:
         this has grown."""
         self.committed = Bell()
         """Rung after each batch that reached the disk."""
+        self._log: CommitLog | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Open the file, serve until :meth:`stop` or cancellation, empty the queue, close.
@@ -168,6 +195,7 @@ class Journal:
                 await self._serve(conn, task_status)
         finally:
             self.stop()
+            await self._end_log()
             for reader in self._readers:  # before the writer: the last to close folds the WAL in
                 reader.close()
             self._readers.clear()
@@ -187,6 +215,30 @@ class Journal:
             self._stop.set()
             self._queue.put(None)
             self._handed_in.ring()
+            if self._log is not None:
+                self._log.end_soon()
+
+    async def _end_log(self) -> None:
+        if self._log is None:
+            return
+        if self.is_on_loop:
+            self._log.stop()
+            return
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(self._log.stop)
+
+    def await_log(self, log: CommitLog) -> None:
+        """From the next batch on, answer only what the log has too."""
+        self._log = log
+
+    async def settled(self) -> None:
+        """Return once the log has all that can be read now; at once if no log is waited for.
+
+        Raises:
+            Unavailable: that is not known.
+        """
+        if self._log is not None and self._log.behind:
+            await self.commit(_nothing)
 
     async def commit(self, unit: Unit[T]) -> T:
         """Run a unit of work and wait until it is on disk.
@@ -408,6 +460,14 @@ class Journal:
         return batch, True
 
     def _run_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
+        """As :meth:`_commit_batch`; answers wait for the log too, if there is one."""
+        if self._log is None:
+            return self._commit_batch(conn, batch)
+        if self._log.is_over:  # another machine may write: this one may not
+            return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
+        return self._log.commit(partial(self._commit_batch, conn, batch))
+
+    def _commit_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
         """On the writer's thread: nothing is answered before the place of its write is known."""
         if not self.condition.check():
             return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
@@ -452,6 +512,10 @@ def _insist(act: Callable[[], T]) -> T:
 def _stay(_: Callable[[], None]) -> trio.lowlevel.Abort:
     """A cancellation has to wait."""
     return trio.lowlevel.Abort.FAILED
+
+
+def _nothing(_: sqlite3.Connection) -> None:
+    """A unit that writes nothing: those before it are settled when it is answered."""
 
 
 def _probe(conn: sqlite3.Connection) -> None:

@@ -104,11 +104,14 @@ def restore(
     stamp: Callable[[], Stamp],
     progress: backup.Progress,
     shown_by: Path | None = None,
+    goes_on: bool = False,
 ) -> RestoreReport:
     """Replace ``database`` with the backup ``source``. Call it in a thread.
 
     Args:
         shown_by: the database that shows what became of messages since; None: the present one.
+        goes_on: the backup has all that was answered and tried: it is as after a crash, and
+            nothing in it ends.
 
     Raises:
         StorageUnusable: the reason; the database is unchanged.
@@ -132,8 +135,12 @@ def restore(
                 raise UncleanBackup(source, before.faults)
             with closing(SetAside(shown_by or database, conn)) as set_aside:
                 settling = _Settling(conn, set_aside, resend_pending=resend_pending)
-                settling.run(stamp, progress)
-                paused = restored_mailings.pause(conn, set_aside)
+                if goes_on:
+                    settling.leave()
+                    paused = RestoredMailings(0, 0, 0)
+                else:
+                    settling.run(stamp, progress)
+                    paused = restored_mailings.pause(conn, set_aside)
             held = tuple(restore_hold.held(conn))
             former = heads.end_of(database)
             conn.execute("begin immediate")
@@ -209,9 +216,17 @@ class _Settling:
         self._resends = resend_pending
         self.counts: Counter[str] = Counter()
 
+    def leave(self) -> None:
+        """Change nothing: the service goes on as after a crash."""
+        self.counts["kept"] = self._open()
+
+    def _open(self) -> int:
+        query = "SELECT count(*) FROM message WHERE status IN (0, 1)"
+        (total,) = self._conn.execute(query).fetchone()
+        return int(total)
+
     def run(self, stamp: Callable[[], Stamp], progress: backup.Progress) -> None:
-        conn = self._conn
-        (total,) = conn.execute("SELECT count(*) FROM message WHERE status IN (0, 1)").fetchone()
+        conn, total = self._conn, self._open()
         done = last = 0
         while True:
             progress("settling messages", done, total)

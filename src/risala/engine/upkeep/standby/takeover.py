@@ -61,6 +61,8 @@ class TakeoverReport:
     unknown."""
     entries_behind: int | None
     """Ledger entries that the primary had then and the copy does not; None: unknown."""
+    has_all: bool
+    """Every answer had waited for the copy: it has all of them, and all that was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,10 @@ class Takeover:
             position = follow()  # its last pieces
             assert position is not None
             interim_lease.check()
-            restored = self._restore(resend_pending, before)
-            behind_ms, entries = self._behind(before, position)
-            now_ms = self.clock.now_ms()
-            taken = TakeoverReport(restored, position, now_ms, mine, behind_ms, entries)
+            has_all = not leaves_out_damaged and self.copy.store.is_awaited(position.generation)
+            restored = self._restore(resend_pending, before, has_all=has_all)
+            behind, now_ms = self._behind(before, position), self.clock.now_ms()
+            taken = TakeoverReport(restored, position, now_ms, mine, *behind, has_all)
             self._write_down(taken, primary_is_dead=primary_is_dead)
             interim_lease.check()
         if mine is not None:
@@ -193,7 +195,9 @@ class Takeover:
             self.progress(what, int(span_s - left_s), int(span_s))
             self.sleep(min(LOOK_S, left_s))
 
-    def _restore(self, resend_pending: bool, before: SendLease | None) -> RestoreReport:
+    def _restore(
+        self, resend_pending: bool, before: SendLease | None, *, has_all: bool
+    ) -> RestoreReport:
         settled = self.copy.file.with_name("takeover.db")
         self.copy.settled(settled)
         is_last = _is_as_released(settled, before)
@@ -206,6 +210,7 @@ class Takeover:
                 stamp=lambda: Stamp(self.clock.now_ms()),
                 progress=self.progress,
                 shown_by=settled if is_last else None,
+                goes_on=has_all,
             )
         finally:
             backup.remove(settled)
@@ -239,6 +244,7 @@ class Takeover:
                 "held": taken.restored.held,
                 "epoch": None if taken.lease is None else taken.lease.epoch,
                 "primaryDeclaredDead": primary_is_dead,
+                "hasAll": taken.has_all,
             },
             always=True,
         )

@@ -330,6 +330,7 @@ def _payload(taken: TakeoverReport) -> dict[str, Any]:
         "sinceMs": _since_ms(taken),
         "behindMs": taken.behind_ms,
         "entriesBehind": taken.entries_behind,
+        "hasAll": taken.has_all,
         **restored.payload(taken.restored),
         "epoch": None if taken.lease is None else taken.lease.epoch,
         "clean": taken.restored.audit.clean,
@@ -345,6 +346,11 @@ def _tell(taken: TakeoverReport) -> None:
     output.said(
         f"This machine has the database as of {moment}. Start the service here with `risala serve`."
     )
+    if taken.has_all:
+        click.echo("Nothing that was answered is missing: each answer had waited for the copy.")
+        if taken.restored.kept:
+            click.echo(f"{output.counted(taken.restored.kept, 'open message')}: they go on.")
+        return
     since_ms = _since_ms(taken)
     ago = "" if since_ms is None else f", {since_ms / 1000:.0f} s ago by the clock here"
     click.echo(f"Everything that the primary did after that moment is lost{ago}.")

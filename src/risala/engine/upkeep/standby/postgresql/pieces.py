@@ -16,7 +16,7 @@ import psycopg
 
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.directory import write_whole
-from risala.engine.journal.shipping.piece_store import Fenced
+from risala.engine.journal.shipping.piece_store import Fenced, Spoilt
 from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
 from risala.engine.journal.upkeep import backup
 from risala.engine.upkeep.standby.lease import LeaseMemory
@@ -50,21 +50,42 @@ INSERT INTO risala_standby.piece
     (installation, generation, number, epoch, at, before, sha256, data)
 SELECT %(installation)s, %(generation)s, %(number)s, epoch, %(at)s, %(before)s, %(sha256)s, %(data)s
 FROM held
+WHERE %(number)s = 1 OR EXISTS (
+    SELECT 1 FROM risala_standby.piece
+    WHERE installation = %(installation)s AND generation = %(generation)s
+        AND number = %(number)s - 1 AND sha256 = %(before)s
+)
 RETURNING 1
 """
+"""A server that a failover has brought may lack the piece before: then this one is of no use."""
 _PUBLISH: Final = """
-INSERT INTO risala_standby.shipped (installation, generation, sha256, number, at)
-SELECT %(installation)s, %(generation)s, %(sha256)s, %(number)s, %(at)s FROM held
+INSERT INTO risala_standby.shipped (installation, generation, sha256, number, at, awaited)
+SELECT %(installation)s, %(generation)s, %(sha256)s, %(number)s, %(at)s, %(awaited)s FROM held
 ON CONFLICT (installation) DO UPDATE SET
     generation = excluded.generation, sha256 = excluded.sha256, number = excluded.number,
-    at = excluded.at
+    at = excluded.at, awaited = excluded.awaited
 RETURNING pg_notify(%(channel)s, %(installation)s)
 """
 _NOTE: Final = """
 UPDATE risala_standby.shipped SET number = %(number)s, at = %(at)s
 FROM held WHERE installation = %(installation)s AND generation = %(generation)s
+    AND EXISTS (
+        SELECT 1 FROM risala_standby.piece
+        WHERE installation = %(installation)s AND generation = %(generation)s
+            AND number = %(number)s
+    )
 RETURNING pg_notify(%(channel)s, %(installation)s)
 """
+"""So a server that has lost pieces is noticed though nothing is written."""
+_AWAITED: Final = """
+, marked AS (
+    UPDATE risala_standby.shipped SET awaited = %(awaited)s
+    FROM held WHERE installation = %(installation)s
+    RETURNING 1
+)
+SELECT 1 FROM held
+"""
+"""Before the first whole copy there is nothing to mark."""
 _TIDY: Final = """
 DELETE FROM risala_standby.generation USING held
 WHERE installation = %(installation)s AND name NOT IN (
@@ -79,6 +100,14 @@ SELECT 1 FROM risala_standby.generation WHERE installation = %(installation)s AN
 _HAS_PIECE: Final = """
 SELECT 1 FROM risala_standby.piece
 WHERE installation = %(installation)s AND generation = %(name)s AND number = %(number)s
+"""
+_SAME: Final = """
+SELECT sha256 FROM risala_standby.piece
+WHERE installation = %(installation)s AND generation = %(name)s AND number = %(number)s
+"""
+_IS_AWAITED: Final = """
+SELECT awaited FROM risala_standby.shipped
+WHERE installation = %(installation)s AND generation = %(name)s
 """
 _SHIPPED: Final = """
 SELECT generation, sha256, number, at FROM risala_standby.shipped
@@ -134,8 +163,20 @@ class PostgresqlPieces:
         given = {name: getattr(piece, name) for name in EncodedPiece.__slots__}
         self._write(_ADD, given)
 
-    def publish(self, current: Current, shipped: Shipped) -> None:
+    def has(self, piece: EncodedPiece) -> bool:
+        row = self._one(_SAME, name=piece.generation, number=piece.number)
+        if row is None:
+            return False
+        if row != (piece.sha256,):
+            raise Spoilt(f"{self} has another piece of the number {piece.number}.")
+        # It is visible even if the server was told not to wait for its replica: a later commit that
+        # has waited shows that the replica has it too.
+        self.note(Shipped(piece.generation, piece.number, piece.at))
+        return True
+
+    def publish(self, current: Current, shipped: Shipped, *, awaited: bool = False) -> None:
         given = {"sha256": current.sha256, "number": shipped.number, "at": shipped.at}
+        given["awaited"] = awaited
         self._write(_PUBLISH, {**given, "generation": current.generation, "channel": CHANNEL})
         with suppress(OSError):  # the next generation tidies too
             self._write(_TIDY, {}, may_be_none=True)
@@ -143,6 +184,12 @@ class PostgresqlPieces:
     def note(self, shipped: Shipped) -> None:
         given = {"number": shipped.number, "at": shipped.at, "channel": CHANNEL}
         self._write(_NOTE, {**given, "generation": shipped.generation})
+
+    def mark_awaited(self, *, awaited: bool) -> None:
+        self._write(_AWAITED, {"awaited": awaited})
+
+    def is_awaited(self, generation: str) -> bool:
+        return self._one(_IS_AWAITED, name=generation) == (True,)
 
     def is_spoilt(self, generation: str, number: int) -> bool:
         if self._one(_IS_THERE, name=generation) is None:
@@ -213,7 +260,7 @@ class PostgresqlPieces:
             return
         is_mine = f"{_HELD}{_MINE}".encode()
         if self._session.run(lambda conn: conn.execute(is_mine, all_given).fetchone()) is not None:
-            raise OSError(f"{self} no longer has what was shipped. It begins again.")
+            raise Spoilt(f"{self} no longer has what was shipped. It begins again.")
         raise Fenced(
             f"Another machine has taken the lease {mine.epoch}: PostgreSQL takes nothing more from "
             f"this one."

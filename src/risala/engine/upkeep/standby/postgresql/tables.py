@@ -73,7 +73,11 @@ CREATE TABLE risala_standby.shipped (
     at bigint NOT NULL
 );
 """
-_STEPS: Final = (_TABLES,)
+_AWAITED: Final = """
+-- Whether every answer has waited for the pieces since: then a takeover misses none of them.
+ALTER TABLE risala_standby.shipped ADD COLUMN awaited boolean NOT NULL DEFAULT false;
+"""
+_STEPS: Final = (_TABLES, _AWAITED)
 """What brings the tables from each version to the next; those that have run never change."""
 VERSION: Final = len(_STEPS)
 """Of the tables."""

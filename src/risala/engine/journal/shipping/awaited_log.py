@@ -1,0 +1,229 @@
+"""The log that answers wait for: what the writer commits is in a store of another machine first.
+
+The writer's thread commits a batch, reads what SQLite has committed, and waits; a thread of the
+log's own (:mod:`risala.engine.journal.shipping.log_sender`) puts it into the store. While one batch
+is away the next one gathers, so that batches grow with the load. A batch that waits is on this
+machine's disk and not answered. Whoever asked may be told that the outcome is unknown
+(:mod:`risala.engine.actors.answer_window`); the batch goes on as soon as the store has it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.shipping import wal
+from risala.engine.journal.shipping.lateness import Lateness
+from risala.engine.journal.shipping.log_sender import AGAIN_S, PIECES_BYTES_MAX, LogSender
+from risala.engine.journal.shipping.log_status import LogStatus, LogWaits
+from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
+from risala.engine.journal.shipping.written_pages import WrittenPages
+from risala.engine.journal.store.transaction import Done, in_doubt
+from risala.engine.model.clock import Clock
+
+LAST_S: Final = 3.0
+"""Seconds that a stop waits for the log."""
+
+
+class LogMode(Enum):
+    BEFORE_ANSWER = "before_answer"
+    ASYNC = "async"
+    """Answers do not wait, by an operator's order."""
+
+
+class OrderRefused(Exception):
+    """The store does not take an order; ``str()`` says why."""
+
+
+class AwaitedLog:
+    """See the module's text. The writer's thread calls :meth:`commit`; all else is for any."""
+
+    def __init__(
+        self,
+        database: Path,
+        store: PieceStore,
+        copies: PieceStore,
+        clock: Clock,
+        *,
+        answer_wait_s: float,
+        every_s: float,
+        again_s: float = AGAIN_S,
+        pieces_bytes_max: int = PIECES_BYTES_MAX,
+        span_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``copies`` is another way to the same store, for what takes long: orders go there too."""
+        self.answer_wait_s = answer_wait_s
+        self._span_s = span_s
+        self._pages = WrittenPages(database)
+        self._changed = threading.Condition()
+        """Guards the mode, the end, and how far the store has come."""
+        self._mode = LogMode.BEFORE_ANSWER
+        self._held = 0
+        self._ends_s: float | None = None
+        self._is_over = False
+        self._lateness = Lateness(answer_wait_s)
+        self._waits = LogWaits()
+        self.behind = False
+        """Something may be written that the store does not have."""
+        self._sender = LogSender(
+            database,
+            self._pages,
+            (store, copies),
+            clock,
+            self._reached,
+            lambda: self._mode is LogMode.BEFORE_ANSWER,
+            every_s=every_s,
+            again_s=again_s,
+            pieces_bytes_max=pieces_bytes_max,
+            span_s=span_s,
+        )
+
+    def commit(self, write: Callable[[], Done]) -> Done:
+        """Write a batch, and return what came of it once the store has it.
+
+        On the writer's thread. If the service stops meanwhile, its outcome is unknown.
+        """
+        began_s = self._span_s()
+        self._lateness.begin(began_s)
+        try:
+            with self._pages.writing:
+                self.behind = True
+                done = write()
+                mark = self._read(done)
+            self._sender.wake()
+            is_held = self._wait(mark)
+        finally:
+            now_s = self._span_s()
+            self._lateness.end(now_s)
+        self.behind = not is_held
+        if done.commits:
+            self._waits.add(now_s - began_s)
+        return done if is_held else in_doubt(done)
+
+    def _read(self, done: Done) -> int:
+        """Read what the batch has written; its mark."""
+        try:
+            mark = self._pages.read()
+        except (wal.Gap, sqlite3.Error, OSError) as error:
+            return self._sender.doubt(str(error))
+        if done.doubts:
+            return self._sender.doubt("a commit to this machine's disk is in doubt")
+        return mark
+
+    def _wait(self, mark: int) -> bool:
+        """Until the store has this, or answers do not wait; False: the end came first."""
+        with self._changed:
+            while self._held < mark and self._mode is LogMode.BEFORE_ANSWER:
+                left_s = None if self._ends_s is None else self._ends_s - self._span_s()
+                if self._is_over or (left_s is not None and left_s <= 0):
+                    return False
+                self._changed.wait(left_s)
+        return True
+
+    def _reached(self, mark: int | None) -> None:
+        """The sender's report: up to where the store has it. None: it takes nothing more."""
+        with self._changed:
+            if mark is None:
+                self._is_over = True
+            else:
+                self._held = max(self._held, mark)
+            self._changed.notify_all()
+
+    # -- who looks
+
+    @property
+    def is_over(self) -> bool:
+        """The store takes nothing more from this machine, which then may write nothing."""
+        return self._is_over
+
+    @property
+    def waits(self) -> bool:
+        """Whether answers wait."""
+        return self._mode is LogMode.BEFORE_ANSWER
+
+    @property
+    def is_late(self) -> bool:
+        """Whether what is waited for now should have been there."""
+        return self.waits and self._lateness.is_late(self._span_s())
+
+    @property
+    def refuses(self) -> bool:
+        """Whether new work is refused at once, until the store answers."""
+        return self.waits and self._lateness.refuses(self._span_s())
+
+    def status(self) -> LogStatus:
+        """All that is known of it, without asking the store."""
+        sent, now_s = self._sender.progress(), self._span_s()
+        behind = self._pages.mark - self._held
+        is_whole = behind == 0 and sent.chain is not None
+        return LogStatus(
+            mode=self._mode.value,
+            awaited=sent.awaited,
+            generation=None if sent.chain is None else sent.chain.generation,
+            number=0 if sent.chain is None else sent.chain.number,
+            pieces_behind=behind,
+            behind_s=0.0 if is_whole else max(0.0, now_s - sent.complete_s),
+            late=self._lateness.late(now_s),
+            refuses=self.refuses,
+            failing=sent.failing,
+            room_bytes=sent.room_bytes,
+            waits=self._waits.copy(),
+        )
+
+    # -- begin, orders, end
+
+    def start(self, fenced: Callable[[str], object]) -> None:
+        """Begin with a whole copy.
+
+        Args:
+            fenced: told when the store takes nothing more from this machine, with the reason.
+        """
+        self._sender.start(fenced)
+
+    def wait_whole(self) -> None:
+        """Return once a whole copy stands, or the end has come. Call it in a thread."""
+        self._sender.wait_whole()
+
+    def go_async(self) -> None:
+        """Let answers go without waiting, once the store has the mark that they do. In a thread.
+
+        Raises:
+            OrderRefused: the store has not taken the mark, and answers go on waiting: a takeover
+                would rely on that.
+        """
+        try:
+            self._sender.mark_async(self.answer_wait_s)
+        except (OSError, Fenced) as error:
+            raise OrderRefused(str(error)) from error
+        with self._changed:
+            self._mode = LogMode.ASYNC
+            self._changed.notify_all()
+
+    def go_before_answer(self) -> None:
+        """Let answers wait again. The store is told once it has all that was written before."""
+        with self._changed:
+            self._mode = LogMode.BEFORE_ANSWER
+        self._sender.wake()
+
+    def end_soon(self) -> None:
+        """The service stops: what waits for the log waits :data:`LAST_S` at most."""
+        with self._changed:
+            if self._ends_s is None:
+                self._ends_s = self._span_s() + LAST_S
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End, after :data:`LAST_S` at most: then what the store does not have is not waited
+        for."""
+        with self._changed:
+            self._changed.wait_for(self._has_all, LAST_S)
+        self._reached(None)
+        self._sender.stop(LAST_S)
+
+    def _has_all(self) -> bool:
+        return self._is_over or self._held >= self._pages.mark
