@@ -12,8 +12,9 @@ from proofs.guards.mailings import GUARDS as _MAILINGS
 from proofs.guards.money import GUARDS as _MONEY
 from proofs.guards.outside import GUARDS as _OUTSIDE
 from proofs.guards.people import GUARDS as _PEOPLE
+from proofs.guards.secrets import GUARDS as _SECRETS
 
 GUARDS: Final[tuple[Guard, ...]] = (
     *(*_MONEY, *_DELIVERY, *_DOORS, *_PEOPLE, *_OUTSIDE),
-    *(*_HOOKS, *_MAILINGS),
+    *(*_HOOKS, *_MAILINGS, *_SECRETS),
 )

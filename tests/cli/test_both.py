@@ -391,6 +391,10 @@ ROWS = (
     Row("plugins", (), (("plugins", list), ("faults", []))),
     Row("audit", (), (("clean", True),)),
     Row("rotate-key", ("--at-once",), (("since", str), ("oldUntil", None))),
+    Row("secrets show", (), (("keys.0", str), ("secrets", list), ("lost", []))),
+    Row("secrets export-key", ("{file}",), (("key", str), ("path", "{file}"))),
+    Row("secrets import-key", ("{sealing}",), (("key", str), ("former", list))),
+    Row("secrets rotate", ("--forget-old",), (("key", str), ("former", []))),
     Row(
         "audit-log",
         ("--org", "{org}", "--operation", "topup"),
@@ -509,6 +513,9 @@ class World:
         names["backup"] = str(directory / "backup")
         if "backup" in needed:
             assert self.run("backup", names["backup"]).exit_code == 0
+        if "sealing" in needed:
+            names["sealing"] = str(directory / "sealing")
+            assert self.run("secrets", "export-key", names["sealing"]).exit_code == 0
         return names
 
     async def _make_key(reached: session.GatewaySession, names: dict[str, str]) -> None:

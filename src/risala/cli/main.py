@@ -52,6 +52,7 @@ _PLACES: Final = {
     "retention": _UPKEEP + "retention:retention",
     "kept": _UPKEEP + "account_data:account_data",
     "rotate-key": _UPKEEP + "server_key:rotate_key",
+    "secrets": _UPKEEP + "secrets:secrets",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",
     "standby": _UPKEEP + "standby.command:standby",

@@ -25,6 +25,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.shipping.status import ShippingStatus
+from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.mailings.mailings import MailingService
@@ -207,6 +208,7 @@ class Services:
     preparing: Preparing
     birth: Birth
     server_keys: ServerKeys
+    sealing: SealingKeys
     mailings: MailingService
     mail_tables: MailTables
     pages: ConsolePages = field(default_factory=dict)

@@ -33,7 +33,17 @@ BUILT_IN: Final = frozenset(
             "mailing",
         ),
         *("member", "message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
-        *("retention", "rotate-key", "route", "send", "sender", "serve", "simulate", "tail"),
+        *(
+            "retention",
+            "rotate-key",
+            "route",
+            "secrets",
+            "send",
+            "sender",
+            "serve",
+            "simulate",
+            "tail",
+        ),
         "text",
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }

@@ -20,6 +20,7 @@ from risala.engine.model.records import messages
 from risala.engine.model.records.carriers import rereading
 from risala.engine.model.records.paying.ledger import TOP_UP
 from risala.engine.model.records.people import members, organizations, users
+from risala.engine.model.records.upkeep import sealed
 from risala.http.first_run import ending
 from risala.http.first_run.ending import FirstRunEnd, Report, Stage, StageKind
 from risala.http.first_run.questions import TRIAL
@@ -122,6 +123,8 @@ class Finish:
             message_id, status = await self._message(session, answers, organization_id)
         else:
             self._tell(StageKind.ODD, ending.NO_PHONE)
+        if (await session.ask(sealed.SHOW)).value.exported_at is None:
+            self._tell(StageKind.ODD, ending.EXPORT_KEY)
         link = (await session.ask(users.SIGN_IN, email=operator, operator=True)).value
         path = urlsplit(link.url).path
         local = link.url if self.child is None else f"{self.child.url}{path}"

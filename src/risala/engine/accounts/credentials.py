@@ -128,9 +128,14 @@ class Credentials:
         return known.admitted
 
     def signer(self, credential_id: str) -> bytes | None:
-        """What signs calls for a credential; None: they are not signed, or it is revoked."""
+        """What signs calls for a credential; None: they are not signed, or it is revoked.
+
+        Raises:
+            SecretLost: it cannot be opened.
+        """
         known = self._known.get(credential_id) or self._read(credential_id)
-        return None if known is None else known.proof.signer
+        sealed = None if known is None else known.proof.signer
+        return None if sealed is None else self._stored.signer(credential_id, sealed)
 
     async def changed(self) -> None:
         """Return once one was revoked or an organization changed: check the open sessions then."""

@@ -40,6 +40,7 @@ from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import (
     organizations,
     plugins,
+    sealing_key,
     server_key,
     system,
     trail,
@@ -98,6 +99,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         system,
         plugins,
         server_key,
+        sealing_key,
         sessions,
         verify,
         service,

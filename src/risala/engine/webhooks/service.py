@@ -22,7 +22,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.webhooks import DeliveryRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.errors import Draining, SecretLost, Unavailable
 from risala.engine.model.records.webhooks import WebhookAttempt
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
@@ -39,6 +39,11 @@ STORAGE_RETRY_S: Final = 1.0
 STOP_S: Final = 3.0
 """Seconds that a stop waits for answers; an attempt that is cut short is repeated after the next
 start."""
+_SEALED: Final = (
+    "The secret that signs cannot be opened: its sealing key is missing. Make a new secret, or ask"
+    " the operator to bring the key back."
+)
+"""For the owner of an endpoint, in the log of its deliveries."""
 AGENT: Final = f"Risala/{__version__}"
 
 
@@ -156,7 +161,10 @@ class Webhooks:
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
             now_ms = self._have.clock.now_ms()
+            attempt = self._have.deliveries.opened(attempt)
             return await self._have.outbound.post(_call(attempt, now_ms))
+        except SecretLost:
+            return ReceiverFault("SECRET_LOST", _SEALED)
         except Exception:
             # A bug of ours in one delivery must not block the others: that delivery is tried again,
             # as if the endpoint had failed.

@@ -23,9 +23,11 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.sealed.resealing import sealed_in
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
@@ -116,6 +118,7 @@ class Foundation:
     credentials: Credentials
     requests: RequestLog
     server_keys: ServerKeys
+    sealing: SealingKeys
     supervisor: Supervisor
     answers: AnswerWindow
 
@@ -145,9 +148,10 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
     count_in(settings.service.currency)
     path = Path(settings.storage.data_dir) / DATABASE
     await bring_over(path, seams.clock, inline=seams.inline_journal)
+    sealing = SealingKeys(path.parent)
     journal = Journal(
         path,
-        migrate=migrate_in(settings.service.currency, migrate),
+        migrate=sealed_in(sealing, migrate_in(settings.service.currency, migrate)),
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,
         page_cache_mb=settings.storage.page_cache_mb,
@@ -160,9 +164,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
             async with trio.open_nursery() as inner:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
-                store = Store.open(journal)
-                store.sealing.ring()  # makes the key, or says that it cannot be read
-                stored = Repositories.open(store)
+                stored = Repositories.open(Store.open(journal, sealing))
                 clock, ids = seams.clock, seams.ids
                 home = settings.plan.home
                 accounts = Accounts(stored.organizations, stored.keys, clock, ids, home.time_zone)
@@ -181,6 +183,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         credentials,
                         requests,
                         server_keys,
+                        sealing,
                         supervisor,
                         AnswerWindow(),
                     )

@@ -136,6 +136,7 @@ async def open_intake(
                 outside.plugin_faults,
             ),
             server_keys=core.server_keys,
+            sealing=core.sealing,
             mailings=mailings,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,

@@ -36,6 +36,10 @@ SENDER_REFUSED: Final = N_(
     " contract."
 )
 NOT_ARRIVED: Final = N_("The SMS did not arrive.")
+EXPORT_KEY: Final = N_(
+    "Keep a copy of the key that opens the stored secrets, apart from the backups:"
+    " risala secrets export-key FILE."
+)
 FAILED: Final = N_("It did not work.")
 
 

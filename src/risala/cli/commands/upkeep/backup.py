@@ -29,24 +29,34 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("file", type=_FILE)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option(
+    "--to-key",
+    "to_keys",
+    multiple=True,
+    metavar="AGE1…",
+    help="Encrypt it for this public key of age; several times: for each of them.",
+)
 @common
-def backup(options: Options, file: Path, force: bool) -> None:
+def backup(options: Options, file: Path, force: bool, to_keys: tuple[str, ...]) -> None:
     """Write a checked copy of the database to FILE, also while the service runs.
 
     FILE.sha256 beside it has its checksum: keep both files together.
 
-    It does not include the settings and the server's key: keep copies of them elsewhere. It does
-    not include the key of the audit trail either: a copy of that one belongs nowhere else.
+    It does not include the settings, the server's key and the sealing key: keep copies of them
+    elsewhere. With --to-key FILE is encrypted, and the two keys are in it too. The key of the audit
+    trail never is: a copy of that one belongs nowhere else.
 
     \b
-    Example: risala backup /var/backups/risala/today.db
+    Examples:
+      risala backup /var/backups/risala/today.db
+      risala backup today.age --to-key age1…
     """
     from risala.engine.journal.upkeep import checksum
 
     settings = options.data_settings()
     if file.exists() and not force:
         raise CommandRefused(f"{file} already exists. Use --force to overwrite it.")
-    report = _back_up(settings, file, options)
+    report = _back_up(settings, file, to_keys, options)
     payload = {
         "path": str(report.path),
         "sizeBytes": report.size_bytes,
@@ -58,16 +68,21 @@ def backup(options: Options, file: Path, force: bool) -> None:
             f"Wrote {file}: {report.size_bytes / 1e6:.1f} MB, {_totals(report.audit)}. "
             f"SQLite finds no fault in it; its checksum is in {checksum.beside(file).name}."
         )
+        if to_keys:
+            output.said("It is encrypted, and has the server's key and the sealing key in it.")
     _tell_faults(report.audit, f"{file} is an exact copy, but its books do not agree")
 
 
-def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
+def _back_up(
+    settings: Settings, file: Path, to_keys: tuple[str, ...], options: Options
+) -> BackupReport:
     import trio
 
     from risala.cli.reach import session
     from risala.engine.journal.store.presence import missing
     from risala.engine.journal.upkeep import backup_note
     from risala.engine.journal.upkeep.backup import back_up
+    from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.upkeep.service import BackupNote
@@ -86,7 +101,10 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
                 raise CommandRefused(f"There is no database in {settings.storage.data_dir} yet.")
             with progress.shown(quiet=options.json) as shown:
                 # Not abandoned when cancelled: the thread notices that in `shown`, and ends.
-                work, begun_at = partial(back_up, database, file, shown), SystemClock().now_ms()
+                begun_at = SystemClock().now_ms()
+                work = partial(back_up, database, file, shown)
+                if to_keys:
+                    work = partial(back_up_encrypted, database, file, to_keys, shown)
                 try:
                     report = await trio.to_thread.run_sync(work)
                 except StorageUnusable as error:
@@ -124,9 +142,20 @@ async def _refuse_of_the_ill(service: Service) -> None:
     is_flag=True,
     help="Restore even if the books do not agree or the checksum differs.",
 )
+@click.option(
+    "--identity",
+    type=_FILE,
+    metavar="KEYFILE",
+    help="The file with the secret key of age that opens an encrypted backup.",
+)
 @common
 def restore(
-    options: Options, file: Path | None, decision: str | None, resend_pending: bool, force: bool
+    options: Options,
+    file: Path | None,
+    decision: str | None,
+    resend_pending: bool,
+    force: bool,
+    identity: Path | None,
 ) -> None:
     """Replace the database with the backup FILE while the service is stopped.
 
@@ -139,6 +168,7 @@ def restore(
     \b
     Examples:
       risala restore /var/backups/risala/today.db
+      risala restore today.age --identity key.txt
       risala restore --held
     """
     if (file is None) is (decision is None):
@@ -146,7 +176,7 @@ def restore(
     if file is None:
         _decide(options, str(decision))
     else:
-        _put_back(options, file, resend_pending, force)
+        _put_back(options, file, resend_pending, force, identity)
 
 
 def _decide(options: Options, decision: str) -> None:
@@ -167,11 +197,14 @@ def _decide(options: Options, decision: str) -> None:
         output.said(f"{count} ended and refunded.")
 
 
-def _put_back(options: Options, file: Path, resend_pending: bool, force: bool) -> None:
+def _put_back(
+    options: Options, file: Path, resend_pending: bool, force: bool, identity: Path | None
+) -> None:
     settings = options.data_settings(creates=True)
     if not file.is_file():
         raise CommandRefused(f"There is no file {file}.")
-    report = _restore(settings, file, resend_pending, force, options)
+    _refuse_mismatch(file, identity)
+    report = _restore(settings, file, resend_pending, force, options, identity)
     payload = {
         "path": str(report.database),
         "setAside": None if report.set_aside is None else str(report.set_aside),
@@ -182,6 +215,16 @@ def _put_back(options: Options, file: Path, resend_pending: bool, force: bool) -
     if not output.show(options.json, payload):
         _tell_restored(file, report)
     _tell_faults(report.audit, "It is restored, but its books do not agree")
+
+
+def _refuse_mismatch(file: Path, identity: Path | None) -> None:
+    from risala.engine.journal.upkeep.encrypted.age_file import is_encrypted
+
+    if is_encrypted(file) is (identity is not None):
+        return
+    if identity is None:
+        raise CommandRefused(f"{file} is encrypted. Give the key's file: --identity KEYFILE.")
+    raise CommandRefused(f"{file} is not encrypted. Leave --identity out.")
 
 
 def _tell_restored(file: Path, report: RestoreReport) -> None:
@@ -197,11 +240,17 @@ def _tell_restored(file: Path, report: RestoreReport) -> None:
 
 
 def _restore(
-    settings: Settings, file: Path, resend_pending: bool, force: bool, options: Options
+    settings: Settings,
+    file: Path,
+    resend_pending: bool,
+    force: bool,
+    options: Options,
+    identity: Path | None,
 ) -> RestoreReport:
     import trio
 
     from risala.cli.reach import session
+    from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
     from risala.engine.journal.upkeep.restore import restore
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
@@ -218,8 +267,9 @@ def _restore(
             if service is not None:
                 raise CommandRefused("The service is running. Stop it, then restore.")
             with progress.shown(quiet=options.json) as shown:
+                how = restore if identity is None else partial(restore_encrypted, identity)
                 work = partial(
-                    restore,
+                    how,
                     file,
                     settings.storage.data_dir / DATABASE,
                     resend_pending=resend_pending,

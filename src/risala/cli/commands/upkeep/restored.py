@@ -10,13 +10,14 @@ import click
 from risala.cli.show import output
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.restored import HeldMessage
+from risala.engine.model.records.upkeep.sealed import LostSecret
 
 if TYPE_CHECKING:
     from risala.engine.journal.upkeep.restore import RestoreReport
     from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 
 SHOWN_MAX: Final = 20
-"""Held messages printed after a restore; `risala restore --held` has all."""
+"""Held messages, or lost secrets, printed after a restore; a command has all of them."""
 
 
 def payload(report: RestoreReport) -> dict[str, Any]:
@@ -31,6 +32,7 @@ def payload(report: RestoreReport) -> dict[str, Any]:
         "heldMessages": [to_json(each) for each in report.held_first],
         "mailingsPaused": report.mailings.paused,
         "rowsLeftOut": report.mailings.rows_left_out,
+        "lostSecrets": [to_json(each) for each in report.lost],
     }
 
 
@@ -47,6 +49,7 @@ def tell(report: RestoreReport) -> None:
         if count:
             click.echo(f"{output.counted(count, 'message')} {words}")
     tell_mailings(report.mailings)
+    tell_lost(report.lost)
     if report.held:
         tell_held(report.held_first[:SHOWN_MAX])
         output.warned(
@@ -67,6 +70,22 @@ def tell_mailings(found: RestoredMailings) -> None:
             f"Nobody knows of {output.counted(found.unknown, 'mailing')} what was sent since the "
             "backup. People may get a second message if it goes on."
         )
+
+
+def tell_lost(lost: Sequence[LostSecret]) -> None:
+    """Name the secrets that cannot be opened, and how each is made again."""
+    if not lost:
+        return
+    output.table(
+        ("Cannot be opened", "Of", "Sealed by", "To make it again"),
+        ((each.purpose, each.id, each.key or "?", each.remedy) for each in lost[:SHOWN_MAX]),
+        empty="Every secret can be opened.",
+    )
+    output.warned(
+        f"{output.counted(len(lost), 'secret')} cannot be opened: their sealing key is not here. "
+        "Start the service and bring it back with `risala secrets import-key FILE`, or make them "
+        "again. `risala secrets show` lists them all."
+    )
 
 
 def tell_held(messages: Sequence[HeldMessage]) -> None:

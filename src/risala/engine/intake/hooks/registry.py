@@ -19,7 +19,7 @@ from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
-from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.errors import Invalid, NotFound, SecretLost
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.hooks import NUMBERS_MAX, AddressedHook, Hook, MadeHook
@@ -27,6 +27,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.rules.hooks.hook_request import HookFault
 from risala.engine.rules.hooks.presets import CUSTOM, Preset, custom_preset, preset
 from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of
+from risala.engine.rules.secrets.sealing import SecretPurpose
 from risala.engine.rules.webhooks.signatures import new_secret
 
 REMEMBERED_MAX: Final = 10_000
@@ -47,11 +48,18 @@ class KnownHook:
     hook: Hook
     preset: Preset
     principal: Principal
-    secrets: HookSecrets
+    secrets: HookSecrets | None
+    """None: they cannot be opened."""
     old_until: int | None
 
     def secrets_at(self, now_ms: int) -> HookSecrets:
-        """Those that prove a caller at this time."""
+        """Those that prove a caller at this time.
+
+        Raises:
+            SecretLost: they cannot be opened: nobody can prove anything.
+        """
+        if self.secrets is None:
+            raise SecretLost(SecretPurpose.HOOK_SECRET, self.hook.id)
         if self.old_until is None or now_ms < self.old_until:
             return self.secrets
         return HookSecrets(self.secrets.current)
@@ -103,7 +111,10 @@ class HookRegistry:
             allowed_addresses=None if allowed is None else ranges_of(allowed),
             face=FACE,
         )
-        stored = self._stored.secrets(hook_id)
+        try:
+            stored = self._stored.secrets(hook_id)
+        except SecretLost:  # not remembered: the key may come back
+            return KnownHook(found, program, principal, None, None)
         proved_by = HookSecrets(stored.secret, stored.old_secret)
         known = self._known[hook_id] = KnownHook(
             found, program, principal, proved_by, stored.old_until

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts import (
     accounts,
@@ -13,6 +16,11 @@ from risala.engine.journal.accounts import (
 )
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.accounts import Proof
+from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records.hooks import Hook, StoredSecrets
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,32 @@ class CredentialRepository:
     credential = read(credentials.credential)
     proof = read(credentials.proof)
     of_organization = read(credentials.of_organization)
-    add = audited_command(credentials.add)
+
+    def signer(self, credential_id: str, sealed: bytes) -> bytes:
+        """What signs calls for a credential, of its stored proof.
+
+        Raises:
+            SecretLost: it cannot be opened.
+        """
+        purpose = SecretPurpose.CREDENTIAL_SIGNER
+        return self._store.sealing.unseal(purpose, credential_id, sealed.decode("latin-1"))
+
+    async def add(
+        self, by: AuditEntry | None, credential: CompatCredential, proof: Proof
+    ) -> CompatCredential:
+        """Store a credential; what signs for it is sealed.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: the name is taken, or the organization has too many.
+        """
+        if proof.signer is not None:
+            purpose = SecretPurpose.CREDENTIAL_SIGNER
+            sealed = self._store.sealing.seal(purpose, credential.id, proof.signer)
+            proof = replace(proof, signer=sealed.encode())
+        unit = partial(credentials.add, credential=credential, proof=proof)
+        return await self._store.commit(unit, by)
+
     revoke = audited_command(credentials.revoke)
     touch = command(credentials.touch)
 
@@ -93,12 +126,69 @@ class HookRepository:
     _store: Store
 
     hook = read(hooks.hook)
-    secrets = read(hooks.secrets)
+
+    def secrets(self, hook_id: str) -> StoredSecrets:
+        """What proves the callers of a hook.
+
+        Raises:
+            NotFound: the id is unknown.
+            SecretLost: it cannot be opened.
+        """
+        found = hooks.secrets(self._store.reader, hook_id)
+        return replace(
+            found,
+            secret=self._opened(hook_id, found.secret),
+            old_secret=(
+                None if found.old_secret is None else self._opened(hook_id, found.old_secret)
+            ),
+        )
+
+    def _opened(self, hook_id: str, sealed: bytes) -> bytes:
+        purpose = SecretPurpose.HOOK_SECRET
+        return self._store.sealing.unseal(purpose, hook_id, sealed.decode("latin-1"))
+
+    def _sealed(self, hook_id: str, secret: bytes) -> bytes:
+        return self._store.sealing.seal(SecretPurpose.HOOK_SECRET, hook_id, secret).encode()
+
     of_organization = read(hooks.of_organization)
     storms = read(hooks.storms)
-    add = audited_command(hooks.add)
+
+    async def add(self, by: AuditEntry | None, hook: Hook, secret: bytes) -> Hook:
+        """Store a hook; what is kept of its secret is sealed.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: the organization has too many.
+        """
+        unit = partial(hooks.add, hook=hook, secret=self._sealed(hook.id, secret))
+        return await self._store.commit(unit, by)
+
+    async def rotate(
+        self,
+        by: AuditEntry | None,
+        hook_id: str,
+        secret: bytes,
+        last4: str,
+        old_until: int | None,
+    ) -> Hook:
+        """Give a hook a new secret, which is sealed.
+
+        Args:
+            old_until: until when the present one works too; None: it ends now.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        unit = partial(
+            hooks.rotate,
+            hook_id=hook_id,
+            secret=self._sealed(hook_id, secret),
+            last4=last4,
+            old_until=old_until,
+        )
+        return await self._store.commit(unit, by)
+
     change = audited_command(hooks.change)
-    rotate = audited_command(hooks.rotate)
     delete = audited_command(hooks.delete)
     touch = command(hooks.touch)
     take_alert = command(hooks.take_alert)

@@ -34,6 +34,7 @@ from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRep
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 
@@ -74,6 +75,7 @@ class Repositories:
     callbacks: CallbackRepository
     messages: MessageRepository
     message_lists: MessageListRepository
+    sealed: SealedRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
     factors: FactorRepository
@@ -115,6 +117,7 @@ class Repositories:
             callbacks=CallbackRepository(store),
             messages=MessageRepository(store),
             message_lists=MessageListRepository(store),
+            sealed=SealedRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
             factors=FactorRepository(store),

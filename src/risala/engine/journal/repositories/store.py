@@ -44,9 +44,11 @@ class Store:
     _scans: trio.CapacityLimiter = field(default_factory=_limiter)
 
     @classmethod
-    def open(cls, journal: Journal) -> Store:
-        """The store of a journal that runs."""
-        return cls(journal, journal.reader(), SealingKeys(journal.path.parent))
+    def open(cls, journal: Journal, sealing: SealingKeys | None = None) -> Store:
+        """The store of a journal that runs; its sealing keys are beside the database, unless they
+        are given."""
+        keys = sealing or SealingKeys(journal.path.parent)
+        return cls(journal, journal.reader(), keys)
 
     async def commit(self, unit: Unit[T], by: AuditEntry | None = None) -> T:
         """Commit a unit of work, with its line of the audit trail if it has an entry.

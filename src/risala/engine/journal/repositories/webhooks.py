@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from risala.dataclass import dataclass
@@ -10,14 +12,20 @@ from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.sealed.columns import header_of
 from risala.engine.journal.webhooks import deliveries, endpoints, history, outbox
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.webhooks import (
     DisabledNotice,
+    Endpoint,
+    EndpointValue,
+    WebhookAttempt,
     WebhookDelivery,
 )
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +45,73 @@ class EndpointRepository:
 
     # -- commands
 
-    add = audited_command(endpoints.add)
-    change = audited_command(endpoints.change)
+    async def add(self, by: AuditEntry | None, new: Endpoint, secret: str) -> Endpoint:
+        """Store a new endpoint; its secret and the values of its headers are sealed.
+
+        Raises:
+            Conflict: the organization has as many as it may.
+        """
+        sealed = replace(new, headers=self._sealed(new.id, new.headers))
+        unit = partial(endpoints.add, new=sealed, secret=self._sealed_secret(new.id, secret))
+        return await self._store.commit(unit, by)
+
+    async def change(
+        self,
+        by: AuditEntry | None,
+        endpoint_id: str,
+        values: Mapping[str, EndpointValue],
+        now_ms: int,
+    ) -> Endpoint:
+        """Set fields of an endpoint; the values of its headers are sealed.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        headers = values.get("headers")
+        if isinstance(headers, Mapping):
+            values = {**values, "headers": self._sealed(endpoint_id, headers)}
+        unit = partial(endpoints.change, endpoint_id=endpoint_id, values=values, now_ms=now_ms)
+        return await self._store.commit(unit, by)
+
+    async def rotate(
+        self,
+        by: AuditEntry | None,
+        endpoint_id: str,
+        secret: str,
+        now_ms: int,
+        *,
+        at_once: bool,
+    ) -> Endpoint:
+        """Sign by a new secret, which is sealed; by the old one too for 24 hours, unless it is to
+        end ``at_once``.
+
+        Raises:
+            NotFound: the id is unknown.
+            Conflict: the secret before the present one still signs.
+        """
+        unit = partial(
+            endpoints.rotate,
+            endpoint_id=endpoint_id,
+            secret=self._sealed_secret(endpoint_id, secret),
+            now_ms=now_ms,
+            at_once=at_once,
+        )
+        return await self._store.commit(unit, by)
+
     set_enabled = audited_command(endpoints.set_enabled)
-    rotate = audited_command(endpoints.rotate)
     delete = audited_command(endpoints.delete)
     owe_test = audited_command(outbox.trial_event)
+
+    def _sealed_secret(self, endpoint_id: str, secret: str) -> str:
+        purpose = SecretPurpose.WEBHOOK_SECRET
+        return self._store.sealing.seal(purpose, endpoint_id, secret.encode())
+
+    def _sealed(self, endpoint_id: str, headers: Mapping[str, str]) -> dict[str, str]:
+        seal, purpose = self._store.sealing.seal, SecretPurpose.WEBHOOK_HEADER
+        return {
+            name: seal(purpose, header_of(endpoint_id, name), value.encode())
+            for name, value in headers.items()
+        }
 
     async def owe_notice(self, notice: DisabledNotice, operator: str | None, now_ms: int) -> int:
         """Owe the mails of a notice, which is settled by that; returns how many they are.
@@ -109,6 +178,27 @@ class DeliveryRepository:
     last_seq = read(deliveries.last_seq)
     after = read(deliveries.after)
     first_due = read(deliveries.first_due)
+
+    def opened(self, attempt: WebhookAttempt) -> WebhookAttempt:
+        """The attempt with its secrets and headers in the clear, as :meth:`begin` does not give it.
+
+        Raises:
+            SecretLost: a secret of the endpoint cannot be opened.
+        """
+        unseal, endpoint_id = self._store.sealing.unseal, attempt.endpoint_id
+        return replace(
+            attempt,
+            secrets=tuple(
+                unseal(SecretPurpose.WEBHOOK_SECRET, endpoint_id, each).decode()
+                for each in attempt.secrets
+            ),
+            headers={
+                name: unseal(
+                    SecretPurpose.WEBHOOK_HEADER, header_of(endpoint_id, name), value
+                ).decode()
+                for name, value in attempt.headers.items()
+            },
+        )
 
     # -- commands
 

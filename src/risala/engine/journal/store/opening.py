@@ -108,6 +108,7 @@ def _prepare(conn: sqlite3.Connection, path: Path, page_cache_mb: int) -> None:
     for pragma in (
         "synchronous = full",
         "foreign_keys = on",
+        "secure_delete = on",  # what is deleted or changed leaves no rest in its page
         f"journal_size_limit = {_WAL_LIMIT_BYTES}",
         f"cache_size = -{page_cache_mb * 1024}",
     ):

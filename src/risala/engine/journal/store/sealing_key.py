@@ -48,6 +48,11 @@ class SealingKeys:
     def __repr__(self) -> str:
         return "<SealingKeys ***>"
 
+    @property
+    def are_there(self) -> bool:
+        """Whether there is a key already: nothing is made to find out."""
+        return bool(self._given) or self._ring is not None or self._path.exists()
+
     def ring(self) -> SealingRing:
         """The present keys; one is made (0600) if there is none.
 

@@ -19,6 +19,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
+from risala.engine.journal.sealed import resealing
 from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import (
@@ -29,6 +30,7 @@ from risala.engine.journal.store.opening import (
     sqlite_sentence,
 )
 from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.upkeep import (
     backup,
     checksum,
@@ -46,6 +48,7 @@ from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.model.records.upkeep.restored import HeldMessage
+from risala.engine.model.records.upkeep.sealed import LostSecret
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
@@ -81,6 +84,8 @@ class RestoreReport:
     audit: AuditReport
     checked: bool
     """The backup has a checksum, and it is right."""
+    lost: tuple[LostSecret, ...]
+    """Secrets in it that no sealing key here opens."""
 
 
 class AlteredBackup(StorageUnusable):
@@ -142,6 +147,7 @@ def restore(
                     settling.run(stamp, progress)
                     paused = restored_mailings.pause(conn, set_aside)
             held = tuple(restore_hold.held(conn))
+            gone = tuple(resealing.lost(conn, SealingKeys(database.parent)))
             former = heads.end_of(database)
             conn.execute("begin immediate")
             aside.runs(conn)  # the mark in the backup is from another time
@@ -171,6 +177,7 @@ def restore(
         mailings=paused,
         audit=after,
         checked=checked,
+        lost=gone,
     )
 
 

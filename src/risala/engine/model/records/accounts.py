@@ -48,6 +48,7 @@ class Proof:
     salt: bytes | None = field(repr=False)
     """None: the hash is a plain one."""
     signer: bytes | None = field(repr=False)
+    """Sealed, once it is stored."""
 
 
 @dataclass(frozen=True, slots=True)

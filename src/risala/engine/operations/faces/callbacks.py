@@ -24,7 +24,7 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Draining, NotFound, Unavailable
+from risala.engine.model.errors import Draining, NotFound, SecretLost, Unavailable
 from risala.engine.model.events import CallToMake, EventType, OwedCall
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
@@ -208,7 +208,10 @@ class CompatCallbacks:
         credential = self._credential(credential_id)
         if credential is None or credential.revoked_at is not None:
             return None
-        signer = self._have.credentials.signer(credential_id)
+        try:
+            signer = self._have.credentials.signer(credential_id)
+        except SecretLost as error:
+            return ReceiverFault("SECRET_LOST", str(error))
         sign = _unsigned if signer is None else partial(_signed, signer)
         call = self._call(attempt, sign)
         if call is None:

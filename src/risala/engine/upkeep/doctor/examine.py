@@ -10,7 +10,7 @@ import shutil
 
 from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
-from risala.engine.upkeep.doctor import database, machine, running
+from risala.engine.upkeep.doctor import database, machine, running, sealed
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
 
 
@@ -33,6 +33,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         *machine.smpp(patient.smpp_server),
         *machine.tls_keys(patient.tls_keys),
         *machine.audit_key(patient.data_dir),
+        *sealed.sealed_secrets(patient.data_dir),
     ]
     if patient.running and patient.upgrading is None:
         checks += running.service_findings(patient)

@@ -1,0 +1,1 @@
+"""Repositories of what keeps the data as a whole."""

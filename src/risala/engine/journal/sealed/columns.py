@@ -1,0 +1,94 @@
+"""The columns that hold sealed secrets: what a rotation seals anew, and what a lost key costs.
+
+A secret that is added gets its line here, and nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Final, TypeAlias
+
+from risala.dataclass import dataclass
+from risala.engine.rules.secrets.sealing import SecretPurpose
+
+Stored: TypeAlias = str | bytes
+"""What a column has: text, or the same text as octets."""
+Change: TypeAlias = Callable[[SecretPurpose, str, str], str]
+"""Makes another text of a stored one, by its purpose and by what it is bound to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    table: str
+    column: str
+    purpose: SecretPurpose
+    remedy: str
+    """The command that makes the secret anew; ``{}`` stands for the id of its row."""
+    by_name: bool = False
+    """It holds JSON, names with one sealed value each, as headers are."""
+    key: str = "id"
+    """The column that names the row."""
+
+    def changed(self, identity: str, stored: Stored, change: Change) -> Stored:
+        """The column with each text in it changed."""
+        if self.by_name:
+            values = {
+                name: change(self.purpose, header_of(identity, name), value)
+                for name, value in json.loads(stored).items()
+            }
+            return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+        # Octets of an older version are any octets: Latin-1 has a character for each of them.
+        text = stored if isinstance(stored, str) else stored.decode("latin-1")
+        made = change(self.purpose, identity, text)
+        return made if isinstance(stored, str) else made.encode("latin-1")
+
+    def texts(self, identity: str, stored: Stored) -> Iterator[tuple[str, str]]:
+        """Each text in the column, after what it is bound to."""
+        if self.by_name:
+            for name, value in json.loads(stored).items():
+                yield header_of(identity, name), value
+        else:
+            yield identity, stored if isinstance(stored, str) else stored.decode("latin-1")
+
+
+def header_of(endpoint_id: str, name: str) -> str:
+    """What the value of an endpoint's header is bound to: it fits under no other name."""
+    return f"{endpoint_id} {name}"
+
+
+COLUMNS: Final = (
+    SealedColumn(
+        "webhook_endpoints",
+        "secret",
+        SecretPurpose.WEBHOOK_SECRET,
+        "risala webhook rotate {} --at-once",
+    ),
+    SealedColumn(
+        "webhook_endpoints",
+        "previous_secret",
+        SecretPurpose.WEBHOOK_SECRET,
+        "risala webhook rotate {} --at-once",
+    ),
+    SealedColumn(
+        "webhook_endpoints",
+        "headers",
+        SecretPurpose.WEBHOOK_HEADER,
+        "risala webhook update {} --header 'NAME: VALUE'",
+        by_name=True,
+    ),
+    SealedColumn("hooks", "secret", SecretPurpose.HOOK_SECRET, "risala hook rotate {}"),
+    SealedColumn("hooks", "old_secret", SecretPurpose.HOOK_SECRET, "risala hook rotate {}"),
+    SealedColumn(
+        "face_credentials",
+        "signer",
+        SecretPurpose.CREDENTIAL_SIGNER,
+        "risala credential revoke {}, and make another one",
+    ),
+    SealedColumn(
+        "factors",
+        "seed",
+        SecretPurpose.TOTP_SEED,
+        "risala user reset-factors EMAIL, of whose app it is ({})",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Backups that only a key elsewhere opens."""

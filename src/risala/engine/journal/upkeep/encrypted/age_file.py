@@ -1,0 +1,205 @@
+"""Files in the age format (age-encryption.org/v1): several files in one, for some public keys.
+
+Inside is a tar archive, so that ``age -d`` and ``tar`` open it without Risala. Both ways stream: a
+chunk is in memory, whatever the size.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+from risala.engine.model.errors import StorageUnusable
+
+MAGIC: Final = b"age-encryption.org/v1\n"
+"""How each such file begins."""
+IDENTITY_BYTES_MAX: Final = 65_536
+"""Of a file of identities: a handful of lines."""
+_SECRET: Final = "AGE-SECRET-KEY-"  # noqa: S105 -- how an identity begins
+_CHUNK: Final = 1 << 20
+
+
+class WrongIdentity(StorageUnusable):
+    """The file was not encrypted for these identities."""
+
+
+def is_encrypted(path: Path) -> bool:
+    """Whether a file is in the age format."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def recipients_of(keys: Sequence[str]) -> list[Any]:
+    """Those who can open a file: public keys, ``age1…``.
+
+    Raises:
+        StorageUnusable: one of them is no such key, or the library is missing.
+    """
+    age = _library()
+    found = []
+    for key in keys:
+        try:
+            found.append(age.x25519.Recipient.from_str(key))
+        except age.RecipientError as error:
+            raise StorageUnusable(
+                f"{key!r} is no public key of age. One begins with `age1`; `age-keygen` prints it."
+            ) from error
+    return found
+
+
+def identities_in(path: Path) -> list[Any]:
+    """The secret keys in a file, as ``age-keygen`` writes it.
+
+    Raises:
+        StorageUnusable: it has none, or cannot be read.
+    """
+    age = _library()
+    try:
+        with open(path, encoding="ascii") as file:
+            lines = [line.strip() for line in file.read(IDENTITY_BYTES_MAX).splitlines()]
+        found = [age.x25519.Identity.from_str(line) for line in lines if line.startswith(_SECRET)]
+    except (OSError, UnicodeDecodeError) as error:
+        raise StorageUnusable(f"{path} cannot be read.") from error
+    except age.IdentityError as error:
+        raise StorageUnusable(f"A key in {path} is damaged: copy the whole line.") from error
+    if not found:
+        raise StorageUnusable(f"{path} has no key. A line in it begins with `{_SECRET}1`.")
+    return found
+
+
+def encrypt(
+    files: Mapping[str, Path], target: Path, recipients: Sequence[Any], tell: Callable[[int], None]
+) -> None:
+    """Write some files, by their names inside, into an encrypted one.
+
+    Args:
+        tell: called often with the octets that have been read; what it raises ends the work.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    age = _library()
+
+    def pack(into: IO[bytes]) -> None:
+        with tarfile.open(fileobj=into, mode="w|", bufsize=_CHUNK) as archive:
+            done = 0
+            for name, path in files.items():
+                with open(path, "rb") as file:
+                    info = archive.gettarinfo(arcname=name, fileobj=file)
+                    info.uid = info.gid = 0
+                    info.uname = info.gname = ""
+                    archive.addfile(info, _Counted(file, tell, done))
+                    done += info.size
+
+    with open(target, "wb") as out:
+        _piped(pack, lambda source: age.encrypt_io(source, out, recipients))
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def decrypt(
+    source: Path, identities: Sequence[Any], folder: Path, names: frozenset[str]
+) -> dict[str, Path]:
+    """Unpack an encrypted file into a folder; returns the files by their names inside.
+
+    Nothing of it counts before this returns: the end of the file proves that it is whole.
+
+    Args:
+        names: those that are wanted; others are passed over.
+
+    Raises:
+        WrongIdentity: it was not encrypted for these identities.
+        StorageUnusable: it is damaged or cut, or cannot be written here.
+    """
+    age, found = _library(), dict[str, Path]()
+
+    def unpack(source: IO[bytes]) -> None:
+        with tarfile.open(fileobj=source, mode="r|", bufsize=_CHUNK) as archive:
+            for info in archive:
+                content = archive.extractfile(info) if info.isreg() else None
+                if content is not None and info.name in names and info.name not in found:
+                    found[info.name] = folder / info.name
+                    _copy(content, folder / info.name)
+        while source.read(_CHUNK):
+            pass  # to the end: the last chunk has to be right too
+
+    with open(source, "rb") as file:
+        try:
+            _piped(lambda out: age.decrypt_io(file, out, identities), unpack)
+        except age.DecryptError as error:
+            raise WrongIdentity(
+                f"This key does not open {source}: it is for another one."
+            ) from error
+        except (OSError, tarfile.TarError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or "it is damaged or cut short"
+            raise StorageUnusable(f"{source} cannot be unpacked: {reason}.") from error
+    return found
+
+
+def _library() -> Any:  # noqa: ANN401 -- without types of its own
+    try:
+        # Imported here: it is optional, and only a backup or a restore needs it.
+        import pyrage
+    except ImportError as error:
+        raise StorageUnusable(
+            "Encrypted backups need one more package: `pip install 'risala[encrypted-backup]'`."
+        ) from error
+    return pyrage
+
+
+class _Counted:
+    """A file that says how far it was read."""
+
+    def __init__(self, file: IO[bytes], tell: Callable[[int], None], before: int) -> None:
+        self._file = file
+        self._tell = tell
+        self._done = before
+
+    def read(self, count: int = -1, /) -> bytes:
+        found = self._file.read(count)
+        self._done += len(found)
+        self._tell(self._done)
+        return found
+
+
+def _piped(produce: Callable[[IO[bytes]], object], consume: Callable[[IO[bytes]], object]) -> None:
+    """Let a thread produce what this one consumes. An error of the producer is raised here, and
+    counts before one of the consumer, which may only have missed the rest."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with open(write_end, "wb", buffering=_CHUNK) as into:
+                produce(into)
+        except BaseException as error:  # noqa: BLE001 -- raised below, by the other thread
+            raised.append(error)
+
+    thread = threading.Thread(target=run, name="risala-age", daemon=True)
+    thread.start()
+    try:
+        with open(read_end, "rb", buffering=_CHUNK) as source:
+            consume(source)
+    except Exception:
+        thread.join()
+        if not raised or isinstance(raised[0], BrokenPipeError):
+            raise
+    thread.join()
+    if raised:
+        raise raised[0]
+
+
+def _copy(content: IO[bytes], path: Path) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    with open(os.open(path, flags, 0o600), "wb") as out:
+        while chunk := content.read(_CHUNK):
+            out.write(chunk)
+        out.flush()
+        os.fsync(out.fileno())

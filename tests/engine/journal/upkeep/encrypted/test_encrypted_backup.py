@@ -1,0 +1,191 @@
+"""Encrypted backups: only their key opens them, they have the keys of the service in them, and what
+is damaged, cut or for somebody else changes nothing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import subprocess
+import sys
+import tarfile
+from contextlib import closing
+from pathlib import Path
+
+import pyrage
+import pytest
+
+from risala.engine.journal.sealed.resealing import lost, sealed_in
+from risala.engine.journal.store.opening import open_reader, open_writer
+from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.store.sealing_key import SealingKeys
+from risala.engine.journal.store.server_key import ServerKeys
+from risala.engine.journal.upkeep import checksum
+from risala.engine.journal.upkeep.encrypted import age_file
+from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
+from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
+from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.records.messages import Stamp
+
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "v1.0.db.gz"
+MIB = 1 << 20
+
+
+def silent(*_: object) -> None:
+    pass
+
+
+class Keeper:
+    """Somebody with a key of age, in a file."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        identity = pyrage.x25519.Identity.generate()
+        self.public, self.file = str(identity.to_public()), folder / f"{name}.txt"
+        self.file.write_text(f"# created: today\n# public key: {self.public}\n{identity}\n")
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A data directory with an upgraded database and both keys."""
+    folder = tmp_path / "data"
+    folder.mkdir(0o700)
+    path = folder / "risala.db"
+    path.write_bytes(gzip.decompress(FIXTURE.read_bytes()))
+    path.chmod(0o600)
+    with closing(open_writer(path, sealed_in(SealingKeys(folder, {}), migrate))):
+        pass
+    ServerKeys(folder, {})
+    (folder / "audit.key").write_text("ab" * 32)
+    return folder
+
+
+@pytest.fixture
+def keeper(tmp_path):
+    return Keeper(tmp_path, "keeper")
+
+
+@pytest.fixture
+def backup(home, tmp_path, keeper):
+    target = tmp_path / "today.age"
+    back_up_encrypted(home / "risala.db", target, [keeper.public], silent)
+    return target
+
+
+def put_back(source: Path, identity: Path, folder: Path):
+    options = {"resend_pending": False, "even_unclean": False, "progress": silent}
+    return restore_encrypted(
+        identity, source, folder / "risala.db", stamp=lambda: Stamp(1_800_000_000_000), **options
+    )
+
+
+def test_on_another_machine_it_brings_the_keys_and_every_secret_opens(
+    tmp_path, home, backup, keeper
+):
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    report = put_back(backup, keeper.file, other)
+    assert report.checked
+    assert report.lost == ()
+    for name in ("server.key", "sealing.key"):
+        assert (other / name).read_bytes() == (home / name).read_bytes()
+        assert (other / name).stat().st_mode & 0o777 == 0o600
+    assert not (other / "audit.key").exists()
+    with closing(open_reader(other / "risala.db")) as conn:
+        assert list(lost(conn, SealingKeys(other, {}))) == []
+    assert sorted(each.name for each in other.iterdir() if each.is_dir()) == []
+
+
+def test_a_machine_with_keys_keeps_its_own_and_opens_both(tmp_path, backup, keeper):
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    own, server = SealingKeys(other, {}).ring().newest, ServerKeys(other, {}).ring().newest
+    assert put_back(backup, keeper.file, other).lost == ()
+    assert SealingKeys(other, {}).ring().newest == own
+    assert len(SealingKeys(other, {}).ring().keys) == 2
+    assert ServerKeys(other, {}).ring().newest == server
+
+
+def test_each_of_several_keys_opens_it_and_it_is_for_its_owner_alone(tmp_path, home):
+    people = [Keeper(tmp_path, name) for name in ("one", "two")]
+    target = tmp_path / "today.age"
+    back_up_encrypted(home / "risala.db", target, [each.public for each in people], silent)
+    assert target.stat().st_mode & 0o777 == 0o600
+    for each in people:
+        opened = io.BytesIO()
+        pyrage.decrypt_io(
+            io.BytesIO(target.read_bytes()), opened, age_file.identities_in(each.file)
+        )
+        opened.seek(0)
+        with tarfile.open(fileobj=opened) as archive:
+            assert archive.getnames() == ["risala.db", "server.key", "sealing.key"]
+
+
+def test_a_wrong_key_gives_one_sentence_and_changes_nothing(tmp_path, home, backup):
+    before = sorted((each.name, each.stat().st_size) for each in home.iterdir())
+    with pytest.raises(StorageUnusable, match="it is for another one") as refused:
+        put_back(backup, Keeper(tmp_path, "stranger").file, home)
+    assert str(refused.value).count(".") <= 2
+    assert sorted((each.name, each.stat().st_size) for each in home.iterdir()) == before
+
+
+@pytest.mark.parametrize("how", ["cut", "changed at its end", "changed in its middle", "longer"])
+def test_what_is_damaged_is_refused_whole(tmp_path, home, backup, keeper, how):
+    octets = bytearray(backup.read_bytes())
+    if how == "cut":
+        del octets[-70_000:]
+    elif how == "longer":
+        octets += b"x"
+    else:
+        octets[-5 if how == "changed at its end" else len(octets) // 2] ^= 1
+    backup.write_bytes(octets)
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    with pytest.raises(StorageUnusable):
+        put_back(backup, keeper.file, other)
+    assert list(other.iterdir()) == []
+
+
+def test_nothing_plain_is_beside_it_and_its_checksum_is_right(home, backup):
+    assert backup.read_bytes().startswith(age_file.MAGIC)
+    assert b"SQLite format 3" not in backup.read_bytes()
+    assert checksum.expected(backup) == checksum.of_file(backup, silent)
+    assert [each.name for each in backup.parent.iterdir() if "partial" in each.name] == []
+    assert [each.name for each in home.iterdir() if each.is_dir()] == []
+
+
+def test_a_key_that_is_none_is_said_before_anything_is_done(tmp_path, home):
+    with pytest.raises(StorageUnusable, match="is no public key of age"):
+        back_up_encrypted(home / "risala.db", tmp_path / "b.age", ["age1abc"], silent)
+    assert not (tmp_path / "b.age").exists()
+    for text, words in (("", "has no key"), ("AGE-SECRET-KEY-1XX\n", "is damaged")):
+        (tmp_path / "k").write_text(text)
+        with pytest.raises(StorageUnusable, match=words):
+            age_file.identities_in(tmp_path / "k")
+
+
+def test_a_large_file_passes_through_a_small_memory(tmp_path):
+    """Both ways, in a process of its own, whose peak is measured."""
+    source = tmp_path / "large"
+    with open(source, "wb") as file:
+        file.truncate(192 * MIB)
+    script = f"""
+import resource
+from pathlib import Path
+from risala.engine.journal.upkeep.encrypted import age_file
+import pyrage
+peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+me, folder = pyrage.x25519.Identity.generate(), Path({str(tmp_path)!r})
+small = folder / "small"
+small.write_bytes(b"x")
+them, heard = [me.to_public()], lambda done: None
+age_file.encrypt({{"large": small}}, folder / "s.age", them, heard)
+before = peak()
+age_file.encrypt({{"large": folder / "large"}}, folder / "l.age", them, heard)
+found = age_file.decrypt(folder / "l.age", [me], folder / "out", frozenset(["large"]))
+assert found["large"].stat().st_size == {192 * MIB}
+print(peak() - before)
+"""
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(
+        (sys.executable, "-c", script), capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 32 * 1024, "in KiB"
