@@ -88,8 +88,8 @@ class _Engine:
 
     def organization(self, principal: Principal, /) -> Organization:
         return Organization(
-            *("org_1", "Shop", "active", 100, "MRU", None, False, False, None, None, None, None),
-            *(None, "Africa/Nouakchott", NOW_MS),
+            *("org_1", "Shop", "active", 100, "MRU", None, False, False, False, None, None, None),
+            *(None, None, "Africa/Nouakchott", NOW_MS),
         )
 
     async def send(

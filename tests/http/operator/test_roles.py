@@ -14,7 +14,12 @@ from web_browser import Reader
 
 pytestmark = pytest.mark.slow
 GUARDED = [route for route in ROUTES if route.access is PageAccess.OPERATOR]
-OWN = {"/operator/account", "/operator/account/sign-out", "/operator/again"}
+SECURITY = "/operator/account/security"
+OWN = {
+    *("/operator/account", "/operator/account/sign-out", "/operator/again"),
+    *("/operator/account/fresh", SECURITY),
+    *(f"{SECURITY}/{page}" for page in ("app", "passkey", "remove", "codes")),
+}
 """Pages of one's own account and one's own forms, for every operator."""
 LESSER = [role for role in OperatorRole if role is not OperatorRole.ADMINISTRATOR]
 
