@@ -54,7 +54,7 @@ world: $(VENV)/.stamp-dev ## play one history and print it: PLAN="SEED …", as 
 
 soak: worlds kills timing steady ## run all that takes long: histories, kills, timing, a steady hour
 
-.PHONY: worlds world tamperings
+.PHONY: worlds world tamperings pair
 RIG := RISALA_TESTS_EXEC=1 PYTHONPATH=.:tests/support nice $(BIN)/python -m
 KILLS ?= 200
 tamperings: $(VENV)/.stamp-dev ## tamper with audit trails a thousand times, and check a million lines
@@ -62,6 +62,9 @@ tamperings: $(VENV)/.stamp-dev ## tamper with audit trails a thousand times, and
 
 kills: $(VENV)/.stamp-dev ## kill the real process under load from all kinds of callers; KILLS=… sets how often
 	KILLS=$(KILLS) $(RIG) proofs.crashes $(ARGS)
+
+pair: $(VENV)/.stamp-dev ## strike two machines and a PostgreSQL with its replica, as root; KILLS=… sets how often
+	KILLS=$(KILLS) $(RIG) proofs.pair $(ARGS)
 
 MINUTES ?= 60
 life: $(VENV)/.stamp-dev ## stop the service, reload, freeze it, start it with a long queue, load it for an hour; MINUTES=…
