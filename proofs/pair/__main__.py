@@ -103,6 +103,7 @@ def _rows(rig: Rig, span_s: float) -> list[tuple[str, str]]:
         ("missing, later than the moment that the takeover names", f"{tally.late}"),
         ("asked again after that, and sent by both", f"{tally.window}"),
         ("only at an old primary, and listed", f"{rig.aside['messages']}"),
+        ("calls to sync that failed", f"{rig.syncs_failed}"),
     ]
     takeovers = [each.outage_s for each in struck if each.taken_over]
     if takeovers:

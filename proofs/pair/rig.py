@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import trio
 
-from bad_machine import built
+from bad_machine import Call, built
 from patience import HANG_S
 from processes import Process
 from proofs.pair.books import PairTally, Phones, hold_books, missing, open_messages, sent_by_two
@@ -112,6 +112,7 @@ class Rig:
     phones: Phones = field(default_factory=Phones)
     aside: Counter[str] = field(default_factory=Counter)
     version: str = ""
+    syncs_failed: int = 0
 
     async def run(self, kills: int) -> None:
         """
@@ -307,4 +308,5 @@ class Rig:
     def _books(self) -> None:
         self._read_phones()
         given = (self.customers.asked, self.lost, self.phones, self.tally)
+        self.syncs_failed = sum(each.bad.hits(Call.SYNC) for each in self.machines)
         hold_books(self.primary.data / "risala.db", *given)

@@ -450,6 +450,7 @@ NOT_HERE = {
     "standby status",
     "standby takeover",
     "standby rejoin",
+    "standby try",
     "tail",
 }
 """They are no questions to a service; tests of their own run them."""

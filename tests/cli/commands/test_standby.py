@@ -14,6 +14,7 @@ from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.wal import WalPart, WalPlace
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.upkeep.standby.copy_trial import NAME, last_trial, trial_finding
 
 
 @pytest.fixture
@@ -60,6 +61,30 @@ def test_a_primary_that_was_not_seen_any_more_may_have_gone_on(take):
     assert "as of 1970-01-01 00:01:12.000 UTC" in told.output
     assert "s ago by the clock here." in told.output
     assert "may have continued" in told.output
+
+
+@pytest.mark.slow
+def test_a_copy_is_tried_and_the_doctor_tells(tmp_path, shipped):
+    data = tmp_path / "data"
+
+    def tried():
+        return CliRunner().invoke(cli, ["standby", "try", str(shipped), "--data", str(data)])
+
+    assert trial_finding(data, 0).state == "warn"
+    told = tried()
+    assert (told.exit_code, "can be restored" in told.output) == (0, True), repr(told.exception)
+    assert [each.name for each in data.iterdir()] == [NAME], "nothing of it stays"
+    found = last_trial(data)
+    assert found is not None
+    assert found.copy_of == 72_000
+    assert trial_finding(data, found.at).state == "ok"
+    assert "50 days ago" in trial_finding(data, found.at + 50 * 86_400_000).text
+    piece = pieces.file_of(shipped, "one", 2)
+    piece.write_bytes(piece.read_bytes()[:-4])
+    told = tried()
+    assert (told.exit_code, "cannot be restored" in told.output) == (1, True)
+    failed = trial_finding(data, found.at)
+    assert (failed.state, "could not be restored" in failed.text) == ("fail", True)
 
 
 class TestWhereTheSettingsSay:

@@ -9,6 +9,7 @@ from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.upkeep.standby.copy_trial import trial_finding
 from risala.engine.upkeep.standby.named_stores import health_of, pieces_of
 
 AGE_WARN_S: Final = 60
@@ -34,8 +35,13 @@ def findings(
     if any(each.state is Grade.FAIL for each in told):
         return told
     is_mounted = section.copy_kind == "directory"
-    given = (pieces_of(section, data_dir), now_ms)
-    return [*told, *finding(*given, running=running, failing=failing, is_mounted=is_mounted)]
+    store = pieces_of(section, data_dir)
+    given = {"running": running, "failing": failing, "is_mounted": is_mounted}
+    told += finding(store, now_ms, **given)
+    # Not before there is anything to try.
+    if running and store is not None and told[-1].state is Grade.OK:
+        told.append(trial_finding(data_dir, now_ms))
+    return told
 
 
 def finding(

@@ -373,8 +373,12 @@ class TestTheDoctor:
         remember(tmp_path, LeaseMemory("a", 1, serves=True))
         ship(places.pieces, database)
         found = self.told(section, tmp_path)
-        assert [each.state for each in found] == [Grade.OK, Grade.WARN, Grade.OK, Grade.OK]
-        server, disk, lease, copy = (each.text for each in found)
+        assert [each.state for each in found] == [
+            *(Grade.OK, Grade.WARN, Grade.OK, Grade.OK),
+            Grade.WARN,
+        ]
+        server, disk, lease, copy, trial = (each.text for each in found)
+        assert "Nobody has tried" in trial
         assert "answers in" in server
         assert "MiB" in server
         assert "fsync = off" in disk

@@ -202,6 +202,23 @@ def status(options: Options, directory: Path | None) -> None:
         )
 
 
+@standby.command("try")
+@_SHIPPED
+@common
+def try_copy(options: Options, directory: Path | None) -> None:
+    """Try whether the copy can be restored, in a temporary directory below the data.
+
+    It needs room there for three times the database. `risala doctor` says what came of it. Exit
+    code 1 if the copy cannot be restored.
+
+    \b
+    Example: risala standby try
+    """
+    from risala.cli.commands.upkeep.standby.rejoin import try_and_tell
+
+    try_and_tell(options, directory)
+
+
 @standby.command("rejoin")
 @_SHIPPED
 @common

@@ -1,7 +1,8 @@
-"""``risala standby rejoin``: the old primary comes back as the standby."""
+"""``risala standby rejoin`` and ``try``: what is not a takeover, and not the watch."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,3 +111,43 @@ def _tell(report: RejoinReport) -> None:
                 click.echo(f"  {output.counted(count, *_KINDS[kind])}")
         click.echo(f"They are listed, with their ids, in {report.listed}")
     click.echo("Next: `risala standby watch --take-over`, or without it to follow only.")
+
+
+def try_and_tell(options: Options, directory: Path | None) -> None:
+    """Try whether the copy can be restored, and say so.
+
+    Raises:
+        CommandRefused: it cannot.
+    """
+    import trio
+
+    from risala.cli.reach import session
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
+    from risala.engine.model.times import iso
+    from risala.engine.upkeep.standby.copy_trial import CopyTrial, try_copy
+    from risala.engine.upkeep.standby.named_stores import pieces_at
+
+    settings = options.data_settings(creates=True)
+    data_dir = settings.storage.data_dir
+
+    async def main() -> CopyTrial:
+        store = pieces_at(settings.standby, data_dir, directory)
+        with progress.shown(quiet=options.json) as shown:
+            work = partial(try_copy, store, data_dir, SystemClock(), shown)
+            return await trio.to_thread.run_sync(work)
+
+    try:
+        found = session.run_async(main)
+    except (StorageUnusable, OSError) as error:
+        raise CommandRefused(str(error)) from error
+    if found.fault is not None:
+        raise CommandRefused(f"The copy cannot be restored: {found.fault}")
+    told = {
+        "copyOf": None if found.copy_of is None else iso(found.copy_of),
+        "sizeBytes": found.size_bytes,
+        "tookS": found.took_s,
+    }
+    if not output.show(options.json, told):
+        mib = found.size_bytes / (1024 * 1024)
+        output.said(f"The copy can be restored: {mib:.1f} MiB in {found.took_s:g} s.")
