@@ -36,8 +36,7 @@ def findings(
         return told
     is_mounted = section.copy_kind == "directory"
     store = pieces_of(section, data_dir)
-    given = {"running": running, "failing": failing, "is_mounted": is_mounted}
-    told += finding(store, now_ms, **given)
+    told += finding(store, now_ms, running=running, failing=failing, is_mounted=is_mounted)
     # Not before there is anything to try.
     if running and store is not None and told[-1].state is Grade.OK:
         told.append(trial_finding(data_dir, now_ms))
