@@ -11,6 +11,8 @@ _SESSIONS: Final = ("engine/people/test_sessions.py", "engine/people")
 _MEMBERS: Final = ("engine/people/test_members.py", "engine/people")
 _LIMITS: Final = ("engine/limits",)
 
+_ROLES: Final = ("engine/operations/test_operator_roles.py", "engine/operations")
+_FOUR_EYES: Final = ("engine/operations/test_four_eyes.py", "engine/operations")
 _FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
 GUARDS: Final = (
     Guard(
@@ -96,6 +98,43 @@ GUARDS: Final = (
         "        if challenge in self._used:\n",
         "        if False:\n",
         ("engine/people/test_passkeys.py",),
+    ),
+    Guard(
+        "An operator does what the role allows, and nothing else.",
+        "engine/rules/roles.py",
+        "    if caller.role is Role.OPERATOR and caller.operator_role not in operators:\n",
+        "    if False:\n",
+        _ROLES,
+    ),
+    Guard(
+        "Whoever asked does not confirm.",
+        "engine/rules/people/four_eyes.py",
+        "    return operator_key(caller) == asked_key or caller.who == asked_by\n",
+        "    return False\n",
+        _FOUR_EYES,
+    ),
+    Guard(
+        "What an operator did alone today counts.",
+        "engine/rules/people/four_eyes.py",
+        "alone + amount >= limit",
+        "amount >= limit",
+        _FOUR_EYES,
+    ),
+    Guard(
+        "What is confirmed is done once.",
+        "engine/journal/people/approvals.py",
+        "    if found.state_at(by.at) is not ApprovalState.PENDING:\n"
+        "        raise Conflict(DECIDED)\n"
+        "    if by.alone",
+        "    if by.alone",
+        _FOUR_EYES,
+    ),
+    Guard(
+        "What changed since it was asked is not confirmed.",
+        "engine/operations/approving/approvals.py",
+        "if weight is None or weight.amount != found.amount or dict(weight.seen) != found.seen:",
+        "if weight is None:",
+        _FOUR_EYES,
     ),
     Guard(
         "A code of the dashboard is tried five times, and then no more.",

@@ -304,6 +304,11 @@ ROWS = (
         ("{user}", "--email", "m{n}@example.com", "--language", "ar"),
         (("email", "m{n}@example.com"), ("language", "ar")),
     ),
+    Row("approval list", (), (("approvals", []),)),
+    *(
+        Row(f"approval {verb}", ("apr_none", *more), alone=1, beside=1, sentence="no request")
+        for verb, more in (("confirm", ("--alone", "on leave")), ("refuse", ("--why", "no")))
+    ),
     Row("user sign-in", ("{user}",), (("kind", "customer"), ("url", str))),
     Row("user delete", ("{user}",), alone=1, beside=1, sentence="needs an owner"),
     Row("user sign-out", ("{user}",), (("ended", 0),)),

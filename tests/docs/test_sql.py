@@ -113,6 +113,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/migrations.py": MIGRATION,
     f"{JOURNAL}/store/schema/accounts.py": MIGRATION,
     f"{JOURNAL}/store/schema/alerts.py": MIGRATION,
+    f"{JOURNAL}/store/schema/approvals.py": MIGRATION,
     f"{JOURNAL}/store/schema/audit.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/compat.py": MIGRATION,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from risala.config.kinds import Section
+from risala.config.kinds import Money, Section
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -48,3 +48,7 @@ class PeopleSection(Section):
     """The most new users of one mail domain."""
     sign_ups_per_hour: Count = 300
     """The most new users in all."""
+    four_eyes_from: Money | None = None
+    """From this sum on, in a day, a second operator confirms what one operator does: top-ups,
+    adjustments and confirmed payments count together. Prices, senders and operators' roles then
+    always need two. Not set: each operator decides alone."""

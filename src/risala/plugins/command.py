@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 BUILT_IN: Final = frozenset(
     {
-        *("adjust", "alerts", "audit", "audit-log", "backup", "carriers", "completion"),
+        *("adjust", "alerts", "approval", "audit", "audit-log", "backup", "carriers", "completion"),
         *(
             "country",
             "credential",

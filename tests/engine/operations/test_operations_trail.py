@@ -22,6 +22,7 @@ from risala.drivers.sinks.page import SinksPage
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
+from risala.engine.journal.people import approvals
 from risala.engine.journal.upkeep import audit_log, exports
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
@@ -29,6 +30,7 @@ from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.records.mailing_rows import SettledRow
 from risala.engine.model.records.mailings import RowFault
+from risala.engine.model.records.people.approvals import ApprovalState, StoredApproval
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import parse
@@ -221,6 +223,7 @@ class World:
             "method": "bankily",
             "payment_id": begun["id"],
             "text_id": "btx_1",
+            "approval_id": "apr_none",
             "balance": "100",
             **dict.fromkeys(("nonce", "but", "host", "origin", "cookie", "answer"), "none"),
             "factor_id": "fac_1",
@@ -282,6 +285,27 @@ class World:
         await commit(lambda conn: payments.change(conn, begun["id"], values))
         self.special["payment_id"] = begun["id"]
 
+    async def _ask_for_approval(self):
+        """A top-up that another operator asked for."""
+        services = self.house.gateway.services
+        approval_id = services.ids.new("apr")
+        given = {"organization_id": self.organization_id, "amount": "7", "reference": approval_id}
+        new = StoredApproval(
+            approval_id,
+            "topup",
+            given,
+            700,
+            self.organization_id,
+            {},
+            "sidi",
+            "usr_sidi",
+            services.recorder.clock.now_ms(),
+            FAR_MS,
+            ApprovalState.PENDING,
+        )
+        await services.recorder.journal.commit(lambda conn: approvals.add(conn, new, ()))
+        self.special["approval_id"] = new.id
+
     async def _ask(self, key_id):
         """A request of the API, by its log."""
         services = self.house.gateway.services
@@ -329,6 +353,8 @@ class World:
             self.special |= {"payment_id": begun["id"], "reference": begun["id"]}
         elif name in ("payment.send_code", "payment.check_payer"):
             await self._owe_payer()
+        elif name in ("approval.confirm", "approval.refuse"):
+            await self._ask_for_approval()
         elif name.startswith("mailing.") and name not in ("mailing.create", "mailing.list"):
             await self._mailing(name.partition(".")[2])
         elif name == "payment.poll":
@@ -473,6 +499,8 @@ class World:
             },
             "payment.confirm": self.of_special("payment_id", "reference"),
             "payment.refuse": self.of_special("payment_id"),
+            "approval.confirm": self.of_special("approval_id"),
+            "approval.refuse": self.of_special("approval_id"),
             "payment.send_code": self.of_special("payment_id"),
             "payment.check_payer": self.of_special("payment_id"),
             "payment.poll": self.of_special("payment_id"),
@@ -565,7 +593,8 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
         given = parse(operation.arguments, world.arguments(name), plan_of(("MR", "SN")))
         leaves = operation.changes or operation.reveals or operation.shows_all(given)
         wanted = 1 if leaves else 0
-        assert [line.action for line in new] == [name] * wanted, name
+        done = "topup" if name == "approval.confirm" else name  # the line is of what is confirmed
+        assert [line.action for line in new] == [done] * wanted, name
         for line in new:
             assert (line.who, line.face, line.role) == (caller.who, caller.face, caller.role)
             if not operation.crosses and not name.startswith(

@@ -70,6 +70,8 @@ FALLS_SHORT = {
     "/operator/account/security/codes": "a factor",
     "/operator/account/security/remove": "a factor",
     "/operator/alerts/<alert_id>/acknowledge": "an alert",
+    "/operator/approvals/<approval_id>/confirm": "what another operator asked for",
+    "/operator/approvals/<approval_id>/refuse": "what another operator asked for",
     "/operator/carriers/<carrier>/ask": "a line that takes commands",
     "/operator/carriers/changes": "a file of settings",
     "/operator/organizations/<organization_id>/countries": "a country abroad that is served",

@@ -74,6 +74,10 @@ class AuditEntry:
     """Written even if nothing else is: the operation's effect is elsewhere."""
     version: int | None = None
     """The object's version as the editor saw it; None: not given."""
+    approval_id: str | None = None
+    """The request of another operator that this confirms, in the same transaction."""
+    alone: str | None = None
+    """Why its asker confirms it; None: somebody else does."""
 
 
 @dataclass(frozen=True, slots=True)

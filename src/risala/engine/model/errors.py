@@ -18,6 +18,7 @@
     │   ├── SpendCapReached        the organization's cap of the day is in the way   402
     │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
     │   └── Conflict               the thing is not in a state that allows it        409 (operator)
+    │       └── ApprovalNeeded     another operator must confirm it
     ├── FactorNeeded               a person has to set up a second factor first
     ├── NotFresh                   a person has to show once more who they are
     └── Unavailable                ours; ask again after ``retry_after_s``           503
@@ -206,6 +207,17 @@ class Conflict(Refusal):
         super().__init__(message)
         self.code = code
         """Stable, for programs; None: only people see it."""
+
+
+class ApprovalNeeded(Conflict):
+    """One operator may not do it alone: it is asked for, and another one confirms it."""
+
+    def __init__(self, approval_id: str, until: str) -> None:
+        super().__init__(
+            f"Another operator must confirm this. It waits as {approval_id} until {until}.",
+            "APPROVAL_NEEDED",
+        )
+        self.approval_id = approval_id
 
 
 class EditConflict(Conflict):

@@ -21,6 +21,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 
 
@@ -66,6 +67,20 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
         given.price_per_segment,
         by=call.audit(AuditImage.ORGANIZATION),
     )
+
+
+def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
+    """An organization with a price of its own."""
+    return None if call.given.price_per_segment is None else Weight(None)
+
+
+def _weigh(call: Call[SetOrganization]) -> Weight | None:
+    """Another price; the price as it is now."""
+    given = call.given
+    if "price_per_segment" not in given.model_fields_set:
+        return None
+    now = call.services.accounts.fresh_organization(given.organization_id).price_per_segment
+    return None if now == given.price_per_segment else Weight(None, {"price": now})
 
 
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
@@ -115,6 +130,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         organizations.CREATE,
         CreateOrganization,
         _org_create,
+        weighs=_weigh_new,
         roles=OPERATORS,
         operators=FINANCE,
         changes=Organization,
@@ -140,6 +156,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         organizations.SET,
         SetOrganization,
         _org_set,
+        weighs=_weigh,
         roles=OWNERS,
         operators=FINANCE,
         edits="organization_id",

@@ -26,6 +26,7 @@ from risala.engine.operations.arguments import (
     texts,
 )
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
@@ -152,6 +153,14 @@ async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
     return _reached(call, opened)
 
 
+def _weigh(call: Call[Any]) -> Weight:
+    """Another price abroad; the organization's own one as it is now."""
+    given = call.given
+    opened = call.services.repositories.organizations.opened(given.organization_id)
+    own = {each.prefix: each.price for each in opened.prices}
+    return Weight(None, {"price": own.get(given.prefix)})
+
+
 async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
     given, stored = call.given, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(given.organization_id).id
@@ -170,8 +179,22 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     ),
     operation(countries.OPEN, OfCountry, _open, operators=FINANCE, **_CHANGED),
     operation(countries.CLOSE, OfCountry, _close, operators=FINANCE, **_CHANGED),
-    operation(countries.SET_PRICE, SetPrice, _set_price, operators=FINANCE, **_CHANGED, fresh=True),
     operation(
-        countries.DROP_PRICE, OfPrefix, _drop_price, operators=FINANCE, **_CHANGED, fresh=True
+        countries.SET_PRICE,
+        SetPrice,
+        _set_price,
+        weighs=_weigh,
+        operators=FINANCE,
+        fresh=True,
+        **_CHANGED,
+    ),
+    operation(
+        countries.DROP_PRICE,
+        OfPrefix,
+        _drop_price,
+        weighs=_weigh,
+        operators=FINANCE,
+        fresh=True,
+        **_CHANGED,
     ),
 )

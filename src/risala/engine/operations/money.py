@@ -32,6 +32,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 
 NOTE_MAX: Final = 200
@@ -132,6 +133,11 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
     return entry
 
 
+def _weigh(call: Call[Any]) -> Weight:
+    """What a top-up or an adjustment counts against what one operator does alone in a day."""
+    return Weight(abs(call.given.amount))
+
+
 async def _list(call: Call[ListEntries]) -> LedgerPage:
     """The newest entries first."""
     given, services = call.given, call.services
@@ -180,10 +186,24 @@ _ENTERED: Final[dict[str, Any]] = {
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
-        ledger.TOP_UP, TakePayment, _topup, operators=FINANCE, tops_up=True, **_ENTERED, fresh=True
+        ledger.TOP_UP,
+        TakePayment,
+        _topup,
+        weighs=_weigh,
+        operators=FINANCE,
+        tops_up=True,
+        fresh=True,
+        **_ENTERED,
     ),
     operation(
-        ledger.ADJUST, Correct, _adjust, operators=FINANCE, deleted_too=True, **_ENTERED, fresh=True
+        ledger.ADJUST,
+        Correct,
+        _adjust,
+        weighs=_weigh,
+        operators=FINANCE,
+        deleted_too=True,
+        fresh=True,
+        **_ENTERED,
     ),
     operation(
         ledger.LIST, ListEntries, _list, roles=VIEWERS, operators=READERS, owner=owners.named

@@ -15,11 +15,28 @@ from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
 from risala.engine.operations.arguments import Arguments, Json
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import ADMINISTRATORS, SUPPORT, RoleVerdict, admits, judge
 from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """A request that is being confirmed."""
+
+    id: str
+    asked_by: str
+    alone: str | None = None
+    """Why its asker confirms it; None: somebody else does."""
+
+    @property
+    def said(self) -> Values:
+        """What the audit trail says of it, beside who confirms."""
+        found = {"approval": self.id, "asked_by": self.asked_by}
+        return found if self.alone is None else {**found, "alone": self.alone}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +47,8 @@ class Call(Generic[A]):
     caller: Caller
     action: str
     given: A
+    approval: Confirming | None = None
+    """The request of another operator that this call confirms."""
 
     @property
     def now_ms(self) -> int:
@@ -59,9 +78,11 @@ class Call(Generic[A]):
             subject=subject,
             image=image,
             organization_id=organization_id,
-            said=said or {},
+            said={**(said or {}), **({} if self.approval is None else self.approval.said)},
             always=always,
             version=getattr(self.given, "version", None),
+            approval_id=None if self.approval is None else self.approval.id,
+            alone=None if self.approval is None else self.approval.alone,
         )
 
     async def note(self, by: AuditEntry) -> None:
@@ -143,6 +164,8 @@ class Operation(Generic[A, R]):
     """The operator may do it for a deleted organization too."""
     heeds_no_log: bool = False
     """It works while the second machine does not answer: it is about that machine."""
+    weighs: Callable[[Call[A]], Weight | None] | None = None
+    """What a call weighs for four eyes; None, or an answer of None: one operator may do it."""
 
     @property
     def reserved_operators(self) -> frozenset[OperatorRole]:

@@ -27,6 +27,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import fold_sender
 
@@ -134,6 +135,12 @@ async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
     return _marked(call, sender)[0]
 
 
+def _weigh(call: Call[OfSender]) -> Weight:
+    """A sender's approval; the request as it is now."""
+    found = call.services.repositories.senders.sender(call.given.sender_id)
+    return Weight(None, {"name": found.name, "status": found.status, "cleared": found.cleared})
+
+
 async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
     by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
@@ -181,7 +188,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
     ),
     operation(senders.FIND, FindSender, _sender_find, roles=OPERATORS, operators=READERS),
-    operation(senders.CLEAR, OfSender, _sender_clear, operators=SUPPORT, **_DECIDED),
-    operation(senders.WAIVE, OfSender, _sender_waive, operators=SUPPORT, **_DECIDED),
+    operation(senders.CLEAR, OfSender, _sender_clear, weighs=_weigh, operators=SUPPORT, **_DECIDED),
+    operation(senders.WAIVE, OfSender, _sender_waive, weighs=_weigh, operators=SUPPORT, **_DECIDED),
     operation(senders.DENY, DenySender, _sender_deny, operators=SUPPORT, **_DECIDED),
 )

@@ -34,6 +34,8 @@ from risala.engine.operations.account_data import (
     restored,
     retention,
 )
+from risala.engine.operations.approving import approvals
+from risala.engine.operations.approving.watching import watched
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, status
 from risala.engine.operations.console import messages as found_messages
@@ -122,6 +124,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         members,
         users,
         factors,
+        approvals,
     )
     for operation in room.OPERATIONS
 }
@@ -154,7 +157,7 @@ async def _answer(
     # A read takes the version before the values. Otherwise the version could include a change that
     # the values lack, and an edit with that version would undo the change unseen.
     seen = None if operation.writes(given) else _version(services, operation, given)
-    value = await perform_typed(services, caller, operation, given)
+    value = await perform_typed(services, caller, operation, given, arguments)
     return Versioned(value, _version(services, operation, given) if seen is None else seen)
 
 
@@ -167,9 +170,12 @@ def _version(services: Services, operation: Operation[Any, Any], given: Argument
 
 
 async def perform_typed(
-    services: Services, caller: Caller, operation: Operation[A, R], given: A
+    services: Services, caller: Caller, operation: Operation[A, R], given: A, arguments: Json
 ) -> R:
     """Do one operation.
+
+    Args:
+        arguments: those that ``given`` was made of.
 
     Raises:
         NotFound: the named thing does not exist, or this caller may not see it.
@@ -187,7 +193,8 @@ async def perform_typed(
                 operation.refuse(services, caller, given)
                 if operation.shows_all(given):
                     await call.note(call.audit(always=True))
-                return await _handled(services, operation, call)
+                async with watched(call, operation, arguments):
+                    return await _handled(services, operation, call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
                 raise

@@ -19,6 +19,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, OwedMail
+from risala.engine.model.records.people.approvals import ApprovalState
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.people.account import change_basis
 from risala.engine.people.alert_words import alert_words
@@ -81,6 +82,7 @@ class Letters:
             MailKind.ALERT_RAISED: self._alert,
             MailKind.ALERT_OVER: self._alert,
             MailKind.AUDIT_HEAD: self._audit_head,
+            MailKind.APPROVAL_ASKED: self._approval_asked,
         }
 
     def write(self, owed: OwedMail) -> Mail | None:
@@ -185,6 +187,21 @@ class Letters:
             "until": "" if found.over_at is None else _moment(found.over_at),
             "lasted": told.lasted,
             "url": f"{self._console_url}/operator/overview",
+        }
+
+    def _approval_asked(self, owed: OwedMail, words: Words) -> Values | None:
+        found = self._repositories.approvals.approval(owed.details["approval"])
+        if found.state is not ApprovalState.PENDING:
+            return None
+        kinds = words["approvals"]
+        whose = found.organization_id
+        return {
+            "who": found.asked_by,
+            "what": kinds.get(found.kind.replace(".", "_"), found.kind),
+            "organization": _named(self._accounts.organization(whose)) if whose else "–",
+            "amount": "–" if found.amount is None else money(found.amount),
+            "until": _moment(found.expires_at),
+            "url": f"{self._console_url}/operator/approvals",
         }
 
     def _audit_head(self, owed: OwedMail, _: Words) -> Values:

@@ -11,7 +11,16 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
-from risala.http.operator import account, bank, overview, payments, plugins, senders, users
+from risala.http.operator import (
+    account,
+    approvals,
+    bank,
+    overview,
+    payments,
+    plugins,
+    senders,
+    users,
+)
 from risala.http.operator.audit import export as trail_export
 from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
@@ -51,6 +60,7 @@ PAGES: Final = (
     organization,
     money,
     users,
+    approvals,
     trail,
     trail_export,
     system,

@@ -42,6 +42,7 @@ NAVIGATION: Final = (
                 key="p",
                 counts="payments",
             ),
+            _item("approvals", "s-sent", N_("Confirmations"), key="f", counts="approvals"),
         ),
     ),
     NavGroup(

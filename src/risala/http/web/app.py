@@ -25,6 +25,7 @@ from risala.config.model import Settings
 from risala.engine.model.callers import Freshness
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import (
+    ApprovalNeeded,
     EngineError,
     FactorNeeded,
     NotFound,
@@ -385,6 +386,8 @@ class WebApp(JsonApp):
     async def _error(self, visit: PageRequest, error: BaseException) -> TrioResponse:
         if isinstance(error, StaleForm):
             return await visit.page("error.html", status=409, error_status=409, sentence=None)
+        if isinstance(error, ApprovalNeeded):
+            return visit.asked()
         problem = report(error, visit.request_id)
         sentence: Markup | None = None
         if isinstance(error, EngineError) and not isinstance(error, NotFound | Unavailable):

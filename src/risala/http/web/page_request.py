@@ -17,7 +17,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import EngineError
+from risala.engine.model.errors import ApprovalNeeded, EngineError
 from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
@@ -39,7 +39,7 @@ from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, UnsentForms, masked
-from risala.http.web.languages import Words, in_language
+from risala.http.web.languages import N_, Words, in_language
 from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
@@ -48,6 +48,7 @@ from risala.sms.numbering.plan import NumberingPlan
 
 R = TypeVar("R")
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+ASKED: Final = N_("This needs a second operator. It is asked for, and waits here.")
 _SAID_DAYS: Final = 60 / 86_400
 """A minute: the sentence is shown by the very next page."""
 _COMPRESSED_FROM: Final = 1000
@@ -438,8 +439,15 @@ class PageRequest:
         /,
         **values: object,
     ) -> TrioResponse:
-        """The page of a refused form: ``faults`` has the error of each field."""
+        """The page of a refused form: ``faults`` has the error of each field. What waits for a
+        second operator is on the page of those instead."""
+        if isinstance(error, ApprovalNeeded):
+            return self.asked()
         return await self.wrong(template, faults_of(self.words, error, self.plan), given, **values)
+
+    def asked(self) -> TrioResponse:
+        """To the page of what waits for a second operator."""
+        return self.go(self.at("approvals"), ASKED)
 
     async def wrong(
         self,

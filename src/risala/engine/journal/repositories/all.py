@@ -25,6 +25,7 @@ from risala.engine.journal.repositories.mailings.recipient_lists import (
 )
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.journal.repositories.people.approvals import ApprovalRepository
 from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
@@ -50,6 +51,7 @@ class Repositories:
     senders: SenderRepository
     credentials: CredentialRepository
     hooks: HookRepository
+    approvals: ApprovalRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
     audit: AuditRepository
@@ -92,6 +94,7 @@ class Repositories:
             senders=SenderRepository(store),
             credentials=CredentialRepository(store),
             hooks=HookRepository(store),
+            approvals=ApprovalRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),

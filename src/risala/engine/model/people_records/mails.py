@@ -29,6 +29,7 @@ class MailKind(StrEnum):
     ALERT_RAISED = "alert_raised"
     ALERT_OVER = "alert_over"
     AUDIT_HEAD = "audit_head"
+    APPROVAL_ASKED = "approval_asked"
 
 
 class MailOutcome(StrEnum):

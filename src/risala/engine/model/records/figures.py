@@ -125,6 +125,8 @@ class Deciding:
     """Requests that are neither cleared nor denied."""
     payments: int
     """Those that their customers reported as paid, and that an operator settles."""
+    approvals: int = 0
+    """What an operator asked for, and another one confirms."""
 
 
 OVERVIEW: Final = Ask("overview.show", Overview)

@@ -72,7 +72,7 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
         unserved=services.repositories.queue.unserved(UNSERVED_MAX),
         webhooks=services.repositories.deliveries.behind(now_ms),
         mails=services.repositories.mails.waiting(),
-        decide=services.repositories.figures.deciding(),
+        decide=services.repositories.figures.deciding(call.now_ms),
         machine=machine(services.settings.storage.data_dir),
     )
 

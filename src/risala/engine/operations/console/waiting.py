@@ -11,7 +11,7 @@ from risala.engine.rules.roles import OPERATORS, READERS
 
 
 async def _waiting(call: Call[NoArguments]) -> Deciding:
-    return call.services.repositories.figures.deciding()
+    return call.services.repositories.figures.deciding(call.now_ms)
 
 
 OPERATIONS: Final = (operation(WAITING, NoArguments, _waiting, roles=OPERATORS, operators=READERS),)

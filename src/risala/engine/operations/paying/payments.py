@@ -40,6 +40,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.payments.sources import PaymentWish
 from risala.engine.payments.steps import asked_field
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner
 
@@ -208,6 +209,14 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     return shown(call, found)
 
 
+def _weigh(call: Call[ConfirmPayment]) -> Weight:
+    """The sum that is credited; the payment as it is now."""
+    given = call.given
+    found = call.services.payments.payment(given.payment_id)
+    amount = found.amount if given.amount is None else given.amount
+    return Weight(amount, {"state": found.state.value, "reference": found.reference})
+
+
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     given = call.given
     by = call.audit(AuditImage.PAYMENT, given.payment_id, said={"reason": given.reason})
@@ -265,8 +274,9 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _confirm,
         roles=OPERATORS,
         operators=FINANCE,
-        **STEP,
+        weighs=_weigh,
         fresh=True,
+        **STEP,
     ),
     operation(
         payments.REFUSE,

@@ -35,6 +35,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.people.arguments import MaybeLanguage, MaybeOperatorRole
 from risala.engine.people.users import UserChange
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
@@ -155,6 +156,17 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
     return versioned(changed, people.version(changed.id))
 
 
+def _weigh(call: Call[SetUser]) -> Weight | None:
+    """By a page, another role or address of an operator: who has two of them has four eyes."""
+    given = call.given
+    user = call.services.people.users.find(given.email)
+    is_access = given.operator_role is not None or given.new_email is not None
+    if call.caller.face not in PAGES_OWN or not user.operator or not is_access:
+        return None
+    role = None if user.operator_role is None else user.operator_role.value
+    return Weight(None, {"email": user.email, "role": role})
+
+
 async def _link(call: Call[LinkFor]) -> MadeLink:
     _refuse_pages(call, "A link into somebody's account")
     people = call.services.people.users
@@ -185,7 +197,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(users.CREATE, CreateUser, _create, **_CHANGE, fresh=True),
     operation(users.LIST, ListUsers, _list, roles=OPERATORS, operators=STAFF),
     operation(users.SHOW, OfUser, _show, roles=OPERATORS, operators=STAFF),
-    operation(users.SET, SetUser, _set, **_CHANGE, fresh=True),
+    operation(users.SET, SetUser, _set, weighs=_weigh, fresh=True, **_CHANGE),
     operation(users.SIGN_IN, LinkFor, _link, **_CHANGE),
     operation(users.SESSIONS, OfUser, _sessions, roles=OPERATORS, operators=STAFF),
     operation(users.SIGN_OUT, EndSessions, _sign_out, operators=SUPPORT, **_CHANGE),

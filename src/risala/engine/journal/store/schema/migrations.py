@@ -17,6 +17,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.accounts import ACCOUNTS, KEY_EXPIRY, KEY_REMINDERS
 from risala.engine.journal.store.schema.alerts import ALERTS
+from risala.engine.journal.store.schema.approvals import APPROVALS
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.compat import COMPAT
@@ -146,6 +147,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_key_reminders": (KEY_REMINDERS,),
     "v1.1_operator_roles": (OPERATOR_ROLES,),
     "v1.1_factors": (FACTORS,),
+    "v1.1_approvals": (APPROVALS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

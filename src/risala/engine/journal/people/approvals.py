@@ -1,0 +1,203 @@
+"""Requests that wait for a second operator, and the sums of what each operator did alone.
+
+A request is confirmed in the transaction of what it asks for (:func:`settle`, called where that
+writes its line of the audit trail): it is done once, or it still waits.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from risala.engine.journal.people import mails, users
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import OperatorRole
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.records.people.approvals import ApprovalState, StoredApproval
+from risala.engine.rules.people.four_eyes import (
+    DAY_MS,
+    PENDING_EACH_MAX,
+    PENDING_MAX,
+    is_asker,
+    needs_second,
+)
+
+KEPT_MS: Final = 90 * DAY_MS
+"""How long decided requests are kept; the audit trail keeps their lines."""
+DECIDED_SHOWN: Final = 20
+"""Decided requests in the list: the latest that people talk about."""
+SUMS_DAYS: Final = 7
+"""Days for which sums are kept; today's is the only one that counts."""
+DECIDED: Final = "This request is already decided, or its time is over."
+ASKED_BEFORE: Final = "The same is already asked for: it waits for another operator."
+TOO_MANY: Final = "Too many requests wait for another operator. Have some decided first."
+
+_TABLE: Final = "approvals"
+_SUMS: Final = "alone_sums"
+_STORED: Final = Rows(StoredApproval, arguments=json.loads, seen=json.loads, state=ApprovalState)
+_PENDING: Final = "state = 'pending' AND expires_at > ?"
+
+
+def approval(conn: sqlite3.Connection, approval_id: str) -> StoredApproval:
+    """One request.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = _STORED.find(table(conn, _TABLE), "id = ?", (approval_id,))
+    if not found:
+        raise NotFound(f"There is no request {approval_id}.")
+    return found[0]
+
+
+def waiting(conn: sqlite3.Connection, now_ms: int) -> list[StoredApproval]:
+    """Those that wait, the oldest first."""
+    return _STORED.find(table(conn, _TABLE), _PENDING, (now_ms,), order_by="asked_at, id")
+
+
+def decided(conn: sqlite3.Connection) -> list[StoredApproval]:
+    """The last decided ones, the newest first."""
+    return _STORED.find(
+        table(conn, _TABLE),
+        "state <> 'pending'",
+        order_by="decided_at DESC, id DESC",
+        limit=DECIDED_SHOWN,
+    )
+
+
+def count_waiting(conn: sqlite3.Connection, now_ms: int) -> int:
+    return table(conn, _TABLE).count_where(_PENDING, (now_ms,))
+
+
+def alone_today(conn: sqlite3.Connection, who: str, day: int) -> int:
+    """What an operator did alone on a day, in minor units."""
+    found = list(table(conn, _SUMS).rows_where("who = ? AND day = ?", (who, day)))
+    return int(found[0]["amount"]) if found else 0
+
+
+def take_alone(conn: sqlite3.Connection, new: StoredApproval, limit: int) -> bool:
+    """Count something against what its operator may do alone today; False: a second one must
+    confirm it, and nothing is counted."""
+    day = new.asked_at // DAY_MS
+    if needs_second(limit, alone_today(conn, new.asked_key, day), new.amount):
+        return False
+    writable(conn, _SUMS).delete_where("day < ?", (day - SUMS_DAYS,))
+    _count(conn, new.asked_key, day, new.amount or 0)
+    return True
+
+
+def give_back(conn: sqlite3.Connection, new: StoredApproval) -> None:
+    """What was counted was not done."""
+    _count(conn, new.asked_key, new.asked_at // DAY_MS, -(new.amount or 0))
+
+
+def _count(conn: sqlite3.Connection, who: str, day: int, amount: int) -> None:
+    total = alone_today(conn, who, day) + amount
+    writable(conn, _SUMS).upsert({"who": who, "day": day, "amount": total}, pk=("who", "day"))
+
+
+def add(
+    conn: sqlite3.Connection,
+    new: StoredApproval,
+    roles: Iterable[OperatorRole],
+) -> None:
+    """Store a request, and owe a mail to the others who may confirm it.
+
+    Args:
+        roles: those who may do what is asked for.
+
+    Raises:
+        Conflict: the same waits already, or too many do.
+    """
+    stored, packed = writable(conn, _TABLE), _packed(new.arguments)
+    same = f"{_PENDING} AND kind = ? AND arguments = ?"
+    if stored.count_where(same, (new.asked_at, new.kind, packed)):
+        raise Conflict(ASKED_BEFORE)
+    mine = stored.count_where(f"{_PENDING} AND asked_key = ?", (new.asked_at, new.asked_key))
+    if mine >= PENDING_EACH_MAX or count_waiting(conn, new.asked_at) >= PENDING_MAX:
+        raise Conflict(TOO_MANY)
+    _forget(conn, new.asked_at)
+    stored.insert(
+        {
+            "id": new.id,
+            "kind": new.kind,
+            "arguments": packed,
+            "amount": new.amount,
+            "organization_id": new.organization_id,
+            "seen": _packed(new.seen),
+            "asked_by": new.asked_by,
+            "asked_key": new.asked_key,
+            "asked_at": new.asked_at,
+            "expires_at": new.expires_at,
+            "state": new.state.value,
+        }
+    )
+    wanted = {each.value for each in roles}
+    for operator in users.operators(conn):
+        role = operator.operator_role
+        if role is None or role.value not in wanted or operator.id == new.asked_key:
+            continue
+        mail = NewMail(
+            MailKind.APPROVAL_ASKED,
+            operator.email,
+            operator.language,
+            {"approval": new.id},
+            new.expires_at,
+        )
+        mails.owe(conn, mail, new.asked_at)
+
+
+def settle(conn: sqlite3.Connection, by: AuditEntry) -> None:
+    """Confirm the request that an entry is of, in the transaction of what it asks for.
+
+    Raises:
+        Conflict: it is decided already, or its time is over; nothing is done then.
+    """
+    if by.approval_id is None:
+        return
+    found = approval(conn, by.approval_id)
+    if found.state_at(by.at) is not ApprovalState.PENDING:
+        raise Conflict(DECIDED)
+    if by.alone is None and is_asker(by.caller, found.asked_key, found.asked_by):
+        raise Conflict("Somebody else must confirm it.")
+    _decide(conn, by, found.id, ApprovalState.CONFIRMED, by.alone)
+
+
+def refuse(conn: sqlite3.Connection, by: AuditEntry, approval_id: str, why: str | None) -> None:
+    """Refuse a request, or withdraw one's own.
+
+    Raises:
+        NotFound: the id is unknown.
+        Conflict: it is decided already, or its time is over.
+    """
+    found = approval(conn, approval_id)
+    if found.state_at(by.at) is not ApprovalState.PENDING:
+        raise Conflict(DECIDED)
+    _decide(conn, by, approval_id, ApprovalState.REFUSED, why)
+
+
+def _decide(
+    conn: sqlite3.Connection,
+    by: AuditEntry,
+    approval_id: str,
+    state: ApprovalState,
+    why: str | None,
+) -> None:
+    values = {"state": state.value, "decided_by": by.caller.who, "decided_at": by.at, "why": why}
+    writable(conn, _TABLE).update(approval_id, values)
+
+
+def _forget(conn: sqlite3.Connection, now_ms: int) -> None:
+    """Delete requests that were decided, or expired, long ago."""
+    stored = writable(conn, _TABLE)
+    stored.delete_where("state <> 'pending' AND decided_at < ?", (now_ms - KEPT_MS,))
+    stored.delete_where("state = 'pending' AND expires_at < ?", (now_ms - KEPT_MS,))
+
+
+def _packed(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
