@@ -306,6 +306,42 @@ class TestWhatIsNotWhatWasWritten:
         assert copy.follow(unheard) == position
         assert whole(copy, tmp_path / "look.db") == want
 
+    @pytest.mark.parametrize("another", [False, True])
+    async def test_a_piece_that_was_applied_and_then_forgotten_leaves_nothing(
+        self, made, tmp_path, another
+    ):
+        """A crash before its note, and a failover to a server that lacks it, or has another one."""
+        copy = StandbyCopy(tmp_path / "standby", PieceDirectory(made))
+        position = copy.follow(unheard)
+        note = copy.file.with_name("position.json")
+        last = self.file(made, position.number)
+        head = json.loads(last.read_bytes().partition(b"\n")[0])
+        told = {**json.loads(note.read_text()), "number": position.number - 1}
+        note.write_text(json.dumps({**told, "sha256": head["before"]}))
+        last.unlink()
+        if another:
+            generation, number = position.generation, position.number
+            part = wal.WalPart(wal.WalPlace(0, 0), 0, 0, {})
+            pieces.write(made, generation, number, 7, part, head["before"])
+        found = copy.follow(unheard)
+        fresh = StandbyCopy(tmp_path / "fresh", PieceDirectory(made))
+        assert fresh.follow(unheard) == found
+        looks = [whole(each, tmp_path / "look.db") for each in (copy, fresh)]
+        assert looks[0] == looks[1]
+
+    async def test_many_pieces_are_applied_with_one_sync(self, made, tmp_path, monkeypatch):
+        copy, synced = StandbyCopy(tmp_path / "standby", PieceDirectory(made)), []
+        fsync = os.fsync
+        monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(fd), fsync(fd)))
+        found = copy.follow(unheard)
+        all_at_once = len(synced)
+        monkeypatch.setattr("risala.engine.journal.shipping.copy.BATCH_PIECES", 1)
+        one_by_one = StandbyCopy(tmp_path / "other", PieceDirectory(made))
+        assert one_by_one.follow(unheard) == found
+        assert len(synced) > 2 * all_at_once
+        looks = [whole(each, tmp_path / "look.db") for each in (copy, one_by_one)]
+        assert looks[0] == looks[1]
+
 
 async def test_a_wal_that_began_anew_unseen_is_a_gap(tmp_path):
     database = tmp_path / "a.db"

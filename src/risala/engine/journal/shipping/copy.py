@@ -24,7 +24,13 @@ from risala.engine.model.errors import StorageUnusable
 
 FOLDER: Final = "standby"
 _POSITION: Final = "position.json"
+_BEGUN: Final = "applying.json"
+"""Up to which piece the copy may have something, if nobody has noted that it has all."""
 _COPY: Final = "copy.db"
+BATCH_PIECES: Final = 256
+"""Pieces that are applied with one sync: with `before_answer` there are some dozens a second."""
+BATCH_BYTES: Final = 16 * 1024 * 1024
+"""Pages of a batch in memory, and those of one more piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +81,14 @@ class StandbyCopy:
         try:
             if position is None or position.generation != current.generation:
                 position = self._fetch(current, progress)
-            while (piece := self._next(position)) is not None:
-                self._apply(piece)
-                position = self._note(
-                    CopyPosition(current.generation, piece.number, piece.sha256, piece.at)
-                )
-                progress("following", position.number, 0)
+            found = self._apply_all(position, progress)
+            if found is None:
+                found = self._apply_all(self._fetch(current, progress), progress)
+                assert found is not None
+            position = found
         except BadPiece:
             position = self.position()  # the last whole position
-            if not leaves_out_damaged or position is None:
+            if not leaves_out_damaged or position is None or self._doubt(position) is not None:
                 raise
         shipped = self.store.shipped()
         if shipped is not None and (shipped.generation, shipped.number) == (
@@ -94,6 +99,59 @@ class StandbyCopy:
             at = max(shipped.at, position.at)
             position = CopyPosition(position.generation, position.number, position.sha256, at)
         return position
+
+    def _apply_all(self, position: CopyPosition, progress: backup.Progress) -> CopyPosition | None:
+        """Apply what there is; None: the copy has something of pieces that the store does not have,
+        and is of no use."""
+        doubt = self._doubt(position)
+        while batch := self._batch(position):
+            last = batch[-1]
+            begun = CopyPosition(position.generation, last.number, last.sha256, last.at)
+            if doubt is not None and doubt.number <= last.number:
+                if doubt.sha256 not in [each.sha256 for each in batch]:
+                    return None
+                doubt = None
+            if doubt is None:
+                pieces.put(self._folder / _BEGUN, json.dumps(asdict(begun)).encode())
+            self._apply(batch)
+            position = self._note(begun)
+            progress("following", position.number, 0)
+        return position if doubt is None else None
+
+    def _batch(self, position: CopyPosition) -> list[PagePiece]:
+        """The next pieces, in their order: a disk that syncs slowly keeps up with many small ones.
+
+        Raises:
+            BadPiece: the very next one is not what was written.
+        """
+        found: list[PagePiece] = []
+        size = 0
+        while len(found) < BATCH_PIECES and size < BATCH_BYTES:
+            try:
+                piece = self._next(position)
+            except BadPiece:
+                if found:
+                    break  # those before it are good
+                raise
+            if piece is None:
+                break
+            found.append(piece)
+            size += piece.page_bytes * len(piece.pages)
+            position = CopyPosition(position.generation, piece.number, piece.sha256, piece.at)
+        return found
+
+    def _doubt(self, position: CopyPosition) -> CopyPosition | None:
+        """Up to which piece the copy may have something beyond what is noted; None: nowhere.
+
+        So it is after a crash in the middle of a batch. To apply the same pieces again makes the
+        copy good. If the store has others by then, as after a failover, nothing does.
+        """
+        found = pieces.note_of(self._folder / _BEGUN)
+        if found is None:
+            return None
+        begun = CopyPosition(**found)
+        is_later = begun.generation == position.generation and begun.number > position.number
+        return begun if is_later else None
 
     def _next(self, position: CopyPosition) -> PagePiece | None:
         return self.store.read(position.generation, position.number + 1, position.sha256)
@@ -135,20 +193,23 @@ class StandbyCopy:
             raise BadPiece(f"The whole copy in {self.store} is not what was written.")
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
-        (self._folder / _POSITION).unlink(missing_ok=True)  # it belongs to the former copy
+        for name in (_POSITION, _BEGUN):  # they belong to the former copy
+            (self._folder / name).unlink(missing_ok=True)
         partial.replace(self.file)
         backup.sync_directory(self._folder)
         at = pieces.begun_at(current.generation)
         return self._note(CopyPosition(current.generation, 0, current.sha256, at))
 
-    def _apply(self, piece: PagePiece) -> None:
-        """After a crash in the middle, the same piece is applied once more: it has whole pages."""
+    def _apply(self, batch: list[PagePiece]) -> None:
+        """After a crash in the middle, the same pieces are applied once more: they have whole
+        pages."""
         descriptor = os.open(self.file, os.O_RDWR | os.O_CLOEXEC)
         try:
-            for number, data in piece.pages.items():
-                os.pwrite(descriptor, data, (number - 1) * piece.page_bytes)
-            if piece.database_pages:
-                os.ftruncate(descriptor, piece.database_pages * piece.page_bytes)
+            for piece in batch:
+                for number, data in piece.pages.items():
+                    os.pwrite(descriptor, data, (number - 1) * piece.page_bytes)
+                if piece.database_pages:
+                    os.ftruncate(descriptor, piece.database_pages * piece.page_bytes)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
