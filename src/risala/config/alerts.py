@@ -28,6 +28,7 @@ AlertName = Literal[
     "clock_jumped",
     "sink_behind",
     "standby_behind",
+    "standby_copy",
 ]
 """As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]

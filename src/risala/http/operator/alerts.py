@@ -16,7 +16,15 @@ only the number is shown."""
 _OF_CARRIER: Final = frozenset({"carrier_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(
-    {"disk_low", "backup_old", "errors", "clock_jumped", "sink_behind", "standby_behind"}
+    {
+        "disk_low",
+        "backup_old",
+        "errors",
+        "clock_jumped",
+        "sink_behind",
+        "standby_behind",
+        "standby_copy",
+    }
 )
 _BAD: Final = frozenset(
     {"carrier_down", "disk_low", "errors", "clock_jumped", "codes_abused", "sign_in_failing"}

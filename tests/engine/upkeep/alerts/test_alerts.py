@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import trio
 
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.records.upkeep.service import BackupNote
+from risala.engine.upkeep.standby.copy_trial import NAME
 from risala.plugins.contract import HealthState
 
 MINUTE_S = 60
@@ -251,6 +254,23 @@ async def test_nothing_reaches_the_standby_any_more(watched, autojump_clock):
         shipping.reached(trio.current_time())
         await trio.sleep(10)
     assert await told_of(watched, "standby_behind") == [(None, True)]
+
+
+async def test_a_standby_s_copy_cannot_be_restored(watched, autojump_clock):
+    def tried(fault):
+        note = {"at": watched.clock.now_ms(), "fault": fault}
+        (watched.data_dir / NAME).write_text(json.dumps(note))
+
+    tried("A piece is damaged.")
+    await trio.sleep(3 * SOON_S)
+    assert await told_of(watched, "standby_copy") == []  # there is none any more
+    watched.gateway.services.shipping.begin()
+    await trio.sleep(3 * SOON_S)
+    (alert,) = await watched.alerts(kind="standby_copy")
+    assert (alert["isOpen"], "cannot be restored" in alert["title"]["en"]) == (True, True)
+    tried(None)
+    await trio.sleep(3 * SOON_S)
+    assert [over for _, over in await told_of(watched, "standby_copy")] == [True]
 
 
 async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock):

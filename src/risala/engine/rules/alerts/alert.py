@@ -60,6 +60,7 @@ class AlertKind(StrEnum):
     """The service's."""
     SINK_BEHIND = "sink_behind"
     STANDBY_BEHIND = "standby_behind"
+    STANDBY_COPY = "standby_copy"
     """An event sink accepts nothing, is far behind, or lost events to retention. The sink."""
 
 

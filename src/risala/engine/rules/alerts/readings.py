@@ -242,3 +242,8 @@ def standby_behind(age_s: float, limits: AlertsSection, *, is_raised: bool) -> R
     """What was written for this long is on this machine alone."""
     limit_s = limits.standby_behind_s * (HALF if is_raised else 1)
     return _reading(AlertKind.STANDBY_BEHIND, "", age_s > limit_s, {"age_s": round(age_s)})
+
+
+def standby_copy(age_s: float, *, has_failed: bool) -> Reading:
+    """The standby's copy could not be restored when that was tried last."""
+    return _reading(AlertKind.STANDBY_COPY, "", has_failed, {"age_s": round(age_s)})

@@ -212,6 +212,17 @@ class Measuring:
 
     # -- checked less often
 
+    def standby_copy(self, _: Open) -> Iterator[Reading]:
+        if self._have.shipping.age_s is None:
+            return
+        # Imported here: few have a standby.
+        from risala.engine.upkeep.standby.copy_trial import last_trial
+
+        found = last_trial(self._data_dir)
+        if found is not None:
+            age_s = max(0, self._now_ms - found.at) / 1000
+            yield readings.standby_copy(age_s, has_failed=found.fault is not None)
+
     def backups(self, _: Open) -> Iterator[Reading]:
         note = backup_note.read(self._data_dir)
         last_ms = None if note is None else note.at

@@ -35,6 +35,7 @@ KINDS: Final = {
     "clock_jumped": NC_("alert", "Clock jumped"),
     "sink_behind": NC_("alert", "Event sink behind"),
     "standby_behind": NC_("alert", "Standby behind"),
+    "standby_copy": NC_("alert", "Standby's copy broken"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
 UNMUTED: Final = N_("Notices are sent again.")
