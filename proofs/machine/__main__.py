@@ -69,7 +69,7 @@ class Machines:
         with tempfile.TemporaryDirectory(prefix="machines-", dir=self._folder) as place:
             here = Path(place)
             with self._busy(f"Debian {debian}: the image"):
-                base = image(debian, self._folder)
+                base = image(debian, self._folder, is_container=self._is_container)
             self.kind = self._kind(base)
             self._console.print(f"Debian {debian}: {self.kind}")
 

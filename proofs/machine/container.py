@@ -48,7 +48,7 @@ class Container(Machine):
         with contextlib.ExitStack() as stack:
             self._root.mkdir()
             stack.callback(shutil.rmtree, self._root, ignore_errors=True)
-            _copied(self._image.disk, self._root)
+            _unpacked(self._image.archive, self._root)
             (self._root / "etc/network/interfaces").write_text(INTERFACES)
             (self._root / "etc/fstab").write_text("")  # its disk is a folder
             (self._root / AGENT).unlink()  # it listens to qemu
@@ -78,7 +78,7 @@ class Container(Machine):
                 check=False,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=patience_s,
+                timeout=patience_s * self.times,
             )
         except subprocess.TimeoutExpired as error:
             raise Gone(f"{self.name} does not answer; its console: {self.console}") from error
@@ -145,6 +145,6 @@ class Container(Machine):
             self._process.wait()
 
 
-def _copied(disk: Path, root: Path) -> None:
-    """The files of the image, with owners and modes: a tar archive beside the disk has them."""
-    run("tar", "-C", str(root), "-xpf", str(disk.with_name("root.tar")), "--numeric-owner")
+def _unpacked(archive: Path, root: Path) -> None:
+    """The files of the image, with owners and modes."""
+    run("tar", "-C", str(root), "-xpf", str(archive), "--numeric-owner")
