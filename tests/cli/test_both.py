@@ -298,7 +298,7 @@ ROWS = (
         (("operatorRole", "finance"), ("operator", True)),
     ),
     Row("user list", (), (("users.0.email", str),)),
-    Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []))),
+    Row("user show", ("{user}",), (("user.email", "{user}"), ("devices", []), ("factors", []))),
     Row(
         "user set",
         ("{user}", "--email", "m{n}@example.com", "--language", "ar"),

@@ -109,11 +109,12 @@ async def test_the_factor_is_demanded_before_the_session_and_each_code_works_onc
 
 
 async def test_the_code_by_e_mail_alone_opens_nothing_and_is_used_up(town, autojump_clock):
-    await set_up(town, await town.sign_in(FATIMA))
+    app, _ = await set_up(town, await town.sign_in(FATIMA))
     browser = await code_shown(town, FATIMA)
     assert await town.people.finish(browser, await town.mailed(FATIMA)) == Denied(0)
     for left in (4, 3, 2, 1, 0):
         assert await shown(town, browser, "000000") == Denied(left)
+    assert await shown(town, browser, app.code()) == Denied(0)
     assert town.people.pending(browser.token) is None
 
 

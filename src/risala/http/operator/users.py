@@ -71,6 +71,7 @@ async def _one(visit: PageRequest) -> dict[str, Any]:
     found = await visit.ask(users.SHOW, email=visit.form.text("email"))
     return {
         "user": found.user,
+        "factors": found.factors,
         "language_name": OWN_NAMES[found.user.language],
         "memberships": found.memberships,
         "sessions": [(each, device_name(each.agent)) for each in found.devices],

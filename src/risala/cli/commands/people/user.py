@@ -122,7 +122,7 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
 @click.argument("email")
 @asks(users.SHOW)
 def user_show(found: UserStory) -> None:
-    """Show one user, their organizations and their sessions.
+    """Show one user, their organizations, their sessions and their second factors.
 
     \b
     Example: risala user show me@example.com
@@ -148,6 +148,21 @@ def user_show(found: UserStory) -> None:
             for each in found.devices
         ),
         empty="The user is not signed in.",
+    )
+    click.echo()
+    output.table(
+        ("Factor", "Name", "For", "Set up (UTC)", "Last used"),
+        (
+            (
+                each.kind,
+                each.name or None,
+                each.site or None,
+                output.at(each.created_at),
+                output.at(each.last_used_at),
+            )
+            for each in found.factors
+        ),
+        empty="The user has no second factor.",
     )
 
 

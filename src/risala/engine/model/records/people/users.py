@@ -16,6 +16,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+from risala.engine.model.records.people.factors import FactorView
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,8 @@ class UserStory:
     user: VersionedUser
     memberships: tuple[ReachableOrganization, ...]
     devices: tuple[UserDevice, ...]
+    factors: tuple[FactorView, ...]
+    """The second factors, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
