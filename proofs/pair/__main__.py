@@ -35,6 +35,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make pair", description=__doc__)
     parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS", "200")))
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=120, help="no strike after so many")
     parser.add_argument("--mode", choices=MODES, default=MODES[0])
     parser.add_argument("--keep", action="store_true", help="leave the files where they are")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
@@ -50,7 +51,7 @@ def main() -> int:
     place = Path(tempfile.mkdtemp(prefix="risala-pair-"))
     place.chmod(0o755)  # PostgreSQL runs as another user
     rig = Rig(place, options.mode, options.seed, tell)
-    status = _played(rig, options.kills, console)
+    status = _played(rig, options.kills, options.minutes * 60, console)
     rows = _rows(rig, time.monotonic() - began_s)
     shown = Table(*HEADER, title=f"Two machines, {options.mode}, PostgreSQL {rig.version}")
     for row in rows:
@@ -65,14 +66,14 @@ def main() -> int:
     else:
         shutil.rmtree(place, ignore_errors=True)
     if not options.no_page and not status:
-        command = f"make pair KILLS={options.kills} ARGS='--mode {options.mode}'"
+        command = f"make pair KILLS={len(rig.struck)} ARGS='--mode {options.mode}'"
         evidence.write(f"pair-{options.mode}", HEADER, rows, command=command)
     return status
 
 
-def _played(rig: Rig, kills: int, console: Console) -> int:
+def _played(rig: Rig, kills: int, span_s: float, console: Console) -> int:
     try:
-        trio.run(rig.run, kills)
+        trio.run(rig.run, kills, span_s)
     except BaseExceptionGroup as group:
         expected, rest = group.split((PairBroken, NoNamespaces))
         if expected is None or rest is not None:

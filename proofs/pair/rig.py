@@ -114,8 +114,11 @@ class Rig:
     version: str = ""
     syncs_failed: int = 0
 
-    async def run(self, kills: int) -> None:
+    async def run(self, kills: int, span_s: float) -> None:
         """
+        Args:
+            span_s: after which no strike comes any more.
+
         Raises:
             PairBroken: it did not come back.
         """
@@ -126,7 +129,10 @@ class Rig:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.customers.run)
                 chance, names = random.Random(self.seed), list(STRIKES)
+                until_s = time.monotonic() + span_s
                 for number in range(kills):
+                    if time.monotonic() > until_s:
+                        break
                     await self._whole()
                     await trio.sleep(QUIET_S)
                     await self._strike(names[number % len(names)], number, chance)
