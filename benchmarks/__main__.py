@@ -25,12 +25,23 @@ from benchmarks.pace import Pace
 from benchmarks.peers import kannel
 from benchmarks.processes import Absent
 from benchmarks.report import Results, as_json, print_report, report_console
-from benchmarks.scenarios import accept, delivery, mailings, modem, pages, parts, reads, standing
+from benchmarks.scenarios import (
+    accept,
+    delivery,
+    mailings,
+    modem,
+    pages,
+    parts,
+    reads,
+    standby,
+    standing,
+)
 from benchmarks.stand import Stand
 from benchmarks.trees import HERE, Tree, tree_of
 
 SCENARIOS: tuple[Scenario, ...] = (
     *accept.SCENARIOS,
+    *standby.SCENARIOS,
     *kannel.SCENARIOS,
     *reads.SCENARIOS,
     *pages.SCENARIOS,

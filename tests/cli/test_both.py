@@ -56,6 +56,10 @@ class Row:
 
 
 ROWS = (
+    *(
+        Row(f"standby {each}", alone=1, beside=1, sentence="Answers wait for no second machine")
+        for each in ("log", "async", "before-answer")
+    ),
     Row("org create", ("Another",), (("name", "Another"), ("balance", "0.00"))),
     Row("org list", (), (("organizations", list),)),
     Row("org show", ("{org}",), (("id", "{org}"), ("balance", "99.50"))),

@@ -29,6 +29,8 @@ AlertName = Literal[
     "sink_behind",
     "standby_behind",
     "standby_copy",
+    "standby_silent",
+    "standby_async",
 ]
 """As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
+from tests.engine.journal.shipping.memory_store import MemoryStore
 
 from risala.config.model import PoliciesSection, SinksSection
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
+from risala.engine.journal.shipping.awaited_log import AwaitedLog
+from risala.engine.model.clock import SystemClock
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.wiring.connections import Connections
 from risala.http.common.tally import AnswerTally
@@ -60,8 +63,8 @@ class IdleServer:
 
 @pytest.fixture
 async def page(open_house, autojump_clock, tmp_path) -> str:
-    """All that there can be: a service with a modem, an event sink, an SMPP server and a standby,
-    after a backup and some answers."""
+    """All that there can be: a service with a modem, an event sink, an SMPP server and a standby
+    that answers wait for, after a backup and some answers."""
     (tmp_path / "last-backup.json").write_text('{"at": 1767225600000, "size_bytes": 1}')
     archive = SinksSection.model_validate({"archive": {"sink": "idle"}})
     rules = PoliciesSection.model_validate({"rules": {"policy": "idle"}})
@@ -71,7 +74,9 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
         message_id = await house.send()
         await house.wait_status(message_id, "sent")
         tally = AnswerTally(Counter({200: 1}))
-        house.gateway.services.shipping.begin()
+        store, clock = MemoryStore(tmp_path), SystemClock()
+        log = AwaitedLog(tmp_path / "none", store, store, clock, answer_wait_s=5, every_s=1)
+        house.gateway.services.shipping.follow(log)
         with house.gateway.services.esmes.listed(IdleServer()):
             return (house.gateway.metrics() + tally.page()).decode()
 

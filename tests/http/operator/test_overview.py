@@ -134,7 +134,7 @@ async def test_an_alert_is_told_and_somebody_sees_to_it(operator, alarmed):
     ]
 
 
-@sweep("kind", ["disk_low", "sink_behind", "standby_behind"])
+@sweep("kind", ["disk_low", "sink_behind", "standby_behind", "standby_async"])
 async def test_what_is_wrong_with_the_service_leads_to_its_page(operator, alarmed, kind):
     alarmed(alert(kind, "archive" if kind == "sink_behind" else None))
     page = await operator.get(PAGE)

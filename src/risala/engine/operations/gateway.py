@@ -252,6 +252,8 @@ class Gateway:
             yield "the service is stopping"
         if condition.ailment is not None:
             yield condition.ailment.text
+        if self.services.recorder.answers.is_late:
+            yield "the second machine does not answer"
         if (undone := self.services.preparing()) is not None:
             yield undone
         yield from self.services.delivery.unready()

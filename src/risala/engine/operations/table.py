@@ -62,6 +62,7 @@ from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import factors, members, users
 from risala.engine.operations.watch import alerts, esmes, requests, service
+from risala.engine.operations.watch import standby as awaited_log
 from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
 
@@ -105,6 +106,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         sessions,
         verify,
         service,
+        awaited_log,
         trail,
         alerts,
         esmes,

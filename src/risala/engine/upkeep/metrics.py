@@ -20,7 +20,7 @@ from risala.engine.follow.esmes import Esmes
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.services import Services
-from risala.engine.upkeep import carrier_metrics, house_metrics
+from risala.engine.upkeep import carrier_metrics, house_metrics, log_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
 
 _BOUND_AS: Final = ("transmitter", "receiver", "transceiver")
@@ -80,6 +80,8 @@ class _Engine(Collector):
             if (age_s := self._parts.shipping.age_s) is not None:
                 text = "How far the standby's copy is behind."
                 yield gauge("standby_age_seconds", text, [({}, age_s)])
+            if self._parts.shipping.log is not None:
+                yield from log_metrics.of_log(self._parts.shipping.log.status())
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
             yield from _sinks(numbers["sinks"])

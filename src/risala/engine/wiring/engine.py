@@ -251,8 +251,10 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("answers", services.recorder.answers.run)
     shipping = core.settings.standby
-    store = pieces_of(shipping, core.settings.storage.data_dir)
-    if store is not None and shipping.replicate == "async":
+    # Where answers wait for the copy, the journal itself has it made.
+    waits = shipping.replicate == "before_answer"
+    store = None if waits else pieces_of(shipping, core.settings.storage.data_dir)
+    if store is not None:
         shipper = Shipper(
             core.journal,
             store,

@@ -24,6 +24,7 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.sealed.resealing import sealed_in
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
@@ -121,6 +122,7 @@ class Foundation:
     sealing: SealingKeys
     supervisor: Supervisor
     answers: AnswerWindow
+    shipping: ShippingStatus
 
     @property
     def codes(self) -> Codes:
@@ -186,6 +188,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         sealing,
                         supervisor,
                         AnswerWindow(),
+                        ShippingStatus(),
                     )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):

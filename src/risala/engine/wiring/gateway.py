@@ -140,6 +140,7 @@ async def open_intake(
             mailings=mailings,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
+            shipping=core.shipping,
         ),
         later=core.seams.loads_later,
     )

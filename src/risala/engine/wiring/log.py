@@ -10,6 +10,7 @@ import trio
 
 from risala.engine.journal.shipping import wal
 from risala.engine.journal.shipping.piece_store import PieceStore
+from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.standby.named_stores import pieces_of
 from risala.engine.wiring.foundation import Foundation
 
@@ -46,7 +47,8 @@ async def begin_log(core: Foundation) -> None:
 
     copies = pieces_of(section, data_dir)
     assert copies is not None
-    given = core.journal.path, store, copies, core.seams.clock
+    # The system's own clock: the engine's is for the loop's thread.
+    given = core.journal.path, store, copies, SystemClock()
     awaited = AwaitedLog(*given, answer_wait_s=section.answer_wait_s, every_s=section.every_s)
     await core.journal.commit(wal.manual)
     core.journal.await_log(awaited)
@@ -61,6 +63,7 @@ async def begin_log(core: Foundation) -> None:
     if awaited.status().generation is None:
         raise StoppedEarly
     core.answers.wait_for(awaited)
+    core.shipping.follow(awaited)
 
 
 async def _unmark(store: PieceStore) -> None:

@@ -24,6 +24,8 @@ _OF_SERVICE: Final = frozenset(
         "sink_behind",
         "standby_behind",
         "standby_copy",
+        "standby_silent",
+        "standby_async",
     }
 )
 _BAD: Final = frozenset(

@@ -207,6 +207,13 @@ def test_a_standby_that_nothing_reaches(age_s, is_raised, verdict):
     assert (found.subject, found.verdict, found.facts) == ("", verdict, {"age_s": round(age_s)})
 
 
+def test_a_log_that_answers_wait_for():
+    assert readings.standby_silent(2, refuses=False).verdict is GOOD
+    assert readings.standby_silent(3, refuses=True).verdict is BAD
+    assert readings.standby_async(False, 0).verdict is GOOD
+    assert readings.standby_async(True, 7).verdict is BAD
+
+
 @pytest.mark.parametrize(
     ("subject", "shown"), [("mattel", "Mattel"), ("SN/Orange", "SN/Orange"), ("+33", "+33")]
 )

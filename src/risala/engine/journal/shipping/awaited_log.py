@@ -152,6 +152,13 @@ class AwaitedLog:
         return self.waits and self._lateness.is_late(self._span_s())
 
     @property
+    def late_in_s(self) -> float:
+        """Seconds until what is waited for should be there; 0 or less: it should be by now."""
+        if not self.waits:
+            return self.answer_wait_s
+        return self._lateness.left_s(self._span_s())
+
+    @property
     def refuses(self) -> bool:
         """Whether new work is refused at once, until the store answers."""
         return self.waits and self._lateness.refuses(self._span_s())

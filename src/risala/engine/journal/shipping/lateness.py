@@ -30,6 +30,11 @@ class Lateness:
         """How often in a row an answer was not there in time; 0: the last one was."""
         return self._late + self._spans(now_s)
 
+    def left_s(self, now_s: float) -> float:
+        """Seconds until what is waited for should be there."""
+        since_s = self._since_s
+        return self._answer_wait_s - (0.0 if since_s is None else now_s - since_s)
+
     def is_late(self, now_s: float) -> bool:
         """Whether what is waited for now should have been there."""
         return self._spans(now_s) > 0

@@ -185,6 +185,11 @@ class LogSender:
             except (OSError, sqlite3.Error, StorageUnusable) as error:
                 self._failed(error)
                 self._pause(self._again_s)
+            except Exception as bug:
+                # Without this thread no answer would ever leave, and nobody would know why.
+                log.exception("standby.bug")
+                self._failing, self._doubt = repr(bug), "a bug"
+                self._pause(self._again_s)
 
     def _failed(self, error: Exception) -> None:
         if self._failing != str(error):

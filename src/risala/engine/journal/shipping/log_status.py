@@ -30,7 +30,8 @@ class LogWaits:
 
 @dataclass(frozen=True, slots=True)
 class LogStatus:
-    """The log's state."""
+    """The log's state; :class:`~risala.engine.model.records.upkeep.awaited_log.LogState` tells it
+    to people."""
 
     mode: str
     """``before_answer``, or ``async`` by an operator's order."""

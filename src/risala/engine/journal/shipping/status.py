@@ -1,17 +1,27 @@
-"""The state of the standby's copy, as the shipper has it in memory: no reads are needed."""
+"""The state of the standby's copy, as the service has it in memory: no reads are needed."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import trio
+
+if TYPE_CHECKING:
+    from risala.engine.journal.shipping.awaited_log import AwaitedLog
 
 
 class ShippingStatus:
-    """The directory that is shipped to; by Trio's clock, which cannot be set."""
+    """The store that is shipped to; by Trio's clock, which cannot be set."""
 
     def __init__(self) -> None:
         self._since_s: float | None = None
-        self.failing: str | None = None
-        """Why the directory did not accept the last shipment; None: it did."""
+        self._failing: str | None = None
+        self.log: AwaitedLog | None = None
+        """The log that answers wait for; None: they wait for nothing."""
+
+    def follow(self, log: AwaitedLog) -> None:
+        """From now on answers wait for this log, which knows its own state."""
+        self.log = log
 
     def begin(self) -> None:
         """Shipping begins; an existing copy is from an earlier start."""
@@ -19,16 +29,23 @@ class ShippingStatus:
             self._since_s = trio.current_time()
 
     def reached(self, at_s: float) -> None:
-        """The directory has all data that was on disk at ``at_s``."""
+        """The store has all data that was on disk at ``at_s``."""
         self._since_s = at_s
-        self.failing = None
+        self._failing = None
 
     def failed(self, reason: str) -> None:
-        """The shipment did not reach the directory; it is tried again."""
-        self.failing = reason
+        """The shipment did not reach the store; it is tried again."""
+        self._failing = reason
+
+    @property
+    def failing(self) -> str | None:
+        """Why the store did not accept the last shipment; None: it did."""
+        return self._failing if self.log is None else self.log.status().failing
 
     @property
     def age_s(self) -> float | None:
         """How long ago the copy was complete, or, if nothing was shipped yet, the service started.
         None: there is no standby."""
+        if self.log is not None:
+            return self.log.status().behind_s
         return None if self._since_s is None else trio.current_time() - self._since_s

@@ -40,6 +40,9 @@ async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
     values, shipping = call.services.delivery.statistics(), call.services.shipping
     if shipping.age_s is not None:
         values["shipping"] = {"age_s": round(shipping.age_s, 1), "failing": shipping.failing}
+        if shipping.log is not None:
+            status = shipping.log.status()
+            values["shipping"]["mode"], values["shipping"]["late"] = status.mode, status.late
     return ServiceStatistics(values)
 
 

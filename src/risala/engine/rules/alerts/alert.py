@@ -59,9 +59,15 @@ class AlertKind(StrEnum):
     CLOCK_JUMPED = "clock_jumped"
     """The service's."""
     SINK_BEHIND = "sink_behind"
-    STANDBY_BEHIND = "standby_behind"
-    STANDBY_COPY = "standby_copy"
     """An event sink accepts nothing, is far behind, or lost events to retention. The sink."""
+    STANDBY_BEHIND = "standby_behind"
+    """Nothing reaches the standby. The service's."""
+    STANDBY_COPY = "standby_copy"
+    """The copy could not be restored when it was tried. The service's."""
+    STANDBY_SILENT = "standby_silent"
+    """The second machine that answers wait for does not answer. The service's."""
+    STANDBY_ASYNC = "standby_async"
+    """Answers do not wait for it, by an operator's order. The service's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,16 @@ def sink_behind(sink: SinkFacts, now_ms: int, limits: AlertsSection, *, is_raise
     return _reading(AlertKind.SINK_BEHIND, sink.name, is_bad, facts)
 
 
+def standby_silent(late: int, *, refuses: bool) -> Reading:
+    """The log that answers wait for has not answered in time, three times in a row."""
+    return _reading(AlertKind.STANDBY_SILENT, "", refuses, {"count": late})
+
+
+def standby_async(is_async: bool, pieces_behind: int) -> Reading:
+    """Answers do not wait for the log, by an operator's order."""
+    return _reading(AlertKind.STANDBY_ASYNC, "", is_async, {"count": pieces_behind})
+
+
 def standby_behind(age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
     """What was written for this long is on this machine alone."""
     limit_s = limits.standby_behind_s * (HALF if is_raised else 1)

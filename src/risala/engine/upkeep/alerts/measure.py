@@ -210,6 +210,12 @@ class Measuring:
             is_raised = (AlertKind.STANDBY_BEHIND, "") in raised
             yield readings.standby_behind(age_s, self._limits, is_raised=is_raised)
 
+    def log(self, _: Open) -> Iterator[Reading]:
+        if (log := self._have.shipping.log) is not None:
+            status = log.status()
+            yield readings.standby_silent(status.late, refuses=status.refuses)
+            yield readings.standby_async(status.mode == "async", status.pieces_behind)
+
     # -- checked less often
 
     def standby_copy(self, _: Open) -> Iterator[Reading]:

@@ -36,6 +36,8 @@ KINDS: Final = {
     "sink_behind": NC_("alert", "Event sink behind"),
     "standby_behind": NC_("alert", "Standby behind"),
     "standby_copy": NC_("alert", "Standby's copy broken"),
+    "standby_silent": NC_("alert", "Second machine silent"),
+    "standby_async": NC_("alert", "Answers do not wait"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
 UNMUTED: Final = N_("Notices are sent again.")

@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
+from risala.engine.model.records.upkeep.awaited_log import (
+    GO_ASYNC,
+    GO_BEFORE_ANSWER,
+    SHOW,
+    LogState,
+)
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
+    from risala.engine.journal.shipping.copy import CopyPosition
+    from risala.engine.journal.shipping.pieces import Shipped
     from risala.engine.upkeep.standby.successor import Successor
     from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
 
@@ -166,6 +175,7 @@ def status(options: Options, directory: Path | None) -> None:
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso
     from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
+    from risala.engine.upkeep.standby.store_facts import store_facts
 
     settings = options.data_settings(creates=True)
     try:
@@ -174,6 +184,9 @@ def status(options: Options, directory: Path | None) -> None:
         shipped = store.shipped()
         held = lease_of(settings.standby)
         lease = None if held is None else held.highest()
+        current = store.current()
+        awaited = current is not None and store.is_awaited(current.generation)
+        room = store_facts(settings.standby).room_bytes
     except StorageUnusable as error:
         raise CommandRefused(str(error)) from error
     except (OSError, BadPiece) as error:
@@ -186,6 +199,9 @@ def status(options: Options, directory: Path | None) -> None:
         "copyOf": None if position is None else iso(position.at),
         "shippedAt": None if shipped is None else iso(shipped.at),
         "shippedAgoS": None if shipped is None else round((now_ms - shipped.at) / 1000, 1),
+        "piecesBehind": _behind(position, shipped),
+        "awaited": awaited,
+        "roomBytes": room,
         "leaseHolder": None if lease is None else lease.machine,
         "leaseEpoch": None if lease is None else lease.epoch,
         "leaseReleased": None if lease is None else lease.released,
@@ -197,9 +213,67 @@ def status(options: Options, directory: Path | None) -> None:
                 "shipped": "nothing" if shipped is None else f"up to piece {shipped.number}",
                 "copy is of": None if position is None else output.at(position.at),
                 "last sign of the primary": None if shipped is None else output.at(shipped.at),
-                "lease": None if lease is None else lease.machine,
+                "answers": "wait for the copy" if awaited else "do not wait for the copy",
+                "room": None if room is None else f"{room / 1024 / 1024:.1f} MiB",
+                "lease": None if lease is None else f"{lease.machine}, number {lease.epoch}",
             }
         )
+
+
+def _behind(position: CopyPosition | None, shipped: Shipped | None) -> int | None:
+    """Pieces that the copy here lacks, as far as the primary has noted; None: unknown."""
+    if position is None or shipped is None or position.generation != shipped.generation:
+        return None
+    return max(0, shipped.number - position.number)
+
+
+@standby.command("async")
+@asks(GO_ASYNC)
+def go_async(state: LogState) -> None:
+    """Let answers go without waiting for PostgreSQL, until `before-answer` or the next start.
+
+    For a PostgreSQL that is too slow. It has to know first, so that a takeover does not rely on
+    what it lacks. It does not replace the lease: without PostgreSQL the service ends.
+
+    \b
+    Example: risala standby async
+    """
+    output.said("Answers do not wait for PostgreSQL from now on. `risala standby before-answer`")
+    click.echo("lets them wait again. Until then a takeover misses what it does not have.")
+
+
+@standby.command("before-answer")
+@asks(GO_BEFORE_ANSWER)
+def go_before_answer(state: LogState) -> None:
+    """Let answers wait for PostgreSQL again.
+
+    \b
+    Example: risala standby before-answer
+    """
+    output.said("Answers wait for PostgreSQL again.")
+
+
+@standby.command("log")
+@asks(SHOW)
+def show_log(state: LogState) -> None:
+    """How the log stands that answers wait for, as the service here knows it.
+
+    \b
+    Example: risala standby log
+    """
+    output.fields(
+        {
+            "answers": "wait" if state.mode == "before_answer" else "do not wait, by order",
+            "a takeover misses": "nothing" if state.awaited else "what was not copied yet",
+            "whole copy": state.generation or "none stands",
+            "last piece": str(state.number),
+            "behind": f"{state.pieces_behind} commits, {state.behind_s:.1f} s",
+            "late in a row": str(state.late),
+            "new work": "is refused" if state.refuses else "is taken",
+            "room": f"{state.room_bytes / 1024 / 1024:.1f} MiB",
+            "failing": state.failing,
+        }
+    )
 
 
 @standby.command("try")

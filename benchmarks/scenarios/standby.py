@@ -1,0 +1,82 @@
+"""Accepting with a second machine: alone, with a copy behind, and with answers that wait for it."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from benchmarks.measure import Goal, Line, Round, Scenario
+from benchmarks.postgresql import synchronous_pair
+from benchmarks.stand import ONE, Data, Stand, new_data
+from benchmarks.trees import Tree
+
+MODES = ("async", "before_answer")
+CONNECTIONS = (1, 64, 256)
+_ADDRESS = "RISALA_BENCH_STANDBY"
+_SETTINGS = """
+[standby]
+copy = "postgresql"
+lease = "postgresql"
+replicate = "{mode}"
+[standby.postgresql]
+url_env = "{address}"
+installation = "{installation}"
+"""
+
+
+def _service(stand: Stand, tree: Tree, mode: str) -> Data:
+    """A service with a standby's copy in PostgreSQL."""
+
+    def make() -> Data:
+        url = stand.once("postgresql", lambda: synchronous_pair(stand.stack))
+        assert isinstance(url, str)
+        data = new_data(stand.stack, tree)
+        installation = f"{mode}-{data.port}".replace("_", "-")
+        data.configure(
+            more=_SETTINGS.format(mode=mode, address=_ADDRESS, installation=installation)
+        )
+        (data.path / "secrets").write_text(f"{_ADDRESS}='{url}'\n", encoding="utf-8")
+        (data.path / "secrets").chmod(0o600)
+        data.risala("standby", "init", "--config", str(data.path / "risala.toml"))
+        data.serve(stand.stack, **{_ADDRESS: url})
+        return data
+
+    data = stand.once(("standby", tree, mode), make)
+    assert isinstance(data, Data)
+    return data
+
+
+def _accept(connections: int, mode: str | None) -> Scenario:
+    name = f"accept {connections}, {mode or 'alone'}"
+
+    def start(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+        data = stand.service(tree, more=_ALONE) if mode is None else _service(stand, tree, mode)
+
+        def measure() -> dict[str, float]:
+            found = data.post("/api/sms", [ONE], connections=connections, seconds=stand.seconds)
+            return {
+                name: found["per_s"],
+                f"{name} p50": found["p50_ms"],
+                f"{name} p99": found["p99_ms"],
+            }
+
+        return measure
+
+    goals: tuple[Goal, ...] = ()
+    late: tuple[Goal, ...] = ()
+    if mode == "before_answer" and connections == max(CONNECTIONS):
+        goals, late = (Goal(0.5, f"accept {connections}, alone"),), (Goal(50, most=True),)
+    against = None if mode is None else f"accept {connections}, alone"
+    lines = (
+        Line(name, "/s", goals, against),
+        Line(f"{name} p50", "ms"),
+        Line(f"{name} p99", "ms", late),
+    )
+    return Scenario(name, lines, start)
+
+
+_ALONE = "\n# alone\n"
+"""A service of its own, so that all three have the same before them."""
+
+SCENARIOS = tuple(
+    _accept(connections, mode) for connections in CONNECTIONS for mode in (None, *MODES)
+)

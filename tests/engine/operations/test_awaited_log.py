@@ -1,0 +1,144 @@
+"""A whole engine whose answers wait for a second machine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+import trio
+from tests.engine.journal.shipping.memory_store import MemoryStore
+
+from patience import until_true
+from risala.config.outward import StandbySection
+from risala.engine.model.commands import SendCode, SendMessage
+from risala.engine.model.errors import Conflict, LogSilent, OutcomeUnknown
+from risala.engine.wiring import log as wiring
+
+pytestmark = pytest.mark.slow
+
+WAIT_S = 0.5
+TO = "+22236123456"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch) -> MemoryStore:
+    made = MemoryStore(tmp_path)
+    monkeypatch.setattr(wiring, "pieces_of", lambda section, data_dir: made)
+    return made
+
+
+@pytest.fixture
+async def awaited(open_house, store) -> AsyncIterator:
+    section = StandbySection(
+        copy="postgresql",
+        lease="postgresql",
+        replicate="before_answer",
+        answer_wait_s=WAIT_S,
+        every_s=0.1,
+    )
+    async with open_house(inline=False, standby=section) as house:
+        try:
+            yield house
+        finally:
+            store.open.set()
+
+
+async def test_a_message_with_an_unknown_outcome_is_accepted_once(awaited, store):
+    store.open.clear()
+    command = SendMessage(to=TO, body="hello")
+    with pytest.raises(OutcomeUnknown) as told:
+        await awaited.gateway.send_message(awaited.principal, command)
+    (key,) = told.value.keys
+    assert key is not None
+    assert awaited.gateway.readiness().reasons[0] == "the second machine does not answer"
+    again = SendMessage(to=TO, body="hello", idempotency_key=key)
+    with pytest.raises(OutcomeUnknown):  # it is stored here, and that proves nothing yet
+        await awaited.gateway.send_message(awaited.principal, again)
+    assert awaited.driver.submitted == []
+    store.open.set()
+    answer = json.loads(await awaited.gateway.send_message(awaited.principal, again))
+    await awaited.wait_status(answer["messageId"], "sent")
+    assert len(awaited.driver.submitted) == 1
+
+
+async def test_items_of_a_batch_have_their_keys(awaited, store):
+    store.open.clear()
+    commands = [SendMessage(to=TO, body="1"), SendMessage(to=TO, body="2", idempotency_key="k")]
+    with pytest.raises(OutcomeUnknown) as told:
+        await awaited.gateway.send_batch(awaited.principal, commands)
+    made, given = told.value.keys
+    assert (given, told.value.of_batch) == ("k", True)
+    assert made is not None
+
+
+async def test_a_check_with_an_unknown_outcome_is_told_by_the_session(awaited, store):
+    gateway, principal = awaited.gateway, awaited.principal
+    made = await gateway.send_code(principal, SendCode(TO))
+    await awaited.driver.wait_submitted(1)
+    await until_true(lambda: gateway.services.shipping.log.status().pieces_behind == 0)
+    store.open.clear()
+    with pytest.raises(OutcomeUnknown):
+        await gateway.check_code(principal, made, "wrong")
+    with pytest.raises(LogSilent):
+        await gateway.settled()
+    store.open.set()
+    await until_true(lambda: not gateway.services.recorder.answers.is_late)
+    await gateway.settled()
+    row = gateway.services.repositories.verifications.owned(
+        principal.organization_id, principal.mode, made
+    )
+    assert row.session.attempts == 1
+
+
+async def test_new_work_is_refused_at_once_until_it_answers(awaited, store):
+    store.open.clear()
+    for _ in range(3):
+        with pytest.raises(OutcomeUnknown):
+            await awaited.send()
+    await until_true(lambda: awaited.gateway.services.recorder.answers.log.refuses)
+    before_s = trio.current_time()
+    with pytest.raises(LogSilent):
+        await awaited.send()
+    with pytest.raises(LogSilent):
+        await awaited.gateway.perform("org.create", {"name": "Another"})
+    assert trio.current_time() - before_s < WAIT_S
+    store.open.set()
+    await until_true(lambda: not awaited.gateway.services.recorder.answers.log.refuses)
+    await awaited.send("later")
+    await awaited.driver.wait_submitted(4)
+
+
+async def test_no_segment_leaves_before_its_attempt_is_in_the_log(awaited, store):
+    log, now_ms = awaited.gateway.services.shipping.log, awaited.clock.now_ms()
+    message_id = await awaited.send(send_at=now_ms + 300)
+    await until_true(lambda: log.status().pieces_behind == 0)
+    store.open.clear()
+    await until_true(lambda: log.status().pieces_behind > 0)
+    await until_true(lambda: awaited.status(message_id) == "processing")
+    assert awaited.driver.submitted == []
+    store.open.set()
+    await awaited.wait_status(message_id, "sent")
+
+
+async def test_an_operator_lets_answers_go_and_wait_again(awaited, store):
+    gateway = awaited.gateway
+    shown = await gateway.perform("standby.log", {})
+    assert (shown["mode"], shown["awaited"], shown["refuses"]) == ("before_answer", True, False)
+    store.open.clear()
+    with pytest.raises(Conflict, match="Answers go on waiting"):
+        await gateway.perform("standby.async", {})
+    store.open.set()
+    shown = await gateway.perform("standby.async", {})
+    assert (shown["mode"], shown["awaited"], store.awaited) == ("async", False, False)
+    store.open.clear()
+    await awaited.send()
+    metrics = gateway.metrics().decode()
+    assert "risala_standby_awaited 0.0" in metrics
+    assert "risala_standby_wait_seconds_bucket" in metrics
+    store.open.set()
+    await gateway.perform("standby.before_answer", {})
+    await until_true(lambda: store.awaited)
+    trail = await gateway.perform("audit.list", {})
+    done = [each["operation"] for each in trail["lines"]]
+    assert done[1:3] == ["standby.before_answer", "standby.async"]
