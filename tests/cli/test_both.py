@@ -308,6 +308,8 @@ ROWS = (
         ("{user}", "--email", "m{n}@example.com", "--language", "ar"),
         (("email", "m{n}@example.com"), ("language", "ar")),
     ),
+    Row("console lock", ("203.0.113.7",), (("address", "203.0.113.7/32"), ("by", str))),
+    Row("console unlock", (), (("address", None),)),
     Row("approval list", (), (("approvals", []),)),
     *(
         Row(f"approval {verb}", ("apr_none", *more), alone=1, beside=1, sentence="no request")

@@ -101,6 +101,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/payments/counts.py": READER,
     f"{JOURNAL}/people/factors.py": BULK,  # one statement compares and writes: a proof holds once
+    f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred

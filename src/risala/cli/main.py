@@ -30,6 +30,7 @@ _PLACES: Final = {
     "price": _ACCOUNTS + "money:price",
     "country": _ACCOUNTS + "country:country",
     "user": _PEOPLE + "user:user",
+    "console": _PEOPLE + "console:console",
     "approval": _PEOPLE + "approval:approval",
     "member": _PEOPLE + "member:member",
     "send": _MESSAGING + "messages:send",

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 
 BUILT_IN: Final = frozenset(
     {
-        *("adjust", "alerts", "approval", "audit", "audit-log", "backup", "carriers", "completion"),
+        *(
+            "adjust",
+            "alerts",
+            "approval",
+            "audit",
+            "audit-log",
+            "backup",
+            "carriers",
+            "completion",
+            "console",
+        ),
         *(
             "country",
             "credential",

@@ -75,6 +75,8 @@ class Reader:
     cookies: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=lambda: {"accept-language": "en"})
     scheme: str = "http"
+    client: str = "127.0.0.1"
+    """Its address; another one than of this machine is sent away by plain http."""
 
     async def ask(self, method: str, path: str, body: bytes = b"", **headers: str) -> Page:
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -87,7 +89,7 @@ class Reader:
             headers=told,
             data=body,
             scheme=self.scheme,
-            scope_base={"client": ("127.0.0.1", 1)},
+            scope_base={"client": (self.client, 1)},
         )
         page = Page(response.status_code, response.headers, (await response.get_data()).decode())
         for name, value in page.cookies.items():

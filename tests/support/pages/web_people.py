@@ -631,6 +631,9 @@ class FakeWebGateway:
         }
     )
 
+    def console_lock(self) -> str | None:
+        return None
+
     async def permitted(self, caller: Caller) -> frozenset[str]:
         return permitted(caller)
 

@@ -322,6 +322,10 @@ class Gateway:
 
         return await answer(self.services, caller, ask, arguments)
 
+    def console_lock(self) -> str | None:
+        """The only address, or network, that the console answers; None: all."""
+        return self.services.repositories.sign_in.console_lock().address
+
     async def permitted(self, caller: Caller) -> frozenset[str]:
         """The names of the operations that are for the caller's role."""
         role = (caller.role, caller.operator_role)

@@ -43,6 +43,7 @@ from risala.engine.operations.console import (
     organizations,
     plugins,
     sealing_key,
+    security,
     server_key,
     system,
     trail,
@@ -127,6 +128,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         users,
         factors,
         approvals,
+        security,
     )
     for operation in room.OPERATIONS
 }

@@ -19,6 +19,7 @@ from risala.http.operator import (
     payments,
     plugins,
     senders,
+    tries,
     users,
 )
 from risala.http.operator.audit import export as trail_export
@@ -65,6 +66,7 @@ PAGES: Final = (
     trail_export,
     system,
     system_alerts,
+    tries,
     plugins,
     account,
 )

@@ -51,6 +51,7 @@ NAVIGATION: Final = (
             _item("organizations", "org", N_("Organizations"), key="n"),
             _item("users", "team", N_("Users"), key="u"),
             _item("audit", "audit", N_("Audit log"), key="a"),
+            _item("security", "key", N_("Security"), key="x"),
             _item("system", "settings", N_("System"), key="y"),
         ),
     ),

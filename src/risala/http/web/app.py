@@ -63,7 +63,7 @@ from risala.http.web.languages import N_, language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
-from risala.http.web.refusals import OperatorRoleTooLow, RoleTooLow, refusal_sentence
+from risala.http.web.refusals import ConsoleLocked, OperatorRoleTooLow, RoleTooLow, refusal_sentence
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
@@ -166,6 +166,8 @@ class WebApp(JsonApp):
         try:
             if visit.door.way is Way.PLAIN:
                 return self._leave(visit, await visit.page("plain_http.html", status=403))
+            if visit.is_locked_out:
+                raise ConsoleLocked
             if (turned := await self._turned_away(route, visit)) is not None:
                 return self._leave(visit, turned)
             if route.access.roles:

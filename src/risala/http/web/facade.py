@@ -191,6 +191,9 @@ class WebGateway(Protocol):
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """The same with a typed answer."""
 
+    def console_lock(self) -> str | None:
+        """The only address, or network, that the console answers; None: all."""
+
     async def permitted(self, caller: Caller, /) -> frozenset[str]:
         """The names of the operations that are for the caller's role."""
 

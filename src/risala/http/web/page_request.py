@@ -6,6 +6,7 @@ import gzip
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from enum import StrEnum
+from ipaddress import ip_address, ip_network
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -160,6 +161,17 @@ class PageRequest:
     @property
     def is_console(self) -> bool:
         return self.face.kind is SessionKind.OPERATOR
+
+    @property
+    def is_locked_out(self) -> bool:
+        """Whether the console is locked to another address than the reader's."""
+        lock = self.site.gateway.console_lock() if self.is_console else None
+        if lock is None:
+            return False
+        try:
+            return ip_address(self.browser.address) not in ip_network(lock)
+        except ValueError:
+            return True
 
     @property
     def is_inside(self) -> bool:

@@ -261,6 +261,13 @@ OPERATOR_ROLES: Final[Mapping[OperatorRole, str]] = {
 """The names of operators' roles."""
 
 
+class ConsoleLocked(errors.Forbidden):
+    """The console answers another address alone."""
+
+    def __init__(self) -> None:
+        super().__init__("The console is locked to another address.")
+
+
 class OperatorRoleTooLow(errors.Forbidden):
     """A page or a form of the console that the operator's role does not reach."""
 
@@ -321,6 +328,11 @@ def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
         return waiting(words, error.retry_after_s)
     if isinstance(error, RoleTooLow):
         return words(ROLES[error.access])
+    if isinstance(error, ConsoleLocked):
+        return words(
+            "The console is locked to another address. On the machine, {command} opens it.",
+            command=Markup("<code>risala console unlock</code>"),
+        )
     if isinstance(error, OperatorRoleTooLow):
         return words(
             "Your role in the console, {role}, does not allow this. Ask an administrator.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from risala.dataclass import dataclass
 from risala.engine.journal import signing_in
-from risala.engine.journal.people import sign_in_failures, sign_in_tokens, web_sessions
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.people import security, sign_in_failures, sign_in_tokens, web_sessions
+from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class SignInRepository:
     peek_link = read(sign_in_tokens.peek_link)
     count_failed = read(sign_in_failures.counted)
     failures = read(sign_in_failures.newest)
+    console_lock = read(security.lock)
+    look_for_intruders = scan(security.security)
 
     # -- commands
 
@@ -33,6 +35,8 @@ class SignInRepository:
     use_link = command(signing_in.use_link)
     note_failure = command(signing_in.note_failure)
     forget_over = command(sign_in_tokens.forget_over)
+    lock_console = audited_command(security.lock_console)
+    unlock_console = audited_command(security.unlock_console)
 
 
 @dataclass(frozen=True, slots=True)

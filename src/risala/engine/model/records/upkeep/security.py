@@ -1,0 +1,73 @@
+"""Who tries to come in: failed sign-ins, keys' places, missing factors, the console's lock."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+
+
+@dataclass(frozen=True, slots=True)
+class FailedDay:
+    """The failed sign-ins of a day (UTC)."""
+
+    day: Moment
+    dashboard: int
+    console: int
+
+
+@dataclass(frozen=True, slots=True)
+class TryingAddress:
+    """A client's address from which sign-ins failed in the last week."""
+
+    address: str
+    failed: int
+    accounts: int
+    """Of how many e-mail addresses: many of them is spraying."""
+    last_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class UsedKey:
+    """A key, and where it was used last."""
+
+    id: str
+    organization_id: str
+    organization_name: str
+    name: str | None
+    last4: str
+    last_used_at: Moment
+    last_used_address: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLock:
+    """The one address, or network, that the console answers."""
+
+    address: Annotated[str | None, AUDITED]
+    """Null: the console is not locked."""
+    by: Annotated[str | None, AUDITED]
+    at: Annotated[Moment | None, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """What an administrator looks at when somebody seems to try."""
+
+    days: tuple[FailedDay, ...]
+    """Of the last 30 days, the oldest first."""
+    addresses: tuple[TryingAddress, ...]
+    """The most failures first."""
+    keys: tuple[UsedKey, ...]
+    """The last used ones whose address is known."""
+    without_factor: tuple[str, ...]
+    """Operators without a second factor."""
+    lock: ConsoleLock
+
+
+UNLOCKED: Final = ConsoleLock(None, None, None)
+SHOW: Final = Ask("security.show", Security)
+LOCK: Final = Ask("console.lock", ConsoleLock)
+UNLOCK: Final = Ask("console.unlock", ConsoleLock)
