@@ -14,7 +14,51 @@ _LIMITS: Final = ("engine/limits",)
 _ROLES: Final = ("engine/operations/test_operator_roles.py", "engine/operations")
 _FOUR_EYES: Final = ("engine/operations/test_four_eyes.py", "engine/operations")
 _FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
+_TOKENS: Final = ("engine/people/test_identity_tokens.py",)
+_OIDC: Final = ("http/test_oidc.py",)
 GUARDS: Final = (
+    Guard(
+        "An identity provider's token is the answer to this sign-in, by its nonce.",
+        "engine/rules/people/oidc.py",
+        '    if not _is_same(claims.get("nonce"), nonce):\n',
+        "    if False:\n",
+        _TOKENS,
+    ),
+    Guard(
+        "An identity provider's answer counts in the browser that began, by its state.",
+        "engine/people/identities/signing.py",
+        "if hmac.compare_digest(of.state.encode(), given)), None)",
+        "if given), None)",
+        _OIDC,
+    ),
+    Guard(
+        "An identity provider's answer works once.",
+        "engine/people/identities/signing.py",
+        "now_ms >= until or found.state in self._used",
+        "now_ms >= until",
+        _OIDC,
+    ),
+    Guard(
+        "An e-mail address counts when the identity provider has verified it.",
+        "engine/rules/people/oidc.py",
+        " or claims.get(provider.verified_claim) not in _TRUE",
+        "",
+        _TOKENS,
+    ),
+    Guard(
+        "An identity provider vouches for addresses of its domains alone.",
+        "engine/rules/people/oidc.py",
+        "    if domain_of(email) not in provider.domains:\n",
+        "    if False:\n",
+        _TOKENS,
+    ),
+    Guard(
+        "Another account at the identity provider does not become a user that has one.",
+        "engine/journal/signing_in_identities.py",
+        "    return IdentityFault.OTHER_ACCOUNT if has_another else known\n",
+        "    return known\n",
+        _OIDC,
+    ),
     Guard(
         "A code of an authenticator app works once.",
         "engine/journal/people/factors.py",

@@ -121,6 +121,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/counts.py": MIGRATION,
     f"{JOURNAL}/store/schema/factors.py": MIGRATION,
     f"{JOURNAL}/store/schema/hooks.py": MIGRATION,
+    f"{JOURNAL}/store/schema/identities.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/mailings.py": MIGRATION,
     f"{JOURNAL}/store/schema/messages.py": MIGRATION,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Final
+from urllib.parse import urlsplit
 
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
@@ -14,11 +15,13 @@ from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.webhooks.endpoints import rules_of
 from risala.engine.wiring.connections import Connections
-from risala.http.outbound.late import open_late_outbound
+from risala.http.outbound.late import LateOutbound, open_late_outbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod
 from risala.plugins.payment_texts import HearsTexts
 
+IDENTITY_CALLS_MAX: Final = 16
+"""The most questions to an identity provider at once: each sign-in has two or three."""
 _UNSIGNED: Final = "must be set where alerts.webhook_url is"
 
 
@@ -42,6 +45,7 @@ async def open_outside(
     """
     webhooks = settings.webhooks
     client = open_late_outbound(rules_of(webhooks), webhooks.attempts_max)
+    fetches = _identity_fetches(settings)
     mailer = plugins.build_mailer(settings.mail)
     methods = {
         name: plugins.build_payment_method(name, table)
@@ -67,12 +71,50 @@ async def open_outside(
         console_url=listening.console_url,
         answers=answers,
         alert_secret=_alert_secret(settings),
+        identity_fetches=None if fetches is None else await outer.enter_async_context(fetches),
+        identity_secret=_identity_secret(settings),
         plugins=plugins.plugins(),
         plugin_faults=plugins.faults,
         sinks=sinks,
         policies=policies,
         pages=pages,
     )
+
+
+def _identity_fetches(settings: Settings) -> AbstractAsyncContextManager[LateOutbound] | None:
+    """What asks the identity provider of the console; None: there is none.
+
+    Raises:
+        ConfigError: its address must not be asked.
+    """
+    oidc, webhooks = settings.people.oidc, settings.webhooks
+    if oidc.issuer is None:
+        return None
+    networks = (*webhooks.allow_networks, *oidc.allow_networks)
+    ports = (*webhooks.ports, urlsplit(oidc.issuer).port or 443)
+    changed = webhooks.model_copy(update={"allow_networks": networks, "ports": ports})
+    rules = rules_of(changed)
+    try:
+        parse_target(oidc.issuer, rules)
+    except UrlRefused as refused:
+        raise ConfigError([Fault("people.oidc.issuer", str(refused), "people")]) from None
+    return open_late_outbound(rules, IDENTITY_CALLS_MAX)
+
+
+def _identity_secret(settings: Settings) -> str:
+    """The secret by which the identity provider knows this service; empty: it has none.
+
+    Raises:
+        ConfigError: the variable that is named is not set.
+    """
+    oidc = settings.people.oidc
+    if oidc.issuer is None or oidc.client_secret_env is None:
+        return ""
+    secret = os.environ.get(oidc.client_secret_env, "")
+    if not secret:
+        text = f"the environment variable {oidc.client_secret_env} is not set"
+        raise ConfigError([Fault("people.oidc.client_secret_env", text, "people")])
+    return secret
 
 
 def _alert_secret(settings: Settings) -> str:

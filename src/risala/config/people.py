@@ -5,11 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from risala.config.kinds import Money, Section
+from risala.config.kinds import Money, Network, Section
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
+Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class SignUp(StrEnum):
@@ -18,6 +19,69 @@ class SignUp(StrEnum):
     OPEN = "open"
     INVITED = "invited"
     CLOSED = "closed"
+
+
+class OidcRolesSection(Section):
+    """Which values of ``role_claim`` give which operator's role; the first that fits counts. All
+    empty: the provider gives no roles, and Risala's own hold."""
+
+    administrator: tuple[Text, ...] = ()
+    """Values that make an administrator."""
+    finance: tuple[Text, ...] = ()
+    """Values that give the role finance."""
+    support: tuple[Text, ...] = ()
+    """Values that give the role support."""
+    viewer: tuple[Text, ...] = ()
+    """Values that give the role viewer."""
+
+
+class OidcSection(Section):
+    """Operators sign in to the console by OpenID Connect, at a provider of yours."""
+
+    issuer: str | None = None
+    """The provider's issuer, exactly as its documents say it, such as
+    ``"https://id.example.com/realms/staff"``. Not set: nobody signs in by it."""
+    client_id: str = ""
+    """The client that the provider knows this service by."""
+    client_secret_env: str | None = None
+    """Name of the environment variable with the client's secret. Not set: a public client, which
+    PKCE alone protects."""
+    label: str = ""
+    """What the button names, such as ``"Example Ltd"``. Empty: "your identity provider"."""
+    domains: tuple[Text, ...] = ()
+    """The domains of e-mail addresses that may sign in by it. At least one."""
+    verified_claim: str = "email_verified"
+    """The claim that says that the e-mail address is verified: ``"xms_edov"`` for Entra ID."""
+    two_factors: tuple[Text, ...] = ("mfa", "otp", "hwk")
+    """Values of the claims ``amr`` and ``acr`` by which a sign-in counts as two factors. Empty: it
+    never does."""
+    role_claim: str = "groups"
+    """The claim whose values give an operator's role."""
+    roles: OidcRolesSection = OidcRolesSection()
+    """Which values give which role."""
+    make_operators: bool = False
+    """Whether a person to whom the provider gives a role becomes an operator at the first sign-in.
+    Otherwise only who is one already may sign in."""
+    email_codes: bool = True
+    """Whether operators may still sign in by a code by e-mail. A link made on the machine,
+    ``risala user sign-in EMAIL --console``, lets in at any time."""
+    allow_networks: tuple[Network, ...] = ()
+    """Private networks where the provider may be, such as ``"10.1.0.0/16"``."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> OidcSection:
+        if self.issuer is None:
+            return self
+        if not self.client_id:
+            raise ValueError("with issuer, set client_id too")
+        if not self.domains:
+            raise ValueError(
+                'with issuer, set domains too, such as ["example.com"]: addresses of other domains '
+                "are not the provider's to vouch for"
+            )
+        if self.make_operators and not any(self.roles.model_dump().values()):
+            raise ValueError("with make_operators, say in roles which values give which role")
+        return self
 
 
 class PeopleSection(Section):
@@ -29,6 +93,8 @@ class PeopleSection(Section):
     operator_factors: Annotated[int, Field(ge=1, le=2)] | None = None
     """How many factors an operator needs to enter the console: 1, a code by e-mail; 2, also a
     passkey or an authenticator app. If it is not set, 2 once any operator has set one up."""
+    oidc: OidcSection = OidcSection()
+    """Operators sign in by OpenID Connect."""
     codes_per_ip_per_hour: Count = 60
     """The most sign-in codes requested from one IPv4 address or IPv6 /64. Many people share an
     address behind a mobile network."""

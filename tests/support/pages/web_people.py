@@ -74,6 +74,7 @@ class FakePeople:
     browsers: list[Browser] = field(default_factory=list)
     refuse: Exception | None = None
     factor_sign_in: FakeFactors = field(default_factory=FakeFactors)
+    identity_sign_in: None = None
     _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.journal.people import factors, mails, members, users, web_sessions
+from risala.engine.journal.people import factors, identities, mails, members, users, web_sessions
 from risala.engine.model.errors import Conflict
 from risala.engine.model.people import User
 from risala.engine.model.people_records.factors import Factor, FactorKind
@@ -70,13 +70,14 @@ def renew_codes(
 
 
 def reset(conn: sqlite3.Connection, user_id: str, now_ms: int) -> int:
-    """Delete all factors of a user, and end their sessions; returns how many factors there were.
+    """Delete all factors of a user and what they have at identity providers, and end their
+    sessions; returns how many there were.
 
     Raises:
         NotFound: the user is gone.
     """
     user = users.user(conn, user_id)
-    count = factors.forget_all(conn, user_id)
+    count = factors.forget_all(conn, user_id) + identities.forget(conn, user_id)
     if count:
         web_sessions.end(conn, user_id)
         _tell(conn, user, MailKind.FACTORS_RESET, now_ms)

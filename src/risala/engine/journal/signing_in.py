@@ -91,7 +91,7 @@ def judge(
         return turn_away(conn, failure, refused, rules)
     if found.email != entrant.user.email or found.kind is not entrant.device.kind:
         return Denied(0)  # the browser requested another code meanwhile
-    return _await_or_enter(conn, entrant, known, found, "code")
+    return await_or_enter(conn, entrant, known, found, "code")
 
 
 def judged(
@@ -136,10 +136,10 @@ def use_link(
         expires_at=entrant.now_ms + CODE_MS,
         created_at=entrant.now_ms,
     )
-    return _await_or_enter(conn, entrant, known, asked, "link")
+    return await_or_enter(conn, entrant, known, asked, "link")
 
 
-def _await_or_enter(
+def await_or_enter(
     conn: sqlite3.Connection, entrant: Entrant, known: User | None, asked: CodeRequest, by: str
 ) -> LetIn | FactorAwaited:
     """Open a session, unless the user has a second factor: then the browser waits for it."""

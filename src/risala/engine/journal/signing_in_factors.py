@@ -131,7 +131,7 @@ def freshen(
         return turn_away(conn, failure, Denied(ATTEMPTS_MAX), rules)
     if tried.proof.kind is ProofKind.RECOVERY_CODE:
         factor_changes.tell_code_used(conn, user, entrant.now_ms)
-    _freshened(conn, session_id, entrant, tried.proof.kind.value)
+    freshened(conn, session_id, entrant, tried.proof.kind.value)
     return True
 
 
@@ -150,11 +150,12 @@ def freshen_by_code(
         return found
     if found.email != entrant.user.email or factors.has_any(conn, entrant.user.id):
         return Denied(0)
-    _freshened(conn, session_id, entrant, "code")
+    freshened(conn, session_id, entrant, "code")
     return True
 
 
-def _freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: str) -> None:
+def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: str) -> None:
+    """The session's user has shown who they are; with its line in the audit trail."""
     web_sessions.freshen(conn, session_id, entrant.now_ms)
     user: User = entrant.user
     hand = AuditEntry(

@@ -8,7 +8,8 @@
     │   │   └── KeyExpired         the key's time is over
     │   ├── Forbidden              key type, origin, or organization not active      403
     │   │   ├── AddressNotAllowed  the key is not for the client's address
-    │   │   └── CountryNotOpen     the number's country is not open to the organization
+    │   │   ├── CountryNotOpen     the number's country is not open to the organization
+    │   │   └── IdentityRefused    an identity provider's word lets nobody in
     │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
@@ -36,6 +37,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
@@ -102,6 +104,49 @@ class CountryNotOpen(Forbidden):
         )
         self.country = country
         """Its name in English."""
+
+
+class IdentityFault(StrEnum):
+    """Why a sign-in at an identity provider lets nobody in here."""
+
+    CANCELLED = "cancelled"
+    """The person stopped it at the provider."""
+    NOT_BEGUN = "not_begun"
+    """It was begun in another browser, too long ago, or used already."""
+    UNREACHABLE = "unreachable"
+    """The provider does not answer, or says that it cannot now."""
+    MISSET = "misset"
+    """The provider knows no such client, or is not what the settings say."""
+    INVALID = "invalid"
+    """Its answer is not valid: signature, audience, issuer, nonce."""
+    CLOCK = "clock"
+    """Its clock and ours differ."""
+    NOT_VERIFIED = "not_verified"
+    """It has not verified the person's e-mail address, or gives none."""
+    DOMAIN = "domain"
+    """The address is of a domain that it cannot vouch for."""
+    NO_ROLE = "no_role"
+    """It gives the person no role here."""
+    NOT_OPERATOR = "not_operator"
+    """The person is no operator."""
+    OTHER_ACCOUNT = "other_account"
+    """The address belongs to a user whose account at the provider is another one."""
+    OTHER_PERSON = "other_person"
+    """Another person signed in than the one whose session it is."""
+    STALE = "stale"
+    """The provider did not ask the person anew."""
+
+
+class IdentityRefused(Forbidden):
+    """A sign-in at an identity provider lets nobody in here."""
+
+    def __init__(self, fault: IdentityFault, detail: str = "", *, email: str = "") -> None:
+        super().__init__(f"The sign-in at the identity provider failed: {fault}.")
+        self.fault = fault
+        self.detail = detail
+        """For the log; never shown."""
+        self.email = email
+        """The person's address, which the provider verified; empty: none is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ class Device:
     expires_at: int
     fresh_at: int = 0
     """When its user last showed who they are: at sign-in, or before something important."""
+    two_factors: bool = False
+    """An identity provider says that its user showed two factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,11 @@ class WebSession:
     @property
     def id(self) -> str:
         return self.device.id
+
+    @property
+    def showed_two(self) -> bool:
+        """The user has a second factor here, or showed two to an identity provider."""
+        return self.has_factor or self.device.two_factors
 
     @property
     def kind(self) -> SessionKind:
@@ -152,6 +159,29 @@ class FactorAwaited:
     """The code or link was right; the user has a second factor, which they must show now."""
 
     user_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityStart:
+    """A sign-in at an identity provider that begins."""
+
+    url: str
+    """Where the browser goes."""
+    flow: str = field(repr=False)
+    """For a cookie of this browser: what the answer is held to."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityReturn:
+    """What a browser brings back from an identity provider."""
+
+    flow: str = field(repr=False)
+    """The value of its cookie; empty: it has none."""
+    state: str = field(repr=False)
+    code: str = field(repr=False)
+    error: str = ""
+    issuer: str = ""
+    """As the answer names it (RFC 9207); empty: it does not."""
 
 
 @dataclass(frozen=True, slots=True)

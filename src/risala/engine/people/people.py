@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -30,6 +31,9 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import new_token
 from risala.engine.people.users import Users
 
+if TYPE_CHECKING:
+    from risala.engine.people.identities.signing import IdentitySignIn
+
 
 class People:
     def __init__(self, sources: PeopleSources) -> None:
@@ -42,6 +46,20 @@ class People:
         self.ending = Ending(sources, self.sessions)
         self.factors = Factors(sources, self.sessions)
         self.factor_sign_in = FactorSignIn(sources, self.sessions, self.factors, self._sign_in)
+
+        self._identities: IdentitySignIn | None = None
+
+    @property
+    def identity_sign_in(self) -> IdentitySignIn | None:
+        """Sign-in to the console by an identity provider; None: there is none. Loaded when it is
+        first asked for, by who follows its button."""
+        if self._identities is None and self._have.identity_fetches is not None:
+            from risala.engine.people.identities.signing import IdentitySignIn
+
+            self._identities = IdentitySignIn(
+                self._have, self.sessions, self._sign_in, self._have.identity_fetches
+            )
+        return self._identities
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""

@@ -182,7 +182,7 @@ class WebSessions:
         user = session.user
         if session.kind is not SessionKind.OPERATOR or user.operator_role is None:
             raise Forbidden("This is for operators.")
-        if not session.has_factor and self.operators_need_factor():
+        if not session.showed_two and self.operators_need_factor():
             raise FactorNeeded
         return Caller(
             user.email,

@@ -11,7 +11,7 @@ from typing import Final
 
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.commands import PeopleUse
-from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.errors import Forbidden, Invalid, Refusal
 from risala.engine.model.people import (
     Browser,
     CodeAsked,
@@ -78,8 +78,10 @@ class SignIn:
         Raises:
             Invalid: it is no address.
             RateLimited: too many were requested, for any address.
+            Forbidden: operators sign in by their identity provider alone.
             Unavailable: not possible now; nothing was stored.
         """
+        self._refuse_without_codes(kind)
         have, hashed = self._have, digest(browser.token)
         address, now_ms = address_of(email), have.now_ms()
         waiting = have.sign_in.request_of(hashed)
@@ -118,6 +120,7 @@ class SignIn:
             Forbidden: the code was right, but its owner may not sign in.
             Unavailable: not possible now; nothing was counted.
         """
+        self._refuse_without_codes(kind)
         have, hashed = self._have, digest(browser.token)
         waiting = have.sign_in.request_of(hashed)
         await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
@@ -134,6 +137,11 @@ class SignIn:
         entrant = self.entrant(browser, waiting.email, waiting.kind, token)
         answer = await have.sign_in.judge(hashed, code, entrant, self.rules)
         return answer if isinstance(answer, FactorAwaited) else self.entered(answer, token)
+
+    def _refuse_without_codes(self, kind: SessionKind) -> None:
+        oidc = self._have.settings.people.oidc
+        if kind is SessionKind.OPERATOR and oidc.issuer is not None and not oidc.email_codes:
+            raise Forbidden("Operators sign in by their identity provider here.")
 
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)

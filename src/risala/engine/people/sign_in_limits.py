@@ -96,6 +96,10 @@ class SignInLimits:
         """Store that a link failed."""
         await self._note(FailureReason.LINK, "link", browser, kind, "")
 
+    async def note_identity(self, browser: Browser, kind: SessionKind) -> None:
+        """Store that an identity provider's answer came to a browser that asked for none."""
+        await self._note(FailureReason.IDENTITY, "identity", browser, kind, "")
+
     async def _note(
         self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str
     ) -> None:

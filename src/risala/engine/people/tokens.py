@@ -12,6 +12,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind
 from risala.engine.rules.codes import Codes, Ring, key_for
 from risala.engine.rules.people.lifetimes import KNOWN_BROWSER_MS
@@ -36,6 +37,18 @@ def is_token(text: str) -> bool:
 def digest(token: str) -> bytes:
     """A token's form in the journal: a token cannot be guessed, so a plain hash is right."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSecrets:
+    """Of one sign-in at an identity provider."""
+
+    state: str
+    """Shows that the answer comes to the browser that began."""
+    nonce: str
+    """Shows that the token was made for this sign-in."""
+    verifier: str
+    """Shows to the provider that the code comes from who asked for it (PKCE)."""
 
 
 class Derived:
@@ -75,6 +88,11 @@ class Derived:
         key = key_for(self._ring().newest, "passkey challenges")
         return hmac.digest(key, said + cookie.encode("utf-8", "surrogatepass"), "sha256")
 
+    def flow_secrets(self, flow: str) -> list[FlowSecrets]:
+        """What a sign-in at an identity provider is held to, of each valid key, the newest first.
+        Nothing of it is stored: it follows from the cookie of the browser that began."""
+        return [_flow_secrets(key, flow) for key in self._ring().holding(self._now_ms())]
+
     def hashed_address(self, email: str) -> str:
         """The replacement for an e-mail address that no user has: always the same, and it does not
         reveal the address."""
@@ -108,6 +126,16 @@ class Derived:
 
 def _browser_mark(key: bytes, said: str) -> str:
     return hmac.new(key_for(key, "known browsers"), said.encode(), hashlib.sha256).hexdigest()
+
+
+def _flow_secrets(key: bytes, flow: str) -> FlowSecrets:
+    of = key_for(key, "identity flows")
+    said = flow.encode("utf-8", "surrogatepass")
+    made = [
+        urlsafe_b64encode(hmac.digest(of, use + said, "sha256")).decode().rstrip("=")
+        for use in (b"state ", b"nonce ", b"verifier ")
+    ]
+    return FlowSecrets(*made)
 
 
 def _form_token(key: bytes, cookie: str) -> str:

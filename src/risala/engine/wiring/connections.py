@@ -24,7 +24,7 @@ from risala.engine.operations.faces.callbacks import CallbackSources, CompatCall
 from risala.engine.people.letters import Letters
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
-from risala.engine.rules.webhooks.types import Outbound
+from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.services import Preparing, Services, nothing_to_prepare
 from risala.engine.upkeep.alerts.alerts import Alerts
 from risala.engine.upkeep.alerts.calls import AlertCalls, AlertCallSources
@@ -67,6 +67,10 @@ class Connections:
     """The API's answers since the start, by status; None: they are not counted."""
     alert_secret: str = field(default="", repr=False)
     """Signs calls about alerts; empty: no signature."""
+    identity_fetches: Fetches | None = None
+    """Asks the identity provider of the console; None: there is none."""
+    identity_secret: str = field(default="", repr=False)
+    """The secret by which that provider knows this service."""
     source: SettingsSource | None = None
     """The source from which the settings are read again; None: they stay as they are."""
     plugins: Sequence[PluginInfo] = ()

@@ -196,6 +196,8 @@ def people_of(
             public_url=public_url(core.settings, outside),
             console_url=console_url(core.settings, outside),
             has_mailer=outside.mailer is not None,
+            identity_fetches=outside.identity_fetches,
+            identity_secret=outside.identity_secret,
         )
     )
 

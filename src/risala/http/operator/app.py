@@ -37,7 +37,7 @@ from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
-from risala.http.web.entry import fresh, outbox, reader, security, sign_in, unsent
+from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.page_request import PageRequest
@@ -89,6 +89,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *unsent.routes(ROOT),
     *security.routes(ROOT),
     *fresh.routes(ROOT),
+    *identity.routes(ROOT),
     *(route for page in PAGES for route in page.ROUTES),
 )
 FACE: Final = WebFace(

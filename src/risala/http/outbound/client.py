@@ -1,4 +1,5 @@
-"""The client that calls webhooks, that is servers of strangers, which may do anything.
+"""The client that calls webhooks, that is servers of strangers, which may do anything; identity
+providers are asked by it too.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
 to addresses that :mod:`risala.engine.rules.webhooks.url` allows
@@ -9,15 +10,15 @@ from __future__ import annotations
 
 import ssl
 import unicodedata
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 import httpcore2
 import trio
 
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
-from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.rules.webhooks.types import FetchedAnswer, WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules, Target, UrlRefused, parse_target
 from risala.http.outbound.pinned import (
     AddressRefused,
@@ -26,6 +27,8 @@ from risala.http.outbound.pinned import (
     Resolve,
     deadline,
 )
+
+T = TypeVar("T")
 
 LIMIT_S: Final = 15.0
 """Seconds for a whole call, from looking the name up to the answer's head (contract §5)."""
@@ -36,6 +39,9 @@ BODY_S: Final = 2.0
 EXCERPT_BYTES: Final = 1024
 DRAIN_BYTES: Final = 64 * 1024
 """An answer's body up to this long is read to its end, so that its connection can be used again."""
+FETCHED_BYTES: Final = 256 * 1024
+"""An answer whose content matters is read up to here: the keys of an identity provider are some
+kilobytes."""
 KEPT_MAX: Final = 32
 KEPT_S: Final = 30.0
 """How many idle connections are kept, and for how many seconds."""
@@ -54,6 +60,10 @@ _NO_ANSWER: Final = {
     ),
     httpcore2.LocalProtocolError: ("NOT_HTTP", "The request could not be written as HTTP."),
 }
+
+
+class _TooLong(Exception):
+    """An answer is longer than what is read of it."""
 
 
 class _Pool:
@@ -100,13 +110,25 @@ class OutboundClient:
 
     async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
         """Make one call. The result is an answer or a fault, never an exception."""
+        return await self._make(call, _answer)
+
+    async def fetch(self, call: WebhookCall) -> FetchedAnswer | ReceiverFault:
+        """Make one call, and read its answer up to :data:`FETCHED_BYTES`. The result is an answer
+        or a fault, never an exception."""
+        return await self._make(call, _fetched)
+
+    async def _make(
+        self, call: WebhookCall, read: Callable[[httpcore2.Response], Awaitable[T]]
+    ) -> T | ReceiverFault:
         try:
             target = parse_target(call.url, self._rules)
         except UrlRefused as error:
             return ReceiverFault("URL_REFUSED", str(error))
         with deadline(LIMIT_S):
             try:
-                return await self._post(target, call)
+                return await self._send(target, call, read)
+            except _TooLong:
+                return ReceiverFault("TOO_LONG", "The answer was too long.")
             except httpcore2.PoolTimeout:
                 # The pool has lost slots. That was never seen, but would stop all webhooks: so the
                 # pool is replaced.
@@ -121,7 +143,12 @@ class OutboundClient:
             except tuple(_NO_ANSWER) as error:
                 return ReceiverFault(*_NO_ANSWER[type(error)])
 
-    async def _post(self, target: Target, call: WebhookCall) -> ReceiverAnswer:
+    async def _send(
+        self,
+        target: Target,
+        call: WebhookCall,
+        read: Callable[[httpcore2.Response], Awaitable[T]],
+    ) -> T:
         if trio.current_time() - self._pool.born_s >= POOL_S:
             await self._replace_pool()
         used = self._pool
@@ -129,7 +156,7 @@ class OutboundClient:
         try:
             response = await used.pool.handle_async_request(_request(target, call))
             try:
-                return await _answer(response)
+                return await read(response)
             finally:
                 await response.aclose()
         finally:
@@ -215,6 +242,21 @@ async def _answer(response: httpcore2.Response) -> ReceiverAnswer:
         None if retry_after is None else retry_after.decode("latin-1"),
         excerpt(bytes(begun)),
     )
+
+
+async def _fetched(response: httpcore2.Response) -> FetchedAnswer:
+    """The whole answer.
+
+    Raises:
+        _TooLong: it is longer than :data:`FETCHED_BYTES`.
+    """
+    body = bytearray()
+    async with aclosing(response.aiter_stream()) as chunks:
+        async for chunk in chunks:
+            body += chunk
+            if len(body) > FETCHED_BYTES:
+                raise _TooLong
+    return FetchedAnswer(response.status, bytes(body))
 
 
 def excerpt(body: bytes) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
-from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.rules.webhooks.types import FetchedAnswer, WebhookCall
 from risala.engine.rules.webhooks.url import AddressRules
 
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ class LateOutbound:
         """Make one call. The result is an answer or a fault, never an exception."""
         client = self._client or await self._open()
         return await client.post(call)
+
+    async def fetch(self, call: WebhookCall) -> FetchedAnswer | ReceiverFault:
+        """Make one call, and read its answer. The result is an answer or a fault, never an
+        exception."""
+        client = self._client or await self._open()
+        return await client.fetch(call)
 
     async def _open(self) -> OutboundClient:
         async with self._opening:

@@ -68,6 +68,11 @@ class CookiePolicy:
         """The cookie of a browser whose form came after the session had ended."""
         return self._named("-unsent")
 
+    @property
+    def flow_cookie(self) -> str:
+        """The cookie of a browser that is at an identity provider."""
+        return self._named("-flow")
+
     def _named(self, use: str) -> str:
         name = f"{_COOKIES[self.kind]}{use}"
         # The prefix binds a cookie to this host, to https and to the whole path: no other host of

@@ -19,6 +19,8 @@ from risala.engine.model.people import (
     CodeAsked,
     Denied,
     FactorAwaited,
+    IdentityReturn,
+    IdentityStart,
     LinkView,
     PasskeySite,
     SessionKind,
@@ -66,6 +68,28 @@ class FactorAccess(Protocol):
         """Judge that code."""
 
 
+class IdentityAccess(Protocol):
+    """Sign-in by an identity provider.
+
+    Each raises ``IdentityRefused``; what judges also ``RateLimited``, ``Conflict``,
+    ``Unavailable``.
+    """
+
+    async def begin(self, target: str | None, /, *, freshens: bool) -> IdentityStart:
+        """Send a browser to the provider."""
+
+    def read(self, flow: str, /) -> tuple[bool, str]:
+        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
+
+    async def finish(
+        self, browser: Browser, back: IdentityReturn, /
+    ) -> SignedIn | FactorAwaited | Denied:
+        """Sign in by what a browser brings back."""
+
+    async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn, /) -> None:
+        """Make a session fresh by it."""
+
+
 class SignInAccess(Protocol):
     """The part that handles raw tokens and codes; other actions of people are operations."""
 
@@ -99,6 +123,10 @@ class SignInAccess(Protocol):
     @property
     def factor_sign_in(self) -> FactorAccess:
         """Second factors."""
+
+    @property
+    def identity_sign_in(self) -> IdentityAccess | None:
+        """Sign-in by an identity provider; None: there is none."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
         """The user signed in by this cookie."""

@@ -12,7 +12,7 @@ from risala.engine.journal.store.tables import writable
 from risala.engine.model.people import User
 
 _BY_USER: Final = ("members", "web_sessions", "one_time_links", "email_changes")
-_OF_SIGN_IN: Final = ("factors", "recovery_codes", "sign_in_requests")
+_OF_SIGN_IN: Final = ("factors", "recovery_codes", "sign_in_requests", "identities")
 _BY_ADDRESS: Final = (
     ("invitations", "email"),
     ("invitations", "invited_by"),

@@ -31,6 +31,7 @@ class _Stored:
     stale: bool
     hash: bytes
     fresh_at: int
+    two_factors: bool
 
     @property
     def device(self) -> Device:
@@ -44,13 +45,14 @@ class _Stored:
             self.used_at,
             self.expires_at,
             self.fresh_at,
+            self.two_factors,
         )
 
     def is_over(self, now_ms: int) -> bool:
         return is_over(self.kind, self.used_at, self.expires_at, now_ms)
 
 
-_STORED: Final = Rows(_Stored, kind=SessionKind, stale=bool)
+_STORED: Final = Rows(_Stored, kind=SessionKind, stale=bool, two_factors=bool)
 
 
 def by_hash(
@@ -100,6 +102,7 @@ def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
             "used_at": new.used_at,
             "expires_at": new.expires_at,
             "fresh_at": new.fresh_at,
+            "two_factors": new.two_factors,
         }
     )
     return new

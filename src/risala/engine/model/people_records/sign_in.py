@@ -60,6 +60,8 @@ class FailureReason(StrEnum):
     """The code was too old."""
     HELD_UP = "held_up"
     """The code was not judged: strangers tried too many wrong ones at this operator's address."""
+    IDENTITY = "identity"
+    """An identity provider's answer was refused; without a valid state noted once a minute."""
     LINK = "link"
     """A link was already used, too old or never made; noted once a minute for each site."""
     LIMITED = "limited"

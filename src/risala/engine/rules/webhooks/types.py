@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Final, Protocol
 
 from risala.dataclass import dataclass
@@ -43,6 +44,22 @@ class WebhookCall:
 
     def __repr__(self) -> str:
         return f"WebhookCall({len(self.body)} bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedAnswer:
+    """A whole answer."""
+
+    status: int
+    body: bytes = field(repr=False)
+
+
+class Fetches(Protocol):
+    """Reads answers of servers that are named in settings: with the same limits as
+    :class:`Outbound`."""
+
+    async def fetch(self, call: WebhookCall, /) -> FetchedAnswer | ReceiverFault:
+        """Make a call. Never raises because of the other side; returns within a time limit."""
 
 
 class Outbound(Protocol):

@@ -4,6 +4,7 @@ by e-mail. Then the reader goes on to where they were."""
 from __future__ import annotations
 
 from functools import partial
+from urllib.parse import urlencode
 
 from quart_trio.wrappers import TrioResponse
 
@@ -15,6 +16,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
 from risala.http.web.entry.outbox import has_outbox
+from risala.http.web.entry.sign_in import provider_name, takes_email
 from risala.http.web.face import fresh_path
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
@@ -70,6 +72,10 @@ def _values(visit: PageRequest) -> dict[str, object]:
         "asked": None if session.has_factor else visit.site.gateway.people.pending(visit.cookie),
         "digits": SIGN_IN_DIGITS[SessionKind(session.kind)],
         "has_outbox": has_outbox(visit),
+        "takes_email": takes_email(visit),
+        "provider": None if session.has_factor else provider_name(visit),
+        "at_provider": f"{visit.face.root}/sign-in/oidc?"
+        + urlencode({"fresh": "1", "next": _target(visit)}),
     }
 
 

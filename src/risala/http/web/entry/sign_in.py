@@ -15,6 +15,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
 from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
+from risala.http.common.problems import plain
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
@@ -55,13 +56,15 @@ async def submit(visit: PageRequest) -> TrioResponse:
 
 async def _begin(visit: PageRequest, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
+    if not takes_email(visit):
+        raise plain(404)
     try:
         await visit.site.gateway.people.begin(visit.browser, email, visit.face.kind)
     except RateLimited as error:
         return await visit.wrong(_EMAIL, _too_often(visit, error), _email_values(visit, target))
     except Invalid as error:
         return await visit.again(_EMAIL, error, _email_values(visit, target))
-    return _go_on(visit, visit.request.path, target)
+    return go_on(visit, visit.request.path, target)
 
 
 async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
@@ -73,7 +76,7 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
     if isinstance(result, SignedIn):
         return signed_in(visit, result, target)
     if isinstance(result, FactorAwaited):
-        return _go_on(visit, visit.request.path, target)
+        return go_on(visit, visit.request.path, target)
     asked = people.pending(visit.cookie)
     if asked is None or not result.attempts_left:
         gone = visit.words("That code no longer works. Ask for a new one.")
@@ -87,7 +90,8 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
     return await visit.wrong(_CODE, {"code": wrong}, _code_values(visit, asked, target))
 
 
-def _go_on(visit: PageRequest, path: str, target: str | None) -> TrioResponse:
+def go_on(visit: PageRequest, path: str, target: str | None) -> TrioResponse:
+    """To the next step of signing in, which knows where the reader goes on to."""
     query = "" if target is None else "?" + urlencode({"next": target})
     return visit.go(path + query)
 
@@ -208,6 +212,8 @@ def _email_values(visit: PageRequest, target: str | None) -> dict[str, object]:
         "digits": digits,
         "has_unsent": _has_unsent(visit, target),
         "question": question(visit),
+        "takes_email": takes_email(visit),
+        "provider": provider_name(visit),
     }
 
 
@@ -226,6 +232,20 @@ def _code_values(visit: PageRequest, asked: CodeAsked, target: str | None) -> di
         "has_unsent": _has_unsent(visit, target),
         "lasts_ms": max(60_000, asked.expires_at - now_ms),
     }
+
+
+def takes_email(visit: PageRequest) -> bool:
+    """Whether codes by e-mail let in here."""
+    oidc = visit.site.settings.people.oidc
+    return not visit.is_console or oidc.issuer is None or oidc.email_codes
+
+
+def provider_name(visit: PageRequest) -> str | None:
+    """What the button of the identity provider names; None: there is none here."""
+    oidc = visit.site.settings.people.oidc
+    if not visit.is_console or oidc.issuer is None:
+        return None
+    return oidc.label or str(visit.words("your identity provider"))
 
 
 def _has_unsent(visit: PageRequest, target: str | None) -> bool:

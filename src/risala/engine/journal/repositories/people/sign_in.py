@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.journal import signing_in
+from risala.engine.journal import signing_in, signing_in_identities
 from risala.engine.journal.people import security, sign_in_failures, sign_in_tokens, web_sessions
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 
@@ -33,6 +33,8 @@ class SignInRepository:
     judge = command(signing_in.judge)
     add_link = audited_command(sign_in_tokens.add_link)
     use_link = command(signing_in.use_link)
+    enter_by_identity = command(signing_in_identities.enter_by_identity)
+    freshen_by_identity = command(signing_in_identities.freshen_by_identity)
     note_failure = command(signing_in.note_failure)
     forget_over = command(sign_in_tokens.forget_over)
     lock_console = audited_command(security.lock_console)

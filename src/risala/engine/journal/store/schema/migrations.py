@@ -24,6 +24,7 @@ from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.counts import COUNTS
 from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
+from risala.engine.journal.store.schema.identities import IDENTITIES
 from risala.engine.journal.store.schema.inbound import INBOUND
 from risala.engine.journal.store.schema.mailings import MAILINGS
 from risala.engine.journal.store.schema.messages import MESSAGES
@@ -148,6 +149,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_operator_roles": (OPERATOR_ROLES,),
     "v1.1_factors": (FACTORS,),
     "v1.1_approvals": (APPROVALS,),
+    "v1.1_identities": (IDENTITIES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

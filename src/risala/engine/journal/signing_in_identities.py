@@ -1,0 +1,149 @@
+"""Signing in by an identity provider as units of work.
+
+A user is found by what the provider calls the person, who keeps that for ever. Only the first time
+it is the e-mail address that decides: one that the provider verified, of a domain that it is
+trusted with.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from functools import partial
+
+from risala.engine.journal import user_changes
+from risala.engine.journal.audit.audited import audited
+from risala.engine.journal.people import factors, identities, users
+from risala.engine.journal.signing_in import (
+    await_or_enter,
+    caller_kind,
+    enter,
+    failure_of,
+    turn_away,
+)
+from risala.engine.journal.signing_in_factors import freshened
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.callers import Caller, OperatorRole, Role
+from risala.engine.model.errors import IdentityFault, IdentityRefused
+from risala.engine.model.people import FactorAwaited, SessionKind, User
+from risala.engine.model.people_records.identities import LinkedIdentity, ShownIdentity
+from risala.engine.model.people_records.sign_in import (
+    CodeRequest,
+    Entrant,
+    FailureReason,
+    LetIn,
+    TurnedAway,
+)
+from risala.engine.rules.people.entering import SignInRules
+from risala.engine.rules.people.lifetimes import CODE_MS
+
+
+def enter_by_identity(
+    conn: sqlite3.Connection, shown: ShownIdentity, entrant: Entrant, rules: SignInRules
+) -> LetIn | FactorAwaited | TurnedAway:
+    """Sign an operator in, with the role that the provider gives. Who has a second factor here
+    shows it too, unless the provider asked for two.
+
+    Raises:
+        Conflict: with that role the operators would be without an administrator.
+    """
+    known = _user_of(conn, shown)
+    if isinstance(known, IdentityFault):
+        return _turned_away(conn, known, shown, entrant, rules)
+    if (known is None or not known.operator) and not (shown.makes and shown.role):
+        return _turned_away(conn, IdentityFault.NOT_OPERATOR, shown, entrant, rules)
+    is_new = known is None
+    user = _with_role(conn, known or users.add(conn, entrant.user), shown.role, entrant.now_ms)
+    _note_use(conn, user, shown, entrant.now_ms)
+    if shown.two_factors:
+        entrant = replace(entrant, device=replace(entrant.device, two_factors=True))
+        return replace(enter(conn, entrant, user, "oidc"), is_new=is_new)
+    now_ms = entrant.now_ms
+    asked = CodeRequest(
+        id=entrant.device.id,
+        browser=entrant.browser,
+        kind=entrant.device.kind,
+        email=user.email,
+        language=user.language,
+        attempts=0,
+        mailed_at=now_ms,
+        expires_at=now_ms + CODE_MS,
+        created_at=now_ms,
+    )
+    return await_or_enter(conn, entrant, user, asked, "oidc")
+
+
+def freshen_by_identity(
+    conn: sqlite3.Connection,
+    session_id: str,
+    shown: ShownIdentity,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> bool | TurnedAway:
+    """A user in a session signed in at the provider again; True: the session is fresh.
+
+    Args:
+        entrant: the session's user and device.
+    """
+    found = identities.find(conn, shown.issuer, shown.subject)
+    if found is None or found.user_id != entrant.user.id:
+        return _turned_away(conn, IdentityFault.OTHER_PERSON, shown, entrant, rules)
+    if factors.has_any(conn, entrant.user.id) and not shown.two_factors:
+        return _turned_away(conn, IdentityFault.STALE, shown, entrant, rules)
+    identities.used(conn, found, entrant.now_ms)
+    freshened(conn, session_id, entrant, "oidc")
+    return True
+
+
+def _user_of(conn: sqlite3.Connection, shown: ShownIdentity) -> User | IdentityFault | None:
+    """The user whose account at the provider it is; the first time the one with the address."""
+    found = identities.find(conn, shown.issuer, shown.subject)
+    if found is not None:
+        return users.user(conn, found.user_id)
+    known = users.by_email(conn, shown.email)
+    has_another = known is not None and identities.of_user(conn, known.id, shown.issuer) is not None
+    # Then the provider has given the address to another person.
+    return IdentityFault.OTHER_ACCOUNT if has_another else known
+
+
+def _with_role(
+    conn: sqlite3.Connection, user: User, role: OperatorRole | None, now_ms: int
+) -> User:
+    """The user, with the operator's role that the provider gives; with its line in the trail."""
+    if role is None or user.operator_role is role:
+        return user
+    hand = AuditEntry(
+        caller=Caller(user.email, caller_kind(SessionKind.OPERATOR), Role.USER, None, user.id),
+        action="sign_in.operator_role",
+        at=now_ms,
+        subject=user.id,
+        image=AuditImage.USER,
+        said={"by": "oidc"},
+    )
+    change = partial(
+        user_changes.change_by_operator,
+        user_id=user.id,
+        values={"operator": True, "operator_role": role.value},
+        now_ms=now_ms,
+    )
+    changed, _ = audited(hand, change)(conn)
+    return changed
+
+
+def _note_use(conn: sqlite3.Connection, user: User, shown: ShownIdentity, now_ms: int) -> None:
+    found = identities.find(conn, shown.issuer, shown.subject)
+    if found is None:
+        identities.add(conn, LinkedIdentity(shown.issuer, shown.subject, user.id, now_ms, now_ms))
+    else:
+        identities.used(conn, found, now_ms)
+
+
+def _turned_away(
+    conn: sqlite3.Connection,
+    fault: IdentityFault,
+    shown: ShownIdentity,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> TurnedAway:
+    failure = failure_of(entrant, entrant.device.kind, shown.email, FailureReason.NOT_ALLOWED)
+    return turn_away(conn, failure, IdentityRefused(fault), rules)

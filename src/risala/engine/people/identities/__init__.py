@@ -1,0 +1,1 @@
+"""Sign-in by OpenID Connect: loaded with the first one."""
