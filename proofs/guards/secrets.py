@@ -50,8 +50,9 @@ GUARDS: Final = (
     Guard(
         "Of an encrypted backup nothing counts before its end has proved it whole.",
         "engine/journal/upkeep/encrypted/age_file.py",
-        "    if raised:\n        raise raised[0]\n",
-        "",
+        "        if not raised or isinstance(raised[0], BrokenPipeError):\n"
+        "            raise\n    if raised:\n",
+        "        pass\n    if False:\n",
         _ENCRYPTED,
     ),
 )

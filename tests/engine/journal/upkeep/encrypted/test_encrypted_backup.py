@@ -8,6 +8,7 @@ import io
 import subprocess
 import sys
 import tarfile
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -142,6 +143,35 @@ def test_what_is_damaged_is_refused_whole(tmp_path, home, backup, keeper, how):
     with pytest.raises(StorageUnusable):
         put_back(backup, keeper.file, other)
     assert list(other.iterdir()) == []
+
+
+def test_a_wish_to_end_ends_it_and_leaves_nothing(tmp_path, home, keeper):
+    """It comes from the thread of the call: only that one may ask for it."""
+    here = threading.get_ident()
+
+    def told(step, done, total):
+        assert threading.get_ident() == here
+        if step == "encrypting" and done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        back_up_encrypted(home / "risala.db", tmp_path / "b.age", [keeper.public], told)
+    assert [each.name for each in tmp_path.iterdir() if "b.age" in each.name] == []
+    assert [each.name for each in home.iterdir() if each.is_dir()] == []
+
+
+def test_a_full_disk_is_said(tmp_path, home, keeper):
+    target = tmp_path / "b.age"
+    (tmp_path / "b.age.partial").symlink_to("/dev/full")
+    with pytest.raises(StorageUnusable):
+        back_up_encrypted(home / "risala.db", target, [keeper.public], silent)
+    with pytest.raises(OSError, match="No space"):
+        age_file.encrypt(
+            {"risala.db": home / "risala.db"},
+            Path("/dev/full"),
+            age_file.recipients_of([keeper.public]),
+            silent,
+        )
 
 
 def test_nothing_plain_is_beside_it_and_its_checksum_is_right(home, backup):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -80,7 +81,8 @@ def encrypt(
     """Write some files, by their names inside, into an encrypted one.
 
     Args:
-        tell: called often with the octets that have been read; what it raises ends the work.
+        tell: called on this thread, often, with the octets that have been read; what it raises
+            ends the work.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -99,7 +101,7 @@ def encrypt(
                     done += info.size
 
     with open(target, "wb") as out:
-        _piped(pack, lambda source: age.encrypt_io(source, out, recipients))
+        _fed(pack, lambda source: age.encrypt_io(source, out, recipients))
         out.flush()
         os.fsync(out.fileno())
 
@@ -132,7 +134,7 @@ def decrypt(
 
     with open(source, "rb") as file:
         try:
-            _piped(lambda out: age.decrypt_io(file, out, identities), unpack)
+            _drained(lambda out: age.decrypt_io(file, out, identities), unpack)
         except age.DecryptError as error:
             raise WrongIdentity(
                 f"This key does not open {source}: it is for another one."
@@ -169,31 +171,59 @@ class _Counted:
         return found
 
 
-def _piped(produce: Callable[[IO[bytes]], object], consume: Callable[[IO[bytes]], object]) -> None:
-    """Let a thread produce what this one consumes. An error of the producer is raised here, and
-    counts before one of the consumer, which may only have missed the rest."""
+def _fed(produce: Callable[[IO[bytes]], object], consume: Callable[[IO[bytes]], object]) -> None:
+    """Produce here, for a thread that consumes. An error of the consumer is raised here too."""
     read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    with _in_thread(read_end, "rb", consume) as raised:
+        try:
+            with open(write_end, "wb", buffering=_CHUNK) as into:
+                produce(into)
+        except BrokenPipeError:
+            pass  # the consumer has ended, and says why
+    if raised:
+        raise raised[0]
+
+
+def _drained(
+    produce: Callable[[IO[bytes]], object], consume: Callable[[IO[bytes]], object]
+) -> None:
+    """Consume here what a thread produces. The producer's error counts before one of the consumer,
+    which may only have missed the rest."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    raised: list[BaseException] = []
+    try:
+        with (
+            _in_thread(write_end, "wb", produce) as raised,
+            open(read_end, "rb", buffering=_CHUNK) as source,
+        ):
+            consume(source)
+    except Exception:
+        if not raised or isinstance(raised[0], BrokenPipeError):
+            raise
+    if raised:
+        raise raised[0]
+
+
+@contextmanager
+def _in_thread(
+    end: int, mode: str, work: Callable[[IO[bytes]], object]
+) -> Iterator[list[BaseException]]:
+    """Work on one end of a pipe in a thread; what it raised is in the list at the end."""
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            with open(write_end, "wb", buffering=_CHUNK) as into:
-                produce(into)
-        except BaseException as error:  # noqa: BLE001 -- raised below, by the other thread
+            with open(end, mode, buffering=_CHUNK) as file:
+                work(file)
+        except BaseException as error:  # noqa: BLE001 -- raised by the other thread
             raised.append(error)
 
     thread = threading.Thread(target=run, name="risala-age", daemon=True)
     thread.start()
     try:
-        with open(read_end, "rb", buffering=_CHUNK) as source:
-            consume(source)
-    except Exception:
+        yield raised
+    finally:
         thread.join()
-        if not raised or isinstance(raised[0], BrokenPipeError):
-            raise
-    thread.join()
-    if raised:
-        raise raised[0]
 
 
 def _copy(content: IO[bytes], path: Path) -> None:
