@@ -36,6 +36,7 @@ export class BadRequestError extends RequestFaultError {
   readonly issues: FieldIssue[];
 }
 export class UnauthorizedError extends RequestFaultError {}
+export class KeyExpiredError extends UnauthorizedError {}
 export class KeyForbiddenError extends RequestFaultError {}
 export class UnknownIdError extends RequestFaultError {}
 export class PaymentRequiredError extends RefusedError {}

@@ -16,6 +16,7 @@
 //   │   ├── RequestFaultError         yours: the same request is refused again
 //   │   │   ├── BadRequestError       400: `issues` names each fault
 //   │   │   ├── UnauthorizedError     401: no such key
+//   │   │   │   └── KeyExpiredError   its time is over
 //   │   │   ├── KeyForbiddenError     403: not with this key, or not from this page
 //   │   │   └── UnknownIdError        404
 //   │   ├── PaymentRequiredError      402: the organization must top up
@@ -94,6 +95,8 @@ export class BadRequestError extends RequestFaultError {
 }
 
 export class UnauthorizedError extends RequestFaultError {}
+// The key was valid until a time that is over.
+export class KeyExpiredError extends UnauthorizedError {}
 export class KeyForbiddenError extends RequestFaultError {}
 export class UnknownIdError extends RequestFaultError {}
 
@@ -153,7 +156,9 @@ const UNSETTLED_STATUSES = [401, 403, 413, 415];
 
 function refusal(status, body, retryAfterS) {
   const usual = status < 500 ? RequestFaultError : ServiceFaultError;
-  const error = new (BY_STATUS[status] ?? usual)(status, body, retryAfterS);
+  const isExpired = status === 401 && body?.data?.code === "KEY_EXPIRED";
+  const kind = isExpired ? KeyExpiredError : (BY_STATUS[status] ?? usual);
+  const error = new kind(status, body, retryAfterS);
   // The service's own 503 says that nothing was stored, but for this word.
   const isOwn503 = status === 503 && error.code !== "" && error.word !== "OUTCOME_UNKNOWN";
   error.isMaybeDone = status >= 500 && !isOwn503;

@@ -6,8 +6,8 @@ import { test } from "node:test";
 
 import * as all from "./risala.js";
 import {
-  AbortedError, BadRequestError, LostAnswerError, RefusedError, Risala, RisalaError, SignatureError,
-  TooManyRequestsError, UnavailableError, UnreadableAnswerError, Webhook,
+  AbortedError, BadRequestError, KeyExpiredError, LostAnswerError, RefusedError, Risala, RisalaError,
+  SignatureError, TooManyRequestsError, UnauthorizedError, UnavailableError, UnreadableAnswerError, Webhook,
 } from "./risala.js";
 
 const URL_ = "https://sms.example";
@@ -101,6 +101,15 @@ test("a refusal names its faults and is not asked again", async () => {
   assert.deepEqual(error.issues, [issue]);
   assert.equal(error.name, "BadRequestError");
   assert.equal(error.idempotencyKey, requests[0].body.idempotencyKey);
+});
+
+test("a key whose time is over has an error of its own", async () => {
+  for (const [data, isExpired] of [[{ code: "KEY_EXPIRED" }, true], [{}, false]]) {
+    const { risala } = scripted(answer(401, { code: "UNAUTHORIZED", data }));
+    const error = await risala.sendMessage("36", "a").then(assert.fail, (thrown) => thrown);
+    assert.ok(error instanceof UnauthorizedError);
+    assert.equal(error instanceof KeyExpiredError, isExpired);
+  }
 });
 
 test("a refusal settles what became of a lost attempt, or does not", async () => {

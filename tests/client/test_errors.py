@@ -80,6 +80,7 @@ def test_every_word_of_the_api_is_documented_there(word):
         (403, "COUNTRY_NOT_OPEN", errors.CountryNotOpenError),
         (400, "NOT_CANCELABLE", errors.NotCancelableError),
         (402, "SPEND_CAP", errors.SpendCapError),
+        (401, "KEY_EXPIRED", errors.KeyExpiredError),
         (403, "ADDRESS_NOT_ALLOWED", errors.AddressForbiddenError),
         (503, "OUTCOME_UNKNOWN", errors.OutcomeUnknownError),
         (400, "SPEND_CAP", errors.BadRequestError),

@@ -10,6 +10,7 @@
     │   │   │   ├── RecipientOptedOutError   the recipient wants no messages of yours
     │   │   │   └── NotCancelableError       the message has left already
     │   │   ├── UnauthorizedError      401: no such key, or a disabled one
+    │   │   │   └── KeyExpiredError          the key was valid until a time that is over
     │   │   ├── KeyForbiddenError      403: not with this key, or the organization is not active
     │   │   │   ├── AddressForbiddenError    this key is not for this address
     │   │   │   └── CountryNotOpenError      the operator opens the recipient's country
@@ -139,6 +140,10 @@ class UnauthorizedError(RequestFaultError):
     """No key, an unknown or a disabled one."""
 
 
+class KeyExpiredError(UnauthorizedError):
+    """The key was valid until a time that is over: use another, or have its expiry changed."""
+
+
 class KeyForbiddenError(RequestFaultError):
     """The key is not for this call, or its organization is not active."""
 
@@ -235,6 +240,7 @@ BY_WORD: Final[Mapping[str, type[RefusedError]]] = {
     "SENDER_NOT_APPROVED": SenderNotApprovedError,
     "RECIPIENT_OPTED_OUT": RecipientOptedOutError,
     "NOT_CANCELABLE": NotCancelableError,
+    "KEY_EXPIRED": KeyExpiredError,
     "ADDRESS_NOT_ALLOWED": AddressForbiddenError,
     "COUNTRY_NOT_OPEN": CountryNotOpenError,
     "SPEND_CAP": SpendCapError,
