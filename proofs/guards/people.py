@@ -118,7 +118,7 @@ GUARDS: Final = (
     Guard(
         "Operators without a factor do nothing where operators need one.",
         "engine/people/sessions.py",
-        "        if not session.has_factor and self.operators_need_factor():\n",
+        "        if not session.showed_two and self.operators_need_factor():\n",
         "        if False:\n",
         _FACTORS,
     ),
