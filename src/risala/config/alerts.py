@@ -31,6 +31,7 @@ AlertName = Literal[
     "standby_copy",
     "standby_silent",
     "standby_async",
+    "trail_broken",
 ]
 """As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]

@@ -42,6 +42,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.faces.mails import MailTables
+from risala.engine.upkeep.trail_state import TrailState
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
@@ -217,3 +218,4 @@ class Services:
     esmes: Esmes = field(default_factory=Esmes)
     looks: AuditedReads = field(default_factory=AuditedReads)
     shipping: ShippingStatus = field(default_factory=ShippingStatus)
+    trail: TrailState = field(default_factory=TrailState)

@@ -37,6 +37,9 @@ LOOK_S: Final = 3600.0
 """Between two looks whether a head is due."""
 EVERY_MS: Final = 86_400_000
 """Between two heads."""
+LINES_LOOKED: Final = 100_000
+"""Lines that one look reads, and those of a day besides: a second of one core. A longer trail is
+read back to the newest head that is at least as old; `risala audit` reads all of it."""
 EARLY_MS: Final = 1_800_000
 """A head is due this much sooner, so that looks every hour do not put it off by one each day."""
 
@@ -56,16 +59,37 @@ class TrailHeads:
         self._inline = inline
         self._directory = services.settings.storage.data_dir
         self._standby = services.settings.standby.directory
+        self._looked_ms = -EVERY_MS
 
     async def run(self) -> None:
         """Look whether a head is due, until cancelled."""
         await trio.sleep(FIRST_S)
         while True:
             try:
+                await self.look_due()
                 await self.send_due()
             except (Unavailable, StorageUnusable, OSError) as error:
                 log.warning("audit.unsigned", reason=str(error))
             await trio.sleep(LOOK_S)
+
+    async def look_due(self) -> None:
+        """Once a day, check that the trail is as it was written, and remember the faults for the
+        alert `trail_broken`. A trail that is broken is looked at each time.
+
+        Raises:
+            StorageUnusable: the heads cannot be read.
+            Unavailable: the database cannot be read.
+        """
+        state, now_ms = self._services.trail, self._clock.now_ms()
+        if not state.faults and now_ms - self._looked_ms < EVERY_MS - EARLY_MS:
+            return
+        self._looked_ms = now_ms
+        sent = await self._in_thread(partial(heads_file.read, self._directory))
+        before = self._stored.end().seq - LINES_LOOKED
+        old = [each for each in sent if each.end.seq <= before]
+        state.faults = await self._stored.check_since(old[-1] if old else None)
+        if state.faults:
+            log.error("audit.broken", faults=[*state.faults])
 
     async def send_due(self) -> None:
         """Send a head out if one is due.
@@ -80,6 +104,7 @@ class TrailHeads:
             return
         faults = await self._stored.check_since(last)
         if faults:
+            self._services.trail.faults = faults
             log.error("audit.broken", faults=[*faults])
             return
         seed = await self._in_thread(partial(trail_key.load, self._directory))

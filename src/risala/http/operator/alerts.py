@@ -26,10 +26,14 @@ _OF_SERVICE: Final = frozenset(
         "standby_copy",
         "standby_silent",
         "standby_async",
+        "trail_broken",
     }
 )
 _BAD: Final = frozenset(
-    {"carrier_down", "disk_low", "errors", "clock_jumped", "codes_abused", "sign_in_failing"}
+    {
+        *("carrier_down", "disk_low", "errors", "clock_jumped", "codes_abused"),
+        *("sign_in_failing", "trail_broken"),
+    }
 )
 
 

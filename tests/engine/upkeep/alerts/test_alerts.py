@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 import trio
@@ -10,6 +12,7 @@ import trio
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.records.upkeep.service import BackupNote
 from risala.engine.upkeep.standby.copy_trial import NAME
+from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.plugins.contract import HealthState
 
 MINUTE_S = 60
@@ -271,6 +274,32 @@ async def test_a_standby_s_copy_cannot_be_restored(watched, autojump_clock):
     tried(None)
     await trio.sleep(3 * SOON_S)
     assert [over for _, over in await told_of(watched, "standby_copy")] == [True]
+
+
+async def test_somebody_changes_the_audit_trail(watched, autojump_clock):
+    trail = TrailHeads(watched.gateway.services, None, inline=True)
+    await trail.look_due()
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "trail_broken") == []
+    with closing(sqlite3.connect(watched.data_dir / "risala.db")) as conn, conn:
+        (guard,) = conn.execute(
+            "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit_log'"
+            " AND sql LIKE '%UPDATE%'"
+        ).fetchone()
+        conn.execute(f"DROP TRIGGER {guard.split()[2]}")
+        conn.execute("UPDATE audit_log SET who = 'nobody' WHERE seq = 1")
+        conn.execute(guard)
+    await trail.look_due()
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "trail_broken") == []  # it looks once a day
+    trail = TrailHeads(watched.gateway.services, None, inline=True)  # as after a day
+    await trail.look_due()
+    await trio.sleep(SOON_S)
+    (alert,) = await watched.alerts(kind="trail_broken")
+    assert alert["isOpen"]
+    assert "line 1" in alert["text"]["en"].lower()
+    await trail.look_due()  # a broken trail is looked at each time, and stays one
+    assert watched.gateway.services.trail.faults
 
 
 async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock):

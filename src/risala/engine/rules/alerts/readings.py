@@ -257,3 +257,9 @@ def standby_behind(age_s: float, limits: AlertsSection, *, is_raised: bool) -> R
 def standby_copy(age_s: float, *, has_failed: bool) -> Reading:
     """The standby's copy could not be restored when that was tried last."""
     return _reading(AlertKind.STANDBY_COPY, "", has_failed, {"age_s": round(age_s)})
+
+
+def trail_broken(faults: Sequence[str]) -> Reading:
+    """The audit trail was changed by something else than the service."""
+    facts: Facts = {"count": len(faults), "first": faults[0]} if faults else {}
+    return _reading(AlertKind.TRAIL_BROKEN, "", bool(faults), facts)

@@ -96,6 +96,7 @@ class Alerts:
             _Group((kind.STANDBY_BEHIND,), of.standby),
             _Group((kind.STANDBY_COPY,), of.standby_copy, is_seldom=True),
             _Group((kind.STANDBY_SILENT, kind.STANDBY_ASYNC), of.log),
+            _Group((kind.TRAIL_BROKEN,), of.trail),
             _Group((kind.BACKUP_OLD,), of.backups, is_seldom=True),
             _Group((kind.BALANCE_LOW,), of.balances, is_seldom=True),
             _Group((kind.CODES_ABUSED,), of.codes, is_seldom=True),

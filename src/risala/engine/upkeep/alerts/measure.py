@@ -216,6 +216,10 @@ class Measuring:
             yield readings.standby_silent(status.late, refuses=status.refuses)
             yield readings.standby_async(status.mode == "async", status.pieces_behind)
 
+    def trail(self, _: Open) -> Iterator[Reading]:
+        if (faults := self._have.trail.faults) is not None:
+            yield readings.trail_broken(faults)
+
     # -- checked less often
 
     def standby_copy(self, _: Open) -> Iterator[Reading]:

@@ -38,6 +38,7 @@ KINDS: Final = {
     "standby_copy": NC_("alert", "Standby's copy broken"),
     "standby_silent": NC_("alert", "Second machine silent"),
     "standby_async": NC_("alert", "Answers do not wait"),
+    "trail_broken": NC_("alert", "Audit trail changed"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
 UNMUTED: Final = N_("Notices are sent again.")
