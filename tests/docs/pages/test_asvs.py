@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docs/reference/asvs.md").read_text("utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
