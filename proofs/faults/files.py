@@ -193,7 +193,7 @@ START: Final = (
         "renames_fail_at_start",
         "Files cannot be renamed at the start",
         "each renaming in the directory is answered EIO, where there is no server key yet",
-        {_SERVE: ("exit 1: DIR/server.key cannot be created: Input/output error.",)},
+        {_SERVE: ("exit 1: DIR/sealing.key cannot be created: Input/output error.",)},
         "by the next start",
         "Check the disk (`dmesg`).",
     ),

@@ -126,7 +126,9 @@ GUARDS: Final = (
     Guard(
         "Requests with one key at the same time: one goes on, the others get its answer.",
         "engine/intake/intake.py",
-        "            if known is not None:\n                return known\n            first =",
+        "            if known is not None:\n"
+        "                await self._recorder.journal.settled()\n"
+        "                return known\n            first =",
         "            first =",
         _INTAKE,
     ),

@@ -7,4 +7,4 @@ from risala.engine.journal.repositories.store import Store
 
 
 def queue_of(conn):
-    return QueueRepository(Store(None, conn))
+    return QueueRepository(Store(None, conn, None))

@@ -488,6 +488,7 @@ class World:
             "kept.set": {"texts_days": 7},
             "number.forget": {"number": "+22222000002"},
             "org.delete": {"name": "Renamed"},
+            "secrets.import_key": {"text": "5e" * 32},
             "user.create": {"email": "another@example.com"},
             "user.set": {"name": "Another"},
             "member.invite": {"email": "another@example.com"},
@@ -615,6 +616,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
                     "user.",
                     "account.",
                     "factor.",
+                    "secrets.",
                 )
             ):
                 assert line.organization_id is not None, name

@@ -6,6 +6,7 @@ of those is what a kill at that instant would have left: an engine is started on
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from risala.engine.journal.store.sealing_key import KEY_FILE
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.wiring.foundation import DATABASE
 
@@ -47,6 +49,7 @@ class Snapshots(trio.abc.Instrument):
     def __init__(self, source: Path, into: Path, receivers: Receivers) -> None:
         self._source = sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)
         self._into = into
+        self._keys = source.with_name(KEY_FILE)
         self._receivers = receivers
         self._seen: tuple[int, int] | None = None
         self.kept: list[tuple[Path, Counter[tuple[str, str]]]] = []
@@ -62,6 +65,8 @@ class Snapshots(trio.abc.Instrument):
         copy = sqlite3.connect(folder / DATABASE)
         self._source.backup(copy)
         copy.close()
+        # The endpoints' secrets are sealed with it.
+        shutil.copy(self._keys, folder)
         self.kept.append((folder, Counter(self._receivers.arrived)))
 
     def close(self) -> None:

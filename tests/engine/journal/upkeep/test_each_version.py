@@ -36,6 +36,8 @@ UNIQUE = {
     "entry_credited_once",
     "entry_refunded_once",
     "face_credentials_by_username",
+    "factors_by_credential",
+    "identities_by_user",
     "idx__sqlite_migrations_migration_set_name",
     "inbound_once",
     "invitations_by_organization_email",
