@@ -42,7 +42,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.faces.mails import MailTables
-from risala.engine.upkeep.trail_state import TrailState
+from risala.engine.rules.trail.state import TrailState
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo

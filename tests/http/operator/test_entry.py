@@ -105,13 +105,13 @@ async def test_what_waits_stands_beside_every_page(post, operator):
     whose = {"organization_id": post.organization_id}
     await post.do("sender.request", name="BARAKA", description="Orders", **whose)
     found = await post.do("console.waiting")
-    assert found == {"senders": 1, "payments": 0}
+    assert found == {"senders": 1, "payments": 0, "approvals": 0}
     text = (await operator.get("/operator/overview")).text
     assert "Sender requests" in text
     assert "Nothing waits for you." not in text
     sender = (await post.do("sender.list", **whose))["senders"][0]
     await post.do("sender.clear", sender_id=sender["id"])
     begun = await post.do("payment.begin", method="bankily", amount="5", **whose)
-    assert await post.do("console.waiting") == {"senders": 0, "payments": 0}
+    assert await post.do("console.waiting") == {"senders": 0, "payments": 0, "approvals": 0}
     await post.do("payment.claim", payment_id=begun["id"], entered={"reference": "T1234567"})
-    assert await post.do("console.waiting") == {"senders": 0, "payments": 1}
+    assert await post.do("console.waiting") == {"senders": 0, "payments": 1, "approvals": 0}

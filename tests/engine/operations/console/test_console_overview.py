@@ -68,7 +68,10 @@ async def test_what_waits_and_what_is_behind_is_told(house, autojump_clock):
     assert found["webhooks"] == {"behind": 0, "isCut": False, "endpoints": 0, "oldestAt": None}
     assert found["mails"] == {"waiting": 0, "failing": 0, "oldestAt": None}
     assert found["unserved"] == {"messages": 0, "prefixes": []}
-    assert (found["failures"], found["decide"]) == ([], {"senders": 0, "payments": 0})
+    assert (found["failures"], found["decide"]) == (
+        [],
+        {"senders": 0, "payments": 0, "approvals": 0},
+    )
     hook = {**mine(house), "url": "https://example.com/hook", "types": ["sms.sent"]}
     await house.gateway.perform("webhook.create", hook)
     await house.wait_status(await house.send(), "sent")
