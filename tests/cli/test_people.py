@@ -26,9 +26,8 @@ def run(tmp_path: Path):
 
 
 def test_users_and_members(run):
-    assert (
-        "Created the operator a@example.com: usr_" in run("user", "create", A, "--operator").stdout
-    )
+    made = run("user", "create", A, "--operator").stdout
+    assert "Created the operator a@example.com (administrator): usr_" in made
     assert "There is already a user" in run("user", "create", A.upper(), ends=1).stderr
     assert "e-mail address" in run("user", "create", "nobody", ends=1).stderr
     assert (

@@ -50,6 +50,7 @@ def test_all_of_it_is_an_operators_or_the_way_in():
     assert public == {
         *("/", "/operator", "/operator/", "/operator/outbox"),
         *("/operator/sign-in", "/operator/sign-in/link/<token>", "/operator/sign-out"),
+        *("/operator/sign-in/oidc", "/operator/sign-in/oidc/callback"),
         *("/operator/language", "/operator/theme"),
     }
 

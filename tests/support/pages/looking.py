@@ -19,9 +19,9 @@ _RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-p
 _OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
 """The rules that a dark screen can break and a light one of about its width cannot."""
 _LANGUAGE_OF_ALL: Final = "ar"
-"""Axe looks at this language's pages on all screens. Others have the same elements and colours, and
-other words: on one screen it sees whether a name is missing. Where texts stand, which long words
-and other letters move, is looked at in each language on the widest screen and on the narrowest."""
+"""Axe looks at this language's pages. Others have the same elements and colours, and other words:
+there a missing name would be missing here too. Where texts stand, which long words and other
+letters move, is looked at in each language on the widest screen and on the narrowest."""
 _RUN: Final = """(rules) => axe.run(document, {resultTypes: ["violations"], runOnly: rules})
 .then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
@@ -113,7 +113,6 @@ def wrong_on_any_screen(page: Page, address: str) -> list[str]:
     found = []
     is_of_all = page.evaluate("document.documentElement.lang") == _LANGUAGE_OF_ALL
     screens = SCREENS if is_of_all else _SCREENS_OF_WORDS
-    rules: Sequence[str] = _RULES
     # Where the page before left the window, this one begins: a change of it draws all anew.
     is_there = (page.viewport_size or {}).get("width") == screens[-1][0]
     before: tuple[int | None, str | None] = (screens[-1][0] if is_there else None, None)
@@ -123,11 +122,8 @@ def wrong_on_any_screen(page: Page, address: str) -> list[str]:
         if scheme != before[1]:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         before = width, scheme
-        told, misplaced_texts, over = page.evaluate(
-            _LOOK, [*(rules if scheme == "light" else _OF_COLOURS)]
-        )
-        if not is_of_all:
-            rules = ()
+        rules = _RULES if scheme == "light" else _OF_COLOURS
+        told, misplaced_texts, over = page.evaluate(_LOOK, [*rules] if is_of_all else [])
         told += misplaced_texts
         if over:
             told.append(f"{over} px too wide")

@@ -360,7 +360,7 @@ class Lives(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", first(1, [30, 80]))
+@pytest.mark.parametrize("count", first(1, [30, 50]))
 def test_no_life_of_a_message_breaks_the_rules(open_book, count):
     run_state_machine_as_test(
         lambda: Lives(open_book),

@@ -17,6 +17,12 @@ from risala.plugins.contract import HealthState
 OPERATOR = "amina@example.com"
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 HOUR_MS = 3_600_000
+ELSEWHERE = {
+    *(AlertKind.STANDBY_COPY, AlertKind.STANDBY_SILENT, AlertKind.STANDBY_ASYNC),
+    AlertKind.TRAIL_BROKEN,
+}
+"""Kinds that need a PostgreSQL, or a trail that somebody changed: ``test_alerts.py`` and
+``test_readings.py`` raise them."""
 
 
 class Week:
@@ -158,7 +164,7 @@ async def test_each_is_raised_and_over_once_in_a_week(open_watched, autojump_clo
 
         watched = week.watched
         found = await watched.alerts()
-        assert Counter(each["kind"] for each in found) == Counter(kind.value for kind in AlertKind)
+        assert Counter(each["kind"] for each in found) == Counter({*AlertKind} - ELSEWHERE)
         assert [each["kind"] for each in found if each["isOpen"]] == []
         calls = Counter((body["id"], body["type"]) for body in watched.ops.bodies())
         assert len(calls) == 2 * len(found)

@@ -135,7 +135,7 @@ def _fields(found: Organization) -> dict[str, object]:
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
         "smart encoding": found.smart_encoding,
         "lean answers": found.lean_answers,
-        "members need a factor": found.factor_required,
+        "second factor": "required" if found.factor_required else "optional",
         "low balance": money_of(found.low_balance, currency) or "as for everybody",
         "spend cap a day": _cap(found),
         "spent today": money_of(found.spent_today, currency),

@@ -267,7 +267,7 @@ def show_log(state: LogState) -> None:
             "a takeover misses": "nothing" if state.awaited else "what was not copied yet",
             "whole copy": state.generation or "none stands",
             "last piece": str(state.number),
-            "behind": f"{state.pieces_behind} commits, {state.behind_s:.1f} s",
+            "behind": f"{output.counted(state.pieces_behind, 'commit')}, {state.behind_s:.1f} s",
             "late in a row": str(state.late),
             "new work": "is refused" if state.refuses else "is taken",
             "room": f"{state.room_bytes / 1024 / 1024:.1f} MiB",
