@@ -31,7 +31,6 @@ KINDS: Final = {
     "user.set": NC_("approval", "Another role or address of an operator"),
 }
 FIELDS: Final = {
-    "amount": NC_("approval", "Amount"),
     "reference": NC_("approval", "Reference"),
     "note": NC_("approval", "Note"),
     "reason": NC_("approval", "Reason"),
@@ -45,7 +44,8 @@ FIELDS: Final = {
     "new_email": NC_("approval", "New address"),
     "name": NC_("approval", "Name"),
 }
-"""Arguments that are shown, by their names; others say nothing to people."""
+"""Arguments that are shown, by their names. The amount stands above them; others say nothing to
+people."""
 STATES: Final = {
     ApprovalState.PENDING: ("waiting", NC_("approvals", "Waiting")),
     ApprovalState.CONFIRMED: ("approved", NC_("approvals", "Confirmed")),
