@@ -12,7 +12,7 @@ from tests.simulation.history import play
 from tests.simulation.plan import Plan, read
 from tests.simulation.shrink import shrink
 
-WORLDS = int(os.environ.get("RISALA_WORLDS", "16"))
+WORLDS = int(os.environ.get("RISALA_WORLDS", "10"))
 FEW = (0,)
 """Of these, what `make test` plays too; a history with a standby is in test_standby."""
 LINES_MAX = 120
