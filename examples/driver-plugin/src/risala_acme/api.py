@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
+import httpcore2  # noqa: F401 -- httpx2 would import it with the first client, inside the loop
 import httpx2
 
 from risala.plugins.contract import (
