@@ -1,8 +1,7 @@
 """Gives up waiting, and not the work, where the log that answers wait for does not answer in time.
 
 What was begun is on this machine's disk, or about to be, and nothing of it is undone: it goes on in
-a task of its own as soon as the log answers. Only whoever asked is told that the outcome is
-unknown.
+a task of its own as soon as the log answers. Only the caller is told that the outcome is unknown.
 """
 
 from __future__ import annotations
@@ -97,22 +96,22 @@ class AnswerWindow:
         if log is None or nursery is None or not log.waits:
             return await work()
         self.admit()
-        errand = _Errand(work)
-        nursery.start_soon(errand.run)
+        own_task = _OwnTask(work)
+        nursery.start_soon(own_task.run)
         try:
             left_s = log.answer_wait_s
-            while not await errand.over_within(left_s):
+            while not await own_task.over_within(left_s):
                 # Only the log is worth giving up for: what else takes long is waited for.
                 left_s = log.late_in_s
                 if left_s <= 0:
                     raise doubt()
         except trio.Cancelled:
-            await errand.end()
+            await own_task.end()
             raise
-        return errand.outcome()
+        return own_task.outcome()
 
 
-class _Errand(Generic[T]):
+class _OwnTask(Generic[T]):
     """Work in a task of its own."""
 
     def __init__(self, work: Callable[[], Awaitable[T]]) -> None:
@@ -121,15 +120,6 @@ class _Errand(Generic[T]):
         self._over = trio.Event()
         self._error: BaseException | None = Draining()
         self._value: T | None = None
-
-    def wait_for(self, log: AnswerLog) -> None:
-        """From now on answers wait for this log."""
-        self.log = log
-
-    @property
-    def is_late(self) -> bool:
-        """Whether the log should have answered by now."""
-        return self.log is not None and self.log.is_late
 
     async def run(self) -> None:
         try:

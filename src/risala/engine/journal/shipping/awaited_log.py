@@ -3,7 +3,7 @@
 The writer's thread commits a batch, reads what SQLite has committed, and waits; a thread of the
 log's own (:mod:`risala.engine.journal.shipping.log_sender`) puts it into the store. While one batch
 is away the next one gathers, so that batches grow with the load. A batch that waits is on this
-machine's disk and not answered. Whoever asked may be told that the outcome is unknown
+machine's disk and not answered. The caller may be told that the outcome is unknown
 (:mod:`risala.engine.actors.answer_window`); the batch goes on as soon as the store has it.
 """
 

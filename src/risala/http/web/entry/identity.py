@@ -40,16 +40,16 @@ SENTENCES: Final = {
         "Your identity provider does not answer at the moment. Try again in a minute."
     ),
     IdentityFault.MISSET: N_(
-        "Your identity provider and this service do not fit together. Tell who runs this service:"
-        " the log says more."
+        "Your identity provider and this service do not fit together. Tell the people who run"
+        " this service: the log says more."
     ),
     IdentityFault.INVALID: N_(
-        "The answer of your identity provider is not valid. Tell who runs this service: the log"
-        " says more."
+        "The answer of your identity provider is not valid. Tell the people who run this"
+        " service: the log says more."
     ),
     IdentityFault.CLOCK: N_(
-        "The clocks of this machine and of your identity provider differ. Tell who runs this"
-        " service."
+        "The clocks of this machine and of your identity provider differ. Tell the people who"
+        " run this service."
     ),
     IdentityFault.NOT_VERIFIED: N_(
         "Your identity provider has not verified your e-mail address, so you cannot sign in"
@@ -59,7 +59,8 @@ SENTENCES: Final = {
         "Your e-mail address is of a domain that cannot sign in here this way."
     ),
     IdentityFault.NO_ROLE: N_(
-        "Your identity provider gives you no role here. Ask who runs it to put you into a group."
+        "Your identity provider gives you no role here. Ask the people who run it to put"
+        " you into a group."
     ),
     IdentityFault.NOT_OPERATOR: N_("You are not an operator of this service."),
     IdentityFault.OTHER_ACCOUNT: N_(
