@@ -1,6 +1,7 @@
 """Secrets that the database holds sealed: AES-256-GCM (NIST SP 800-38D). Pure.
 
-The key is a file of its own beside the database, and in no backup. A sealed secret is text::
+The key is a file of its own beside the database, and in no backup but an encrypted one. A sealed
+secret is text::
 
     sealed1.KEY.SECRET
 
