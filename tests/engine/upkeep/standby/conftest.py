@@ -1,4 +1,4 @@
-"""Both kinds of stores, and a PostgreSQL for one of them."""
+"""Each kind of stores, and a PostgreSQL for one of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterator
 
 import pytest
 
+from memory_standby import MemoryLease, MemoryPieces, MemoryTables
 from programs.postgresql_server import PostgresqlServer, pooler, postgresql
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseMemory
 
 __all__ = ["pooler", "postgresql"]
 
-KINDS = ("directory", "postgresql")
+KINDS = ("directory", "postgresql", "memory")
+"""The last is the model with which whole histories are played."""
 
 
 class Places:
@@ -86,7 +88,18 @@ def in_directories(tmp_path) -> Places:
     return another()
 
 
+@pytest.fixture
+def in_memory() -> Places:
+    tables = MemoryTables()
+
+    def another(holder: str = "a", epoch: int = 1) -> Places:
+        pieces = MemoryPieces(tables, lambda: LeaseMemory(holder, epoch))
+        return Places(pieces, MemoryLease(tables), another)
+
+    return another()
+
+
 @pytest.fixture(params=KINDS)
 def places(request) -> Places:
-    kind = {"directory": "in_directories", "postgresql": "in_postgresql"}[request.param]
-    return request.getfixturevalue(kind)
+    kinds = dict(zip(KINDS, ("in_directories", "in_postgresql", "in_memory"), strict=True))
+    return request.getfixturevalue(kinds[request.param])

@@ -1,4 +1,5 @@
-"""What PostgreSQL alone promises: it fences, and its bad days are sentences that pass by."""
+"""What PostgreSQL alone promises: it fences in the statement itself, and its bad days are sentences
+that pass by."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from risala.config.outward import StandbySection
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.piece_store import Fenced
-from risala.engine.journal.shipping.pieces import Current, Shipped
+from risala.engine.journal.shipping.pieces import Shipped
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
@@ -62,37 +63,13 @@ def database(tmp_path):
 
 
 class TestTheFence:
-    def writes(self, places, database, number=3):
-        piece = pieces.encode("one", number, 1, PART, "x")
-        return {
-            "begin": lambda: places.pieces.begin("two", database),
-            "add": lambda: places.pieces.add(piece),
-            "publish": lambda: places.pieces.publish(Current("one", "y"), Shipped("one", 9, 9)),
-            "note": lambda: places.pieces.note(Shipped("one", 9, 9)),
-        }
-
-    @pytest.mark.parametrize("write", ["begin", "add", "publish", "note"])
-    def test_who_lost_the_lease_writes_nothing(self, places, database, write):
-        sums = ship(places.pieces, database)
-        places.another().lease.take("b", TERM_S, 0, 1, 2)
-        with pytest.raises(Fenced, match="Another machine has taken the lease 1"):
-            self.writes(places, database)[write]()
-        assert places.pieces.current() == Current("one", sums[0])
-        assert places.pieces.shipped() == Shipped("one", 2, 72_000)
-        assert not places.pieces.is_spoilt("one", 3)
-
-    def test_another_holder_of_the_same_number_writes_nothing(self, places, database):
-        ship(places.pieces, database)
-        with pytest.raises(Fenced):
-            self.writes(places.another("b", 1), database)["add"]()
-
     def test_a_piece_that_meets_a_takeover_half_way_is_refused(self, places, database, tables):
         ship(places.pieces, database)
         told: list[BaseException] = []
 
         def add() -> None:
             try:
-                self.writes(places, database)["add"]()
+                places.pieces.add(pieces.encode("one", 3, 1, PART, "x"))
             except Fenced as error:
                 told.append(error)
 

@@ -1,4 +1,4 @@
-"""What both kinds of stores promise: the directories, and PostgreSQL."""
+"""What each kind of stores promises: directories, PostgreSQL, and its model in memory."""
 
 from __future__ import annotations
 

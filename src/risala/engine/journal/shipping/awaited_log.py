@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -23,7 +24,7 @@ from risala.engine.journal.shipping.log_sender import AGAIN_S, PIECES_BYTES_MAX,
 from risala.engine.journal.shipping.log_status import LogStatus, LogWaits
 from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
 from risala.engine.journal.shipping.written_pages import WrittenPages
-from risala.engine.journal.store.transaction import Done, in_doubt
+from risala.engine.journal.store.transaction import Done, Written, in_doubt
 from risala.engine.model.clock import Clock
 
 LAST_S: Final = 3.0
@@ -41,7 +42,7 @@ class OrderRefused(Exception):
 
 
 class AwaitedLog:
-    """See the module's text. The writer's thread calls :meth:`commit`; all else is for any."""
+    """See the module's text. The writer's thread writes and settles; all else is for any."""
 
     def __init__(
         self,
@@ -83,11 +84,8 @@ class AwaitedLog:
             span_s=span_s,
         )
 
-    def commit(self, write: Callable[[], Done]) -> Done:
-        """Write a batch, and return what came of it once the store has it.
-
-        On the writer's thread. If the service stops meanwhile, its outcome is unknown.
-        """
+    def write(self, write: Callable[[], Done]) -> Written:
+        """Write a batch, and let the store have it. On the writer's thread."""
         began_s = self._span_s()
         self._lateness.begin(began_s)
         try:
@@ -95,15 +93,26 @@ class AwaitedLog:
                 self.behind = True
                 done = write()
                 mark = self._read(done)
-            self._sender.wake()
-            is_held = self._wait(mark)
+        except BaseException:
+            self._lateness.end(self._span_s())
+            raise
+        self._sender.wake()
+        return Written(done, mark, began_s)
+
+    def settle(self, written: Written) -> Done:
+        """What came of a batch, once the store has it.
+
+        On the writer's thread. If the service stops meanwhile, its outcome is unknown.
+        """
+        try:
+            is_held = self._wait(written.mark)
         finally:
             now_s = self._span_s()
             self._lateness.end(now_s)
         self.behind = not is_held
-        if done.commits:
-            self._waits.add(now_s - began_s)
-        return done if is_held else in_doubt(done)
+        if written.done.commits:
+            self._waits.add(now_s - written.began_s)
+        return written.done if is_held else in_doubt(written.done)
 
     def _read(self, done: Done) -> int:
         """Read what the batch has written; its mark."""
@@ -115,14 +124,26 @@ class AwaitedLog:
             return self._sender.doubt("a commit to this machine's disk is in doubt")
         return mark
 
+    def is_settled(self, written: Written) -> bool:
+        """Whether :meth:`settle` returns at once."""
+        return self._has(written.mark) or self._is_over or self._left_s() <= 0
+
+    def _has(self, mark: int) -> bool:
+        """Whether the store has this, or answers do not wait."""
+        return self._held >= mark or self._mode is not LogMode.BEFORE_ANSWER
+
+    def _left_s(self) -> float:
+        """Seconds until nothing is waited for any more."""
+        return inf if self._ends_s is None else self._ends_s - self._span_s()
+
     def _wait(self, mark: int) -> bool:
         """Until the store has this, or answers do not wait; False: the end came first."""
         with self._changed:
-            while self._held < mark and self._mode is LogMode.BEFORE_ANSWER:
-                left_s = None if self._ends_s is None else self._ends_s - self._span_s()
-                if self._is_over or (left_s is not None and left_s <= 0):
+            while not self._has(mark):
+                left_s = self._left_s()
+                if self._is_over or left_s <= 0:
                     return False
-                self._changed.wait(left_s)
+                self._changed.wait(None if left_s == inf else left_s)
         return True
 
     def _reached(self, mark: int | None) -> None:

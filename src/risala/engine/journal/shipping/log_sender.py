@@ -62,6 +62,17 @@ class SenderProgress:
     room_bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What the thread does until its next round."""
+
+    span_s: float
+    ends_with_news: bool = False
+
+
+NO_REST: Final = Rest(0)
+
+
 class LogSender:
     """See the module's text."""
 
@@ -169,37 +180,46 @@ class LogSender:
 
     def _run(self) -> None:
         while not self._is_over:
-            try:
-                if self._chain is None or self._doubt is not None:
-                    self._begin()
-                else:
-                    self._go_on(self._chain)
-            except Fenced as error:
-                self._failed(error)
-                self._fenced(str(error))
-                self._reached(None)
-                self._end()
-            except (Spoilt, wal.Gap) as error:
-                self._failed(error)
-                self._doubt = str(error)
-            except (OSError, sqlite3.Error, StorageUnusable) as error:
-                self._failed(error)
-                self._pause(self._again_s)
-            except Exception as bug:
-                # Without this thread no answer would ever leave, and nobody would know why.
-                log.exception("standby.bug")
-                self._failing, self._doubt = repr(bug), "a bug"
-                self._pause(self._again_s)
+            self._rest(self.round())
+
+    def round(self) -> Rest:
+        """Put what waits, or a whole copy if none stands; what to do until the next round."""
+        try:
+            if self._chain is None or self._doubt is not None:
+                self._begin()
+                return NO_REST
+            return self._go_on(self._chain)
+        except Fenced as error:
+            self._failed(error)
+            self._fenced(str(error))
+            self._reached(None)
+            self._end()
+        except (Spoilt, wal.Gap) as error:
+            self._failed(error)
+            self._doubt = str(error)
+        except (OSError, sqlite3.Error, StorageUnusable) as error:
+            self._failed(error)
+            return Rest(self._again_s)
+        except Exception as bug:
+            # Without this thread no answer would ever leave, and nobody would know why.
+            log.exception("standby.bug")
+            self._failing, self._doubt = repr(bug), "a bug"
+            return Rest(self._again_s)
+        return NO_REST
 
     def _failed(self, error: Exception) -> None:
         if self._failing != str(error):
             log.warning("standby.failing", reason=str(error))
         self._failing = str(error)
 
-    def _pause(self, span_s: float) -> None:
+    def _rest(self, rest: Rest) -> None:
         with self._changed:
-            if not self._is_over:
-                self._changed.wait_for(lambda: self._is_over, span_s)
+            if rest.ends_with_news:
+                if not self._is_new and not self._is_over:
+                    self._changed.wait(rest.span_s)
+                self._is_new = False
+            elif rest.span_s and not self._is_over:
+                self._changed.wait_for(lambda: self._is_over, rest.span_s)
 
     def _begin(self) -> None:
         """Put a whole copy, and what was written meanwhile."""
@@ -247,7 +267,7 @@ class LogSender:
         self._confirmed = max(self._confirmed, mark)
         self._reached(mark)
 
-    def _go_on(self, chain: Chain) -> None:
+    def _go_on(self, chain: Chain) -> Rest:
         """Put what waits, then look after the rest."""
         away = self._away or self._next_piece(chain)
         if away is not None:
@@ -255,11 +275,8 @@ class LogSender:
         if self._doubt is None and self._away is None and self._chain is not None:
             self._tend(self._chain)
         if away is not None or self._doubt is not None:
-            return
-        with self._changed:
-            if not self._is_new and not self._is_over:
-                self._changed.wait(self._every_s)
-            self._is_new = False
+            return NO_REST
+        return Rest(self._every_s, ends_with_news=True)
 
     def _next_piece(self, chain: Chain) -> _Away | None:
         """The next piece; None: nothing waits."""

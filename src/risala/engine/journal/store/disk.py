@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from typing import Any, Protocol
 
 
@@ -21,3 +22,6 @@ class SimulatedDisk(Protocol):
 
     async def synced(self) -> None:
         """Called after each transaction, before its callers are notified."""
+
+    async def logged(self, is_settled: Callable[[], bool]) -> None:
+        """Called after each transaction that a log has to have too; returns once it is settled."""

@@ -85,6 +85,17 @@ class Done:
     """Commits with an unknown outcome."""
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A batch that is on this machine's disk, and perhaps not elsewhere yet."""
+
+    done: Done
+    mark: int
+    """Up to where the log has to come."""
+    began_s: float
+    """On the log's clock."""
+
+
 def run_batch(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> Done:
     """Commit a batch, or as many of its units as possible. Never raises."""
     try:

@@ -32,7 +32,7 @@ from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
-from risala.engine.journal.store.transaction import Done, Unit, in_doubt, run_batch
+from risala.engine.journal.store.transaction import Done, Unit, Written, in_doubt, run_batch
 from risala.engine.model.errors import (
     Draining,
     Failed,
@@ -107,8 +107,16 @@ class CommitLog(Protocol):
         """Nothing may be written any more: another machine may have taken over."""
         ...
 
-    def commit(self, write: Callable[[], Done]) -> Done:
-        """Write a batch, and return what came of it once the log has it."""
+    def write(self, write: Callable[[], Done]) -> Written:
+        """Write a batch, and begin to put it into the log."""
+        ...
+
+    def is_settled(self, written: Written) -> bool:
+        """Whether the log has the batch, or it is no longer waited for."""
+        ...
+
+    def settle(self, written: Written) -> Done:
+        """What came of a batch, once the log has it."""
         ...
 
     def end_soon(self) -> None:
@@ -405,9 +413,20 @@ class Journal:
                 await disk.begin()
                 batch, stopping = self._take()
                 if batch:
-                    done = self._run_batch(conn, batch)
+                    done = await self._run_batch_as_task(conn, batch, disk)
                     await disk.synced()
                     self._answer(batch, done)
+
+    async def _run_batch_as_task(
+        self, conn: sqlite3.Connection, batch: list[_Entry], disk: SimulatedDisk
+    ) -> Done:
+        """The same as :meth:`_run_batch`; what a thread would wait for, the disk waits for."""
+        log = self._log
+        if log is None or log.is_over:
+            return self._run_batch(conn, batch)
+        written = log.write(partial(self._commit_batch, conn, batch))
+        await disk.logged(partial(log.is_settled, written))
+        return log.settle(written)
 
     def _work(self, conn: sqlite3.Connection, token: trio.lowlevel.TrioToken) -> None:
         """The thread: take the gathered units, commit them, answer all of them with one wake-up.
@@ -465,7 +484,7 @@ class Journal:
             return self._commit_batch(conn, batch)
         if self._log.is_over:  # another machine may write: this one may not
             return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
-        return self._log.commit(partial(self._commit_batch, conn, batch))
+        return self._log.settle(self._log.write(partial(self._commit_batch, conn, batch)))
 
     def _commit_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
         """On the writer's thread: nothing is answered before the place of its write is known."""
