@@ -34,6 +34,7 @@ def organization(number: int) -> dict[str, Any]:
         "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
         "leanAnswers": False,
         "factorRequired": False,
+        "keyAgeDays": None,
         "lowBalance": None,
         "spendCap": None,
         "operatorSpendCap": None,

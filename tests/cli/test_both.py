@@ -85,6 +85,7 @@ ROWS = (
     Row("key contact", ("{key}", "Aïcha"), (("contact", str),)),
     Row("key contact", ("{key}", "--none"), (("contact", None),)),
     Row("key expires", ("{key}", "90d"), (("expiresAt", str),)),
+    Row("key places", ("{key}",), (("places", list),)),
     Row("key expires", ("{key}", "--never"), (("expiresAt", None),)),
     Row("key addresses", ("{key}", "203.0.113.0/24"), (("allowedAddresses.0", str),)),
     Row("key addresses", ("{key}", "--any"), (("allowedAddresses", None),)),

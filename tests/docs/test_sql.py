@@ -44,6 +44,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/hooks.py": HOT,  # of each used one
+    f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,

@@ -284,6 +284,7 @@ class Book:
                 "smart_encoding": False,
                 "lean_answers": False,
                 "factor_required": False,
+                "key_age_days": None,
                 "sms_per_s": None,
                 "low_balance": None,
                 "operator_spend_cap": None,

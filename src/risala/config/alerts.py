@@ -108,8 +108,8 @@ class AlertsSection(Section):
     errors_min: Count = 20
     """The fewest errors that raise it."""
     sign_in_failures_min: Count = 20
-    """Wrong codes in an hour at the console's sign-in that are worth an alert; at the dashboard's
-    ten times as many."""
+    """Wrong codes and second factors in an hour at the console's sign-in that are
+    worth an alert; at the dashboard's ten times as many."""
     clock_jump_s: Seconds = 60
     """A step of the machine's clock that is worth an alert."""
     sink_behind_s: Seconds = 900

@@ -134,6 +134,10 @@ class LimitsSection(Section):
     sms_per_s: Annotated[float, Field(gt=0, le=100000)] | None = None
     """The most messages that an organization may send in a second; an organization may have its
     own limit. Not set: no limit."""
+    key_age_days: Annotated[int, Field(ge=1, le=3650)] | None = None
+    """The most days that a value of an API key works; an organization may have a shorter time. Keys
+    that are older when this is set work for thirty more days, and their owners get three mails.
+    Not set: for ever."""
     verify_ip_sends_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 30
     """The most codes requested with publishable keys from one IPv4 address or IPv6 /64 in any
     minute. Many people share an address behind a mobile network."""

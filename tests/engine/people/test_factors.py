@@ -7,6 +7,7 @@ from dataclasses import replace
 import pyotp
 import pytest
 
+from risala.config.alerts import AlertsSection
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.errors import FactorNeeded, Invalid, NotFresh, RateLimited
 from risala.engine.model.people import (
@@ -19,6 +20,7 @@ from risala.engine.model.people import (
 from risala.engine.people.factors.apps import STEP_MS, matching_step
 from risala.engine.people.factors.recovery import hash_of, new_codes
 from risala.engine.rules.people.lifetimes import FACTOR_TRIES_PER_DAY, FRESH_MS
+from risala.engine.upkeep.alerts.measure import Measuring
 
 FATIMA, OMAR = "fatima@example.com", "omar@example.com"
 SEED = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -40,6 +42,12 @@ def test_recovery_codes_are_read_however_they_are_typed():
     assert len(set(codes)) == 10
     typed = codes[0].upper().replace("-", " ")
     assert hash_of("usr_1", typed) == hash_of("usr_1", codes[0]) != hash_of("usr_2", codes[0])
+
+
+class NoJumps:
+    """A clock that was never set."""
+
+    last_jump = None
 
 
 class App:
@@ -151,6 +159,17 @@ async def test_guesses_of_an_app_are_few_in_any_day_but_a_recovery_code_still_wo
         with pytest.raises(RateLimited):
             await shown(town, browser, app.code())
         assert isinstance(await shown(town, browser, codes[0]), SignedIn)
+
+
+async def test_wrong_factors_count_for_the_alert_of_guesses(town, autojump_clock):
+    await set_up(town, await town.sign_in(FATIMA))
+    browser = await code_shown(town, FATIMA)
+    services = town.gateway.services
+    measuring = Measuring(services, AlertsSection(sign_in_failures_min=1), NoJumps(), None)
+    for _ in range(3):
+        await shown(town, browser, "000000")
+    counted = {each.subject: each.facts["count"] for each in measuring.sign_ins({})}
+    assert counted == {"dashboard": 3, "console": 0}
 
 
 async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_renew(

@@ -1,11 +1,11 @@
-"""Owners are told before a key expires: fourteen days before, and a day before."""
+"""Owners are told before a key expires: fourteen days before, three, and on the last day."""
 
 from __future__ import annotations
 
 import trio
 
+from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
 from risala.engine.model.times import iso
-from risala.engine.people.post import TIDY_EVERY_S
 
 OWNER = "owner@example.com"
 DAY_S = 86_400
@@ -13,7 +13,7 @@ DAY_S = 86_400
 
 async def wait(town, days: float) -> None:
     town.pass_s(int(days * DAY_S))
-    await trio.sleep(TIDY_EVERY_S + 60)
+    await trio.sleep(LOOK_EVERY_S + 60)
 
 
 async def key_that_lasts(town, days: int, *, since: int = 0):
@@ -27,7 +27,7 @@ async def key_that_lasts(town, days: int, *, since: int = 0):
     return made["key"]
 
 
-async def test_the_owners_are_told_twice(town, autojump_clock):
+async def test_the_owners_are_told_three_times(town, autojump_clock):
     key = await key_that_lasts(town, 20)
     await wait(town, 5)
     assert town.mails.to(OWNER) == []
@@ -37,17 +37,22 @@ async def test_the_owners_are_told_twice(town, autojump_clock):
     assert "expire bientôt" in mail.subject
     assert f"Caisse …{key['last4']}" in mail.text
     assert f"/keys/{key['id']}" in mail.text
-    await wait(town, 10.5)
+    await wait(town, 8.5)
     await wait(town, 0)
     assert len(town.mails.to(OWNER)) == 2
+    await wait(town, 2)
+    await wait(town, 0.2)
+    assert len(town.mails.to(OWNER)) == 3
 
 
-async def test_a_key_made_for_a_week_is_told_of_once(town, autojump_clock):
+async def test_a_key_made_for_a_week_is_told_of_twice(town, autojump_clock):
     await key_that_lasts(town, 7)
     await wait(town, 1)
     assert town.mails.to(OWNER) == []
-    await wait(town, 5.5)
+    await wait(town, 3.5)
     assert len(town.mails.to(OWNER)) == 1
+    await wait(town, 2)
+    assert len(town.mails.to(OWNER)) == 2
 
 
 async def test_nobody_is_told_of_a_later_time_too_early(town, autojump_clock):

@@ -13,7 +13,7 @@ async def test_settings_are_shown_and_saved(owner, gateway):
     assert 'value="5000.00"' in page.text
     assert "9,000.00" in page.text
     fields = {"name": "Baraka", "time_zone": "Africa/Dakar", "owner_spend_cap": ""}
-    fields["lean_answers"] = "yes"
+    fields |= {"lean_answers": "yes", "key_age_days": "٩٠"}
     page = await owner.submit(page, SETTINGS, fields)
     assert page.location == SETTINGS
     told = {
@@ -23,6 +23,7 @@ async def test_settings_are_shown_and_saved(owner, gateway):
         "smart_encoding": False,
         "lean_answers": True,
         "factor_required": False,
+        "key_age_days": 90,
         "owner_spend_cap": None,
         "version": 7,
     }

@@ -38,6 +38,21 @@ async def test_who_tries_is_shown_to_administrators(post, operator):
     assert (await viewer.get(PAGE)).status == 403
 
 
+async def test_keys_used_from_new_places_are_listed(post, operator):
+    organization = await post.do("org.create", name="Shop")
+    made = await post.do(
+        "key.create", organization_id=organization["id"], type="secret", name="Till"
+    )
+    accounts = post.gateway.services.accounts
+    stored, now_ms = accounts._stored_keys, accounts._clock.now_ms()
+    key_id, day_ms = made["key"]["id"], 86_400_000
+    await stored.note_places({(key_id, "203.0.113.0/24"): now_ms - 3 * day_ms})
+    await stored.note_places({(key_id, "198.51.100.0/24"): now_ms})
+    places = (await operator.get(PAGE)).text.partition("h-places")[2].partition("h-keys")[0]
+    assert "198.51.100.0/24" in places
+    assert "203.0.113.0/24" not in places
+
+
 async def test_the_console_is_locked_to_the_readers_own_address_and_opened_again(post):
     token = await post.token("mariem@risala.example", operator=True)
     here, elsewhere = (

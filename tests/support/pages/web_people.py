@@ -588,6 +588,8 @@ class FakeWebGateway:
     people: FakePeople = field(default_factory=FakePeople)
     console_pages: dict[str, OpenPage] = field(default_factory=dict)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+    key_age_days: int | None = None
+    key_places: list[dict[str, Any]] = field(default_factory=list)
     credentials: list[dict[str, Any]] = field(default_factory=lambda: [credential()])
     hooks: dict[str, dict[str, Any]] = field(default_factory=lambda: {"hok_1": web_hooks.hook()})
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -622,6 +624,7 @@ class FakeWebGateway:
             "smartEncoding": True,
             "leanAnswers": False,
             "factorRequired": False,
+            "keyAgeDays": None,
             "smsPerSecond": None,
             "lowBalance": None,
             "spendCap": "5000.00",
@@ -762,7 +765,9 @@ class FakeWebGateway:
             case "sender.list":
                 return {"senders": self.senders}
             case "key.list":
-                return {"keys": [*self.keys.values()]}
+                return {"keys": [*self.keys.values()], "ageDays": self.key_age_days}
+            case "key.places":
+                return {"places": self.key_places}
             case "credential.list":
                 return {"credentials": self.credentials}
             case "credential.create":

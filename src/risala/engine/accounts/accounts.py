@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from risala.engine.accounts.key_places import UsedPlaces
 from risala.engine.accounts.key_values import digest_of, new_value
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.journal.accounts.accounts import NewValue
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -22,9 +24,10 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, Unauthorized
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
+from risala.engine.rules import key_age
 from risala.engine.rules.days import day_of, is_zone
 from risala.engine.rules.people.names import name_fault
 
@@ -55,19 +58,23 @@ class Accounts:
         clock: Clock,
         ids: IdSource,
         time_zone: str,
+        key_age_days: int | None,
     ) -> None:
         """
         Args:
             time_zone: of new organizations, until their owners choose another.
+            key_age_days: the most days that a key's value works, by the service's own rule.
         """
         self._stored = stored
         self._stored_keys = keys
         self._clock = clock
         self._ids = ids
         self._time_zone = time_zone
+        self._key_age_days = key_age_days
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
         self.uses: LastUses[KeyUse] = LastUses("keys", keys.touch)
+        self.places = UsedPlaces(keys.note_places)
         self.changed: Broadcast[str] = Broadcast()
         """Organizations that were changed, or one of whose senders was."""
 
@@ -100,6 +107,8 @@ class Accounts:
             raise Forbidden("The organization of this API key is not active.")
         place = address if principal.type is KeyType.SECRET else None
         self.uses.note(key.id, (now_ms, place))
+        if place is not None:
+            self.places.note(key.id, place, now_ms)
         return principal
 
     def _find(self, digest: bytes) -> _KnownKey:
@@ -190,6 +199,7 @@ class Accounts:
             smart_encoding=False,
             lean_answers=False,
             factor_required=False,
+            key_age_days=None,
             sms_per_s=None,
             low_balance=None,
             operator_spend_cap=None,
@@ -235,6 +245,8 @@ class Accounts:
             await self._stored.change(by, organization_id, changes)
         finally:
             self._forget(organization_id)
+        if "key_age_days" in changes:
+            await self.date_old_keys()
         return self.fresh_organization(organization_id)
 
     async def create_key(
@@ -254,11 +266,14 @@ class Accounts:
         Raises:
             NotFound: no such organization.
             Invalid: the name is not safe to show; origins for a secret key; it would have
-                expired already.
+                expired already, or work for longer than keys may.
             Conflict: the organization has too many.
         """
         refuse_unsafe_name(settings.get("name"))
-        self._refuse_past_expiry(settings.get("expires_at"))
+        asked, now_ms = settings.get("expires_at"), self._clock.now_ms()
+        self._refuse_past_expiry(asked)
+        latest = self._latest(organization_id, now_ms)
+        settings = {**settings, "expires_at": key_age.bounded(asked, latest, now_ms)}
         _refuse_origins_of_secrets(key_type, settings.get("allowed_origins"))
         value = new_value(key_type, mode)
         key = ApiKey(
@@ -268,7 +283,7 @@ class Accounts:
             mode=mode,
             last4=value[-4:],
             enabled=True,
-            created_at=self._clock.now_ms(),
+            created_at=now_ms,
             last_used_at=None,
             **settings,
         )
@@ -282,6 +297,39 @@ class Accounts:
         """
         self._stored.organization(organization_id)
         return [self._of_now(key) for key in self._stored_keys.of_organization(organization_id)]
+
+    def age_days(self, organization_id: str) -> int | None:
+        """The most days that a value of its keys works; None: for ever.
+
+        Raises:
+            NotFound: no organization has this id.
+        """
+        own = self.organization(organization_id).key_age_days
+        return key_age.age_days(own, self._key_age_days)
+
+    def _latest(self, organization_id: str, made_at: int) -> int | None:
+        """The latest time that a value may work; None: there is no rule."""
+        days = self.age_days(organization_id)
+        return None if days is None else made_at + days * key_age.DAY_MS
+
+    async def date_old_keys(self) -> None:
+        """Give a date to keys that work for longer than they may."""
+        if self._key_age_days is None and not self._stored_keys.has_age_rule():
+            return
+        now_ms, has_changed = self._clock.now_ms(), False
+        while await self._stored_keys.date_keys(self._key_age_days, now_ms):
+            has_changed = True
+        if has_changed:
+            self.forget_keys()
+
+    def places_of(self, key_id: str) -> list[KeyPlace]:
+        """Where a key was used, the last place first.
+
+        Raises:
+            NotFound: no key has this id.
+        """
+        self.key(key_id)
+        return self._stored_keys.places(key_id)
 
     def _of_now(self, key: ApiKey) -> ApiKey:
         """A key without its former value, if that has expired."""
@@ -315,17 +363,24 @@ class Accounts:
 
         Raises:
             NotFound: no key has this id.
-            Invalid: origins for a secret key; an expiry that is over.
+            Invalid: origins for a secret key; an expiry that is over, or later than it may be.
         """
-        _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
+        key, now_ms = self.key(key_id), self._clock.now_ms()
+        _refuse_origins_of_secrets(key.type, changes.get("allowed_origins"))
         self._refuse_past_expiry(changes.get("expires_at"))
+        latest = self._latest(key.organization_id, key.made_at)
+        if "expires_at" in changes and latest is not None:
+            latest = max(latest, key.expires_at or 0)
+            at = key_age.bounded(changes["expires_at"], latest, now_ms)
+            changes = {**changes, "expires_at": at}
         with self._forgetting(key_id):
             return await self._stored_keys.change(by, key_id, changes)
 
     async def rotate_key(
         self, key_id: str, overlap_s: int, *, by: AuditEntry | None = None
     ) -> CreatedKey:
-        """Give a key another value, which exists only in the answer.
+        """Give a key another value, which exists only in the answer. Where keys have a maximum age,
+        that begins anew.
 
         Args:
             overlap_s: how long the present value stays valid beside it. One that is still valid
@@ -336,10 +391,15 @@ class Accounts:
         """
         key = self.key(key_id)
         value = new_value(key.type, key.mode)
-        digest, last4 = digest_of(value), value[-4:]
-        until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
+        now_ms, ends = self._clock.now_ms(), key.expires_at
+        days = self.age_days(key.organization_id)
+        expires = key_age.renewed(ends, key.made_at, now_ms, days)
+        until = now_ms + overlap_s * 1000 if overlap_s else None
+        if expires != ends and until is not None and ends is not None:
+            until = min(until, ends) if ends > now_ms else None
+        new = NewValue(digest_of(value), value[-4:], now_ms, expires)
         with self._forgetting(key_id):
-            made = await self._stored_keys.rotate(by, key_id, digest, last4, until)
+            made = await self._stored_keys.rotate(by, key_id, new, until)
         return CreatedKey(made, value)
 
     async def end_old_value(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records.accounts import DELETED
@@ -11,6 +13,7 @@ from risala.engine.model.records.people.organizations import FoundOrganization, 
 from risala.engine.model.records.record import fields_of
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     MaybeAmount,
     MaybeFlag,
@@ -19,10 +22,26 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     OfOrganization,
     Text,
+    fault,
+    maybe,
 )
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.key_age import AGE_DAYS_MAX
 from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
+
+
+def _key_age_days(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= AGE_DAYS_MAX:
+        raise fault("invalid_age", f"`{{name}}` must be 1 to {AGE_DAYS_MAX} days.")
+    return value
+
+
+KeyAgeDays = Annotated[
+    int | None,
+    PlainValidator(maybe(_key_age_days)),
+    ArgumentKind(f"days, 1 to {AGE_DAYS_MAX}"),
+]
 
 
 class CreateOrganization(Arguments):
@@ -56,6 +75,8 @@ class SetOrganization(OfOrganization):
     """Whether `sms/get` and similar calls answer with only seven fields and four states."""
     factor_required: MaybeFlag = None
     """Whether members need a second factor."""
+    key_age_days: KeyAgeDays = None
+    """The most days that a value of its API keys works."""
     version: MaybeWhole = None
 
 

@@ -8,7 +8,7 @@ from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.records import keys
-from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys, KeyType
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys, KeyType
 from risala.engine.model.states import Mode
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -80,7 +80,7 @@ class CreateKey(OfOrganization):
     """Answers to its sends have no `messageId`, for clients that refuse that field."""
     contact: Contact = None
     expires_at: MaybeMoment = None
-    """From when on the key is refused; without it, never."""
+    """From when on the key is refused; without it, never, or as late as the rules let it."""
 
 
 class OfKey(Arguments):
@@ -98,7 +98,7 @@ class SetKey(OfKey):
     without_id: Flag = False
     """Answers to its sends have no `messageId`, from the next request on."""
     expires_at: MaybeMoment = None
-    """From when on the key is refused; null: never."""
+    """From when on the key is refused; null: never, or as late as the rules let it."""
     version: MaybeWhole = None
 
 
@@ -137,7 +137,13 @@ async def _create(call: Call[CreateKey]) -> CreatedKey:
 
 
 async def _list(call: Call[OfOrganization]) -> Keys:
-    return Keys(tuple(call.services.accounts.list_keys(call.given.organization_id)))
+    accounts, organization_id = call.services.accounts, call.given.organization_id
+    found = accounts.list_keys(organization_id)
+    return Keys(tuple(found), accounts.age_days(organization_id))
+
+
+async def _found_at(call: Call[OfKey]) -> KeyPlaces:
+    return KeyPlaces(tuple(call.services.accounts.places_of(call.given.key_id)))
 
 
 async def _show(call: Call[OfKey]) -> ApiKey:
@@ -200,6 +206,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.of_key,
         edits="key_id",
     ),
+    operation(keys.PLACES, OfKey, _found_at, roles=VIEWERS, operators=READERS, owner=owners.of_key),
     operation(keys.SET, SetKey, _set, edits="key_id", **_ONE),
     operation(keys.ROTATE, RotateKey, _rotate, **_ONE, fresh=True),
     operation(keys.END_OLD, OfKey, _end_old, **_ONE),

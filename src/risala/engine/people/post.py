@@ -133,9 +133,8 @@ def wait_ms(tries: int) -> int:
     return int(min(WAIT_S * 2**tries, WAIT_MAX_S)) * 1000
 
 
-async def keep_tidy(repositories: Repositories, clock: Clock, post: Post) -> None:
-    """Delete expired requests, links, sessions, and mails of last week, and remind of keys that
-    expire soon, until cancelled."""
+async def keep_tidy(repositories: Repositories, clock: Clock) -> None:
+    """Delete expired requests, links, sessions, and mails of last week, until cancelled."""
     while True:
         now_ms = clock.now_ms()
         try:
@@ -145,8 +144,6 @@ async def keep_tidy(repositories: Repositories, clock: Clock, post: Post) -> Non
                 repositories.mails.forget_settled,
             ):
                 await forget(now_ms)
-            if await repositories.keys.owe_reminders(now_ms):
-                post.wake()
         except Unavailable as error:
             log.warning("people.tidy", reason=str(error))
         await trio.sleep(TIDY_EVERY_S)

@@ -11,6 +11,7 @@ from typing import Final
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.key_upkeep import KeyUpkeep
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
@@ -127,10 +128,10 @@ class Outward:
         """Run all parts until cancelled; the checks for problems apply new settings."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
-        await start(
-            "people's upkeep",
-            partial(keep_tidy, services.repositories, self.recorder.clock, self.post),
-        )
+        stored, clock = services.repositories, self.recorder.clock
+        await start("people's upkeep", partial(keep_tidy, stored, clock))
+        keys = KeyUpkeep(services.accounts, stored.keys, clock, self.post.wake)
+        await start("keys' upkeep", keys.run)
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:

@@ -300,6 +300,7 @@ async def _start_services(
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.uses.keep_writing)
+    await start("keys' places", core.accounts.places.keep_writing)
     await start("credentials", core.credentials.uses.keep_writing)
     await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(

@@ -169,7 +169,14 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 stored = Repositories.open(Store.open(journal, sealing))
                 clock, ids = seams.clock, seams.ids
                 home = settings.plan.home
-                accounts = Accounts(stored.organizations, stored.keys, clock, ids, home.time_zone)
+                accounts = Accounts(
+                    stored.organizations,
+                    stored.keys,
+                    clock,
+                    ids,
+                    home.time_zone,
+                    settings.limits.key_age_days,
+                )
                 credentials = Credentials(accounts, stored.credentials, clock, ids)
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
@@ -193,6 +200,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.uses.write()
+                        await accounts.places.write()
                         await credentials.uses.write()
                         await supervisor.stop()
                     await requests.close()

@@ -11,6 +11,8 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import Organization
+from risala.engine.rules.codes import western
+from risala.engine.rules.key_age import GRACE_MS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
@@ -31,12 +33,19 @@ async def save(visit: PageRequest) -> TrioResponse:
             smart_encoding=form.ticked("smart_encoding"),
             lean_answers=form.ticked("lean_answers"),
             factor_required=form.ticked("factor_required"),
+            key_age_days=_days(form.text("key_age_days")),
             owner_spend_cap=form.amount("owner_spend_cap") or None,
             **as_seen(form),
         )
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit, error))
     return visit.go(visit.at("settings"), SAVED)
+
+
+def _days(typed: str) -> int | str | None:
+    """The days that were typed; what is no number is refused by the engine."""
+    typed = western(typed)
+    return int(typed) if typed.isascii() and typed.isdigit() else typed or None
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
@@ -48,6 +57,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     return {
         "organization": found,
         "stored": stored,
+        "earliest": visit.formats.now_ms + GRACE_MS,
         "form": form,
         **edit(error, form, version, stored),
     }
@@ -64,6 +74,10 @@ def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredF
             "" if cap is None else money(cap),
             None if cap is None else visit.formats.money(cap),
             is_amount=True,
+        ),
+        "key_age_days": StoredField(
+            words("Days that a key works at most"),
+            "" if organization.key_age_days is None else str(organization.key_age_days),
         ),
         "smart_encoding": _box(
             words,

@@ -77,7 +77,7 @@ def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
     if kind in _OF_NUMBERS and subject:
         return visit.at("messages", to=subject) if visit.has("messages") else None
     if kind == "sign_in_failing":
-        return visit.at("audit") if visit.has("audit") else None
+        return visit.at("security") if visit.has("security") else None
     if kind in _OF_SERVICE:
         return visit.at("system") if visit.has("system") else None
     return visit.at("carriers")

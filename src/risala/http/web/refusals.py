@@ -42,6 +42,12 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_ip_address": N_("An address looks like 203.0.113.7, a network like 203.0.113.0/24."),
     "invalid_time_zone": N_("This time zone is unknown. Write one like Africa/Nouakchott"),
     "invalid_time": N_("This is not a valid time."),
+    "past_time": N_("This time is over. To stop a key at once, disable it."),
+    "beyond_key_age": N_(
+        "This is later than the rule for keys lets it. Empty: as late as it may be."
+    ),
+    "key_too_old": N_("Its value is too old. Give the key another value."),
+    "invalid_age": N_("Write a number of days from 1 to 3650, or nothing."),
     "invalid_url": N_("Write an address that begins with https://"),
     "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),
     "not_a_list": N_("Write one per line."),

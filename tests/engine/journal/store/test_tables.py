@@ -20,7 +20,7 @@ from risala.engine.model.records.people.organizations import Organization
 
 THERE = Organization(
     *("org_1", "There", "active", 0, "MRU", None, False, False, False),
-    *(None, None, None, None, None, "Africa/Nouakchott", 1),
+    *(None, None, None, None, None, None, "Africa/Nouakchott", 1),
 )
 WRITES: dict[str, Callable[[sqlite3.Connection], object]] = {
     "insert": lambda conn: writable(conn, "meta").insert({"key": "new", "value": "x"}),

@@ -49,6 +49,24 @@ async def test_a_key_without_requests_says_what_appears_there(owner, gateway):
     assert "No request yet" in page.text
 
 
+async def test_the_places_of_a_key_are_shown_and_new_ones_marked(owner, gateway):
+    assert "It was not used yet." in (await owner.get(HERE)).text
+    gateway.key_places = [
+        {"network": network, "firstAt": iso(AT_MS), "lastAt": iso(AT_MS), "isNew": is_new}
+        for network, is_new in (("198.51.100.0/24", True), ("203.0.113.0/24", False))
+    ]
+    text = (await owner.get(HERE)).text
+    assert text.index("198.51.100.0/24") < text.index('class="tag">new<') < text.index("first ")
+    assert text.count('class="tag">new<') == 1
+    assert "203.0.113.0/24" in text
+
+
+async def test_the_list_says_how_long_keys_work(owner, gateway):
+    assert "then it needs another value" not in (await owner.get("/app/org_1/keys")).text
+    gateway.key_age_days = 90
+    assert "then it needs another value" in (await owner.get("/app/org_1/keys")).text
+
+
 async def test_one_request_shows_what_is_kept_of_it(owner):
     page = await owner.get(f"{HERE}/requests/{REQUESTS[0]['requestId']}")
     assert page.status == 200

@@ -12,7 +12,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.records import keys
 from risala.engine.model.records.asks import Ask, Reply
-from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys
 
 key_id = click.argument("key_id", metavar="KEY")
 
@@ -141,6 +141,30 @@ def key_list(found: Keys) -> None:
         ),
         empty="There are no keys yet. Create one with `risala key create`.",
     )
+    if found.age_days is not None:
+        output.said(f"A key works for at most {found.age_days} days; another value begins anew.")
+
+
+@key.command("places")
+@key_id
+@asks(keys.PLACES)
+def key_places(found: KeyPlaces) -> None:
+    """List the networks that a key was used from, the last one first.
+
+    They are kept for ninety days, of each secret key the last twenty. A new one was first seen when
+    the key had been in use elsewhere for a day or longer.
+
+    \b
+    Example: risala key places key_…
+    """
+    output.table(
+        ("Network", "New", "First used", "Last used"),
+        (
+            (each.network, each.is_new, output.at(each.first_at), output.at(each.last_at))
+            for each in found.places
+        ),
+        empty="No place is known: it was not used yet, or is publishable.",
+    )
 
 
 @key.command("origins")
@@ -221,7 +245,8 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
 def key_expires(options: Options, key_id: str, expires_at: str | None, never: bool) -> None:
     """Show when a key expires; with TIME or --never, change it first.
 
-    From then on it is refused with 401. Write 90d for ninety days from now, or 2027-01-31T08:30.
+    From then on it is refused with 401. Where keys have a maximum age, --never means as late as
+    that lets it. Write 90d for ninety days from now, or 2027-01-31T08:30.
 
     \b
     Examples:

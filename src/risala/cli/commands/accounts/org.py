@@ -34,6 +34,7 @@ _REMOVES: Final = {
     "price_per_segment": GENERAL,
     "sms_per_s": GENERAL,
     "low_balance": GENERAL,
+    "key_age_days": GENERAL,
     "spend_cap": "none",
     "owner_spend_cap": "none",
 }
@@ -136,12 +137,18 @@ def _fields(found: Organization) -> dict[str, object]:
         "smart encoding": found.smart_encoding,
         "lean answers": found.lean_answers,
         "second factor": "required" if found.factor_required else "optional",
+        "key age": _key_age(found),
         "low balance": money_of(found.low_balance, currency) or "as for everybody",
         "spend cap a day": _cap(found),
         "spent today": money_of(found.spent_today, currency),
         "time zone": found.time_zone,
         "created": output.at(found.created_at),
     }
+
+
+def _key_age(found: Organization) -> str:
+    days = found.key_age_days
+    return "as for everybody" if days is None else f"at most {days} days"
 
 
 def _cap(found: Organization) -> str:
@@ -181,6 +188,12 @@ def _cap(found: Organization) -> str:
     default=None,
     help="Members need a second factor: a passkey or an authenticator app.",
 )
+@click.option(
+    "--key-age",
+    "key_age_days",
+    metavar="DAYS",
+    help="The most days that a value of its API keys works, or `general`. Older ones get a date.",
+)
 @click.option("--sms-per-s", metavar="RATE", help="The most messages per second, or `general`.")
 @click.option(
     "--low-balance",
@@ -215,6 +228,8 @@ def org_set(
     }
     if (rate := changes.get("sms_per_s")) is not None:
         changes["sms_per_s"] = _rate(rate)
+    if (days := changes.get("key_age_days")) is not None:
+        changes["key_age_days"] = _days(days)
     if not changes:
         raise click.UsageError("Say what to change. `risala org set --help` lists the options.")
     found = change_organization(options, org, changes)
@@ -231,6 +246,12 @@ def change_organization(options: Options, given: str | None, changes: Json) -> R
         return await session.ask_exactly(organizations.SET, asked)
 
     return options.run(work)
+
+
+def _days(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise click.BadParameter("must be a whole number, or `general`.", param_hint="--key-age")
+    return int(text)
 
 
 def _rate(text: str) -> float:

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
@@ -29,6 +30,16 @@ ORGANIZATIONS: Final = Rows.of_record(
 )
 # Read for every request; manual changes go through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
+
+
+@dataclass(frozen=True, slots=True)
+class NewValue:
+    """What is stored of a key's other value."""
+
+    digest: bytes
+    last4: str
+    made_at: int
+    expires_at: int | None
 
 
 KEYS: Final = Rows.of_record(ApiKey)
@@ -188,7 +199,7 @@ def change_key(conn: sqlite3.Connection, key_id: str, changes: Mapping[str, obje
 
 
 def rotate_key(
-    conn: sqlite3.Connection, key_id: str, digest: bytes, last4: str, old_until: int | None
+    conn: sqlite3.Connection, key_id: str, new: NewValue, old_until: int | None
 ) -> ApiKey:
     """Give a key another value.
 
@@ -204,8 +215,10 @@ def rotate_key(
     writable(conn, "api_keys").update(
         key_id,
         {
-            "hash": digest,
-            "last4": last4,
+            "hash": new.digest,
+            "last4": new.last4,
+            "value_at": new.made_at,
+            "expires_at": new.expires_at,
             "old_hash": digest_before if keeps else None,
             "old_last4": old.last4 if keeps else None,
             "old_until": old_until,

@@ -1,4 +1,4 @@
-"""Mails to owners that a key expires soon: owed twice, each time once."""
+"""Mails to owners that a key expires soon: owed three times, each time once."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from risala.engine.model.people_records.mails import MailKind
 DAY_MS: Final = 86_400_000
 EARLY_MS: Final = 14 * DAY_MS
 """Time to find out who uses a key, and to put another in its place."""
-LATE_MS: Final = DAY_MS
+LATER_MS: Final = 3 * DAY_MS
 """For those who forgot the first mail."""
+LATE_MS: Final = DAY_MS
+"""The last day: while there are still hours to do something."""
 
 # The last step that has begun: a key is told of once in each. One that was made later than that
 # is as its makers wanted it.
 _DUE: Final = """
     expires_at > :now AND expires_at <= :now + :early AND enabled = 1
-    AND max(created_at, coalesce(reminded_at, 0))
-      < expires_at - iif(expires_at <= :now + :late, :late, :early)
+    AND max(created_at, coalesce(value_at, 0), coalesce(reminded_at, 0))
+      < expires_at - CASE
+        WHEN expires_at <= :now + :late THEN :late
+        WHEN expires_at <= :now + :later THEN :later
+        ELSE :early END
     AND organization_id IN (
       SELECT id FROM organizations WHERE status = 'active' AND deleted_at IS NULL
     )
@@ -29,13 +34,12 @@ _DUE: Final = """
 
 
 def owe_reminders(conn: sqlite3.Connection, now_ms: int) -> int:
-    """Owe the owners of each key that expires soon a mail, fourteen days and one day before.
+    """Owe the owners of each key that expires soon a mail: fourteen, three and one day before.
 
     Returns how many keys were told of.
     """
-    due = KEYS.find(
-        table(conn, "api_keys"), _DUE, {"now": now_ms, "early": EARLY_MS, "late": LATE_MS}
-    )
+    steps = {"early": EARLY_MS, "later": LATER_MS, "late": LATE_MS}
+    due = KEYS.find(table(conn, "api_keys"), _DUE, {"now": now_ms, **steps})
     for key in due:
         details = {"key": key.id, "expires_at": key.expires_at}
         mails.owe_owners(conn, key.organization_id, MailKind.KEY_EXPIRES, details, now_ms)

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from typing import Final
 
+from risala.engine.journal.accounts.key_places import IS_NEW
 from risala.engine.journal.people import factors, users
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.tables import table
@@ -13,6 +14,7 @@ from risala.engine.model.records.upkeep.security import (
     UNLOCKED,
     ConsoleLock,
     FailedDay,
+    NewPlace,
     Security,
     TryingAddress,
     UsedKey,
@@ -40,6 +42,13 @@ _KEYS: Final = (
     " ORDER BY k.last_used_at DESC LIMIT ?"
 )
 
+_NEW_PLACES: Final = (
+    "SELECT k.id, k.organization_id, o.name, k.name, k.last4, p.network, p.first_at, p.last_at"  # noqa: S608 -- constants
+    " FROM key_places p JOIN api_keys k ON k.id = p.key_id"
+    " JOIN organizations o ON o.id = k.organization_id"
+    f" WHERE p.first_at >= ? AND {IS_NEW} ORDER BY p.first_at DESC LIMIT ?"
+)
+
 
 def security(conn: sqlite3.Connection, now_ms: int) -> Security:
     """All of it, for a thread: failed sign-ins are up to a hundred thousand rows."""
@@ -52,11 +61,13 @@ def security(conn: sqlite3.Connection, now_ms: int) -> Security:
     days = (FailedDay(day * DAY_MS, *found.get(day, (0, 0))) for day in range(first, today + 1))
     addresses = conn.execute(_BY_ADDRESS, (now_ms - WEEK_MS, ROWS_MAX)).fetchall()
     keys = conn.execute(_KEYS, (ROWS_MAX,)).fetchall()
+    places = conn.execute(_NEW_PLACES, (first * DAY_MS, ROWS_MAX)).fetchall()
     missing = [each.email for each in users.operators(conn) if not factors.has_any(conn, each.id)]
     return Security(
         tuple(days),
         tuple(TryingAddress(*each) for each in addresses),
         tuple(UsedKey(*each) for each in keys),
+        tuple(NewPlace(*each) for each in places),
         tuple(missing),
         lock(conn),
     )

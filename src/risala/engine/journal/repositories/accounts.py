@@ -11,6 +11,8 @@ from risala.engine.journal.accounts import (
     countries,
     credentials,
     hooks,
+    key_ages,
+    key_places,
     key_reminders,
     spending,
 )
@@ -70,6 +72,11 @@ class KeyRepository:
     delete = audited_command(accounts.delete_key)
     touch = command(accounts.touch_keys)
     owe_reminders = command(key_reminders.owe_reminders)
+    has_age_rule = read(key_ages.has_rule)
+    date_keys = command(key_ages.date_keys)
+    places = read(key_places.of_key)
+    note_places = command(key_places.note)
+    forget_old_places = command(key_places.forget_old)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,13 @@ class ApiKey:
     last_used_address: Annotated[str | None, UNAUDITED] = None
     """The address that it was last used from; None if that is unknown, and for publishable keys,
     which visitors use from their own."""
+    value_at: Annotated[Moment | None, UNAUDITED] = None
+    """When its present value was made; null: with the key."""
+
+    @property
+    def made_at(self) -> int:
+        """When its present value was made."""
+        return self.created_at if self.value_at is None else self.value_at
 
 
 DESCRIBED: Final = ("name", "contact", "without_id")
@@ -117,11 +124,32 @@ class Keys:
     """The keys of an organization, without their values."""
 
     keys: tuple[ApiKey, ...]
+    age_days: int | None = None
+    """The most days that a key works, by the rule of the organization or of the service."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlace:
+    """A network that a key was used from."""
+
+    network: Annotated[str, UNAUDITED]
+    first_at: Annotated[Moment, UNAUDITED]
+    last_at: Annotated[Moment, UNAUDITED]
+    is_new: Annotated[bool, UNAUDITED]
+    """The key was in use elsewhere for a day or longer before."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPlaces:
+    """Where a key was used, the last place first: of a secret one, for ninety days."""
+
+    places: tuple[KeyPlace, ...]
 
 
 CREATE: Final = Ask("key.create", CreatedKey)
 LIST: Final = Ask("key.list", Keys)
 SHOW: Final = Ask("key.show", ApiKey)
+PLACES: Final = Ask("key.places", KeyPlaces)
 SET: Final = Ask("key.set", ApiKey)
 ROTATE: Final = Ask("key.rotate", CreatedKey)
 END_OLD: Final = Ask("key.end_old", ApiKey)

@@ -38,7 +38,8 @@ NOTED_MS: Final = 86_400_000
 UNSERVED_MAX: Final = 10_000
 """Messages that are counted at most."""
 UNSERVED_SHOWN_MAX: Final = 5
-_GUESSES: Final = (FailureReason.WRONG_CODE, FailureReason.HELD_UP)
+_GUESSES: Final = (FailureReason.WRONG_CODE, FailureReason.WRONG_FACTOR, FailureReason.HELD_UP)
+"""What somebody who guesses causes: wrong second factors too, as they need a code or a session."""
 INBOUND_MS: Final = 86_400_000
 """A day without such a message ends the alert about messages without a route."""
 ERRORS_S: Final = 300.0

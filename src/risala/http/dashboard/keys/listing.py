@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
@@ -36,7 +36,7 @@ IDLE_DAYS: Final = 30
 async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/list.html",
-        keys=await _keys(visit),
+        **await _keys(visit),
         credentials=await credentials.listed(visit),
         made=None,
         form=visit.form,
@@ -69,7 +69,7 @@ async def create(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/list.html",
         is_secret=True,
-        keys=await _keys(visit),
+        **await _keys(visit),
         credentials=await credentials.listed(visit),
         made=view_of(visit, created.key),
         value=created.value,
@@ -119,9 +119,9 @@ async def delete(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at("keys"), DELETED)
 
 
-async def _keys(visit: PageRequest) -> list[KeyView]:
+async def _keys(visit: PageRequest) -> dict[str, Any]:
     found = await visit.ask_here(keys.LIST)
-    return [view_of(visit, key) for key in found.keys]
+    return {"keys": [view_of(visit, key) for key in found.keys], "age_days": found.age_days}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     stored = {**form.stored(visit.words, found), "expires_at": expires}
     return {
         "key": key,
+        "places": (await visit.ask(keys.PLACES, key_id=key_id)).places,
         "log": page,
         "asked": asked,
         "paths": [(each, each) for each in PATHS],

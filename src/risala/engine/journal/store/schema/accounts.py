@@ -103,3 +103,24 @@ KEY_REMINDERS: Final = """
 ALTER TABLE api_keys ADD COLUMN reminded_at INTEGER;
 CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE expires_at IS NOT NULL;
 """
+
+KEY_AGES: Final = """
+-- When a key's present value was made; null: with the key.
+ALTER TABLE api_keys ADD COLUMN value_at INTEGER;
+-- The most days that a value of its keys works; null: no rule of its own.
+ALTER TABLE organizations ADD COLUMN key_age_days INTEGER CHECK (key_age_days > 0);
+CREATE INDEX organizations_by_key_age ON organizations (key_age_days)
+  WHERE key_age_days IS NOT NULL;
+
+-- The networks that secret keys were used from.
+CREATE TABLE key_places (
+  key_id TEXT NOT NULL REFERENCES api_keys (id) ON DELETE CASCADE,
+  -- 203.0.113.0/24, or an IPv6 /48.
+  network TEXT NOT NULL,
+  first_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, network)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX key_places_by_last ON key_places (last_at);
+CREATE INDEX key_places_by_first ON key_places (first_at);
+"""

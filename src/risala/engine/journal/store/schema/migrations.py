@@ -15,7 +15,12 @@ from typing import Final
 
 from sqlite_utils import Database, Migrations
 
-from risala.engine.journal.store.schema.accounts import ACCOUNTS, KEY_EXPIRY, KEY_REMINDERS
+from risala.engine.journal.store.schema.accounts import (
+    ACCOUNTS,
+    KEY_AGES,
+    KEY_EXPIRY,
+    KEY_REMINDERS,
+)
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.approvals import APPROVALS
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
@@ -150,6 +155,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_factors": (FACTORS,),
     "v1.1_approvals": (APPROVALS,),
     "v1.1_identities": (IDENTITIES,),
+    "v1.1_key_ages": (KEY_AGES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -26,6 +26,8 @@ class Organization:
     """Programs get only the fields and states of the service's specification."""
     factor_required: Annotated[bool, AUDITED]
     """Members need a second factor to see the organization."""
+    key_age_days: Annotated[int | None, AUDITED]
+    """The most days that a value of its API keys works; None: the service's rule alone."""
     sms_per_s: Annotated[float | None, AUDITED, JsonName("smsPerSecond")]
     """The organization's own limit of sends a second; None: the general one."""
     low_balance: Annotated[Money | None, AUDITED]

@@ -43,6 +43,20 @@ class UsedKey:
 
 
 @dataclass(frozen=True, slots=True)
+class NewPlace:
+    """A network that a key was used from, after a day or longer in use elsewhere."""
+
+    key_id: str
+    organization_id: str
+    organization_name: str
+    name: str | None
+    last4: str
+    network: str
+    first_at: Moment
+    last_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
 class ConsoleLock:
     """The one address, or network, that the console answers."""
 
@@ -62,6 +76,8 @@ class Security:
     """The most failures first."""
     keys: tuple[UsedKey, ...]
     """The last used ones whose address is known."""
+    new_places: tuple[NewPlace, ...]
+    """Of the last 30 days, the newest first."""
     without_factor: tuple[str, ...]
     """Operators without a second factor."""
     lock: ConsoleLock
