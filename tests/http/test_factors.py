@@ -213,7 +213,42 @@ async def test_passkeys_are_for_names_and_removal_works(town, mock_clock):
     page = await reader.get(f"{SECURITY}/passkey")
     assert "&#34;id&#34;: &#34;localhost&#34;" in page.text
     listed = await reader.get(SECURITY)
-    factor_id = re.search(r'name="factor_id" value="(fac_\w+)"', listed.text)[1]
-    gone = await reader.submit(listed, f"{SECURITY}/remove", {"factor_id": factor_id})
+    asked = await reader.get(removal(listed))
+    assert_nothing_inline(asked)
+    assert "your recovery codes end too" in asked.text
+    gone = await reader.submit(asked, f"{SECURITY}/remove", {"factor_id": of(asked)})
     assert gone.location == SECURITY
     assert "You have none yet." in (await reader.get(SECURITY)).text
+    assert (await reader.get(removal(listed))).location == SECURITY
+
+
+async def test_an_operator_keeps_the_last_factor(town, mock_clock):
+    reader, _ = await town.enter(OMAR, operator=True)
+    await set_up(town, reader, "/operator")
+    path = f"/operator{SECURITY}"
+    asked = await reader.get(removal(await reader.get(path)))
+    assert "Set up another one first." in asked.text
+    assert "Remove this" not in asked.text
+    factor = re.search(r"fac_\w+", (await reader.get(path)).text)[0]
+    form = {"form_token": (await reader.get(f"{path}/app")).field("form_token")}
+    refused = await reader.post(f"{path}/remove", {**form, "factor_id": factor})
+    assert refused.status == 422
+    town.pass_s(60)
+    begun = await reader.get(f"{path}/app")
+    other = begun.text.partition('class="anywhere"')[2].partition(">")[2].partition("<")[0]
+    given = {"nonce": begun.field("nonce"), "name": "Spare"}
+    given["code"] = town.code("".join(other.split()))
+    await reader.submit(begun, f"{path}/app", given)
+    asked = await reader.get(removal(await reader.get(path)))
+    assert "Your other factors" in asked.text
+    gone = await reader.submit(asked, f"{path}/remove", {"factor_id": of(asked)})
+    assert gone.location == path
+
+
+def removal(page: Page) -> str:
+    """Where the first factor is removed."""
+    return re.search(r'href="([\w/]+/remove\?factor_id=fac_\w+)"', page.text)[1]
+
+
+def of(page: Page) -> str:
+    return re.search(r'name="factor_id" value="(fac_\w+)"', page.text)[1]

@@ -16,6 +16,7 @@ from risala.engine.rules.people.four_eyes import (
     APPROVAL_MS,
     DAY_MS,
     PENDING_EACH_MAX,
+    Weight,
     needs_second,
     watches,
 )
@@ -78,10 +79,12 @@ def test_what_needs_a_second_operator():
     assert not needs_second(100, 50, 49)
     assert needs_second(100, 50, 50)
     assert needs_second(100, 0, None)
-    assert not watches(None, AMINA)
-    assert watches(100, AMINA)
-    assert watches(100, ROOT)
-    assert not watches(100, Caller("risala", CallerKind.SYSTEM, Role.SYSTEM))
+    weight = Weight(None)
+    assert not watches(None, AMINA, weight)
+    assert watches(None, AMINA, Weight(None, is_always=True))
+    assert watches(100, AMINA, weight)
+    assert watches(100, ROOT, weight)
+    assert not watches(100, Caller("risala", CallerKind.SYSTEM, Role.SYSTEM), weight)
 
 
 def test_each_kind_that_may_wait_can_be_confirmed():

@@ -9,7 +9,14 @@ import pytest
 
 from risala.config.alerts import AlertsSection
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
-from risala.engine.model.errors import FactorNeeded, Invalid, NotFresh, RateLimited
+from risala.engine.model.errors import (
+    ApprovalNeeded,
+    Conflict,
+    FactorNeeded,
+    Invalid,
+    NotFresh,
+    RateLimited,
+)
 from risala.engine.model.people import (
     Denied,
     FactorAwaited,
@@ -255,7 +262,38 @@ async def test_operators_need_a_factor_once_one_of_them_has_one(town, autojump_c
     assert any("second factor was set up" in mail.subject for mail in town.mails.to(OMAR))
 
 
-async def test_a_reset_is_told_ends_all_sessions_and_is_not_for_pages(town, autojump_clock):
+async def test_by_a_page_a_reset_always_needs_another_operator(town, autojump_clock):
+    found = await town.sign_in(FATIMA)
+    await set_up(town, found)
+    for name in ("amina", "sidi"):
+        await town.do("user.create", email=f"{name}@example.com", operator=True)
+    amina, sidi = (
+        Caller(f"{name}@example.com", CallerKind.CONSOLE, Role.OPERATOR, None, f"usr_{name}")
+        for name in ("amina", "sidi")
+    )
+    with pytest.raises(ApprovalNeeded) as asked:
+        await town.do("user.reset_factors", amina, email=FATIMA)
+    request = {"approval_id": asked.value.approval_id}
+    with pytest.raises(Conflict, match="Somebody else"):
+        await town.do("approval.confirm", amina, **request)
+    own = replace(sidi, user_id=found.session.user.id, who=FATIMA)
+    with pytest.raises(Conflict, match="their own"):
+        await town.do("approval.confirm", own, **request)
+    with pytest.raises(Conflict, match="their own"):
+        await town.do("user.reset_factors", own, email=FATIMA)
+    assert town.people.session(found.token, SessionKind.CUSTOMER) is not None
+    await town.do("approval.confirm", sidi, **request)
+    assert town.people.session(found.token, SessionKind.CUSTOMER) is None
+    await town.posted()
+    assert any("were reset" in mail.subject for mail in town.mails.to(FATIMA))
+    lines = town.rows(
+        "SELECT who, action FROM audit_log WHERE action IN ('approval.ask', 'user.reset_factors')"
+        " ORDER BY seq"
+    )
+    assert lines == [(amina.who, "approval.ask"), (sidi.who, "user.reset_factors")]
+
+
+async def test_a_reset_on_the_machine_is_told_and_ends_all_sessions(town, autojump_clock):
     found = await town.sign_in(FATIMA)
     await set_up(town, found)
     assert (await town.do("user.reset_factors", email=FATIMA)) == {"removed": 1}

@@ -92,6 +92,22 @@ async def test_a_sender_waits_and_is_refused_with_a_reason(post, operator):
     assert listed["senders"][0]["status"] == "pending"
 
 
+@pytest.mark.slow
+async def test_a_reset_of_factors_waits_without_any_limit(post, operator):
+    other = await another(post, "boss", "administrator")
+    page = await operator.get("/operator/users/one?email=boss@risala.example")
+    assert "reset-factors" not in page.text, "there is none to reset"
+    form = {"form_token": page.field("form_token"), "email": "boss@risala.example"}
+    asked = await operator.post("/operator/users/reset-factors", form)
+    assert asked.location == "/operator/approvals"
+    assert "Reset somebody" in (await operator.get("/operator/approvals")).text
+    own = await other.get("/operator/users/one?email=boss@risala.example")
+    form["form_token"] = own.field("form_token")
+    refused = await other.post("/operator/users/reset-factors", form)
+    assert refused.status == 422
+    assert "Nobody resets their own factors." in refused.text
+
+
 @FOUR_EYES
 @pytest.mark.slow
 async def test_another_role_waits_too(post, operator):

@@ -16,7 +16,6 @@ from risala.engine.accounts.key_places import UsedPlaces
 from risala.engine.accounts.key_values import digest_of, new_value
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.accounts.accounts import NewValue
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -24,7 +23,7 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, Unauthorized
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType, NewValue
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.engine.rules import key_age

@@ -40,13 +40,18 @@ def add(
     return added
 
 
-def remove(conn: sqlite3.Connection, user_id: str, factor_id: str, now_ms: int) -> Factor:
+def remove(
+    conn: sqlite3.Connection, user_id: str, factor_id: str, now_ms: int, *, keep_one: bool
+) -> Factor:
     """Delete a factor; with the last one the recovery codes go.
 
     Raises:
         NotFound: the user has no such factor.
+        Conflict: it is the last one, and one is to be kept.
     """
     found, user = factors.factor(conn, user_id, factor_id), users.user(conn, user_id)
+    if keep_one and len(factors.of_user(conn, user_id)) == 1:
+        raise Conflict("Operators need a second factor here. Set up another one first.")
     factors.remove(conn, factor_id)
     if not factors.has_any(conn, user_id):
         factors.forget_all(conn, user_id)

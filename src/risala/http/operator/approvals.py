@@ -29,6 +29,7 @@ KINDS: Final = {
     "sender.clear": NC_("approval", "Approve a sender"),
     "sender.waive": NC_("approval", "Approve a sender without the volume"),
     "user.set": NC_("approval", "Another role or address of an operator"),
+    "user.reset_factors": NC_("approval", "Reset somebody’s second factors"),
 }
 FIELDS: Final = {
     "reference": NC_("approval", "Reference"),

@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records.people import users
+from risala.engine.model.records.people import factors, users
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
@@ -92,6 +92,16 @@ async def set_role(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at("users/one", email=form.text("email")), ROLE_GIVEN)
 
 
+async def reset_factors(visit: PageRequest) -> TrioResponse:
+    """Ask for the end of factors that their owner lost: another operator confirms it."""
+    email = visit.form.text("email")
+    try:
+        await visit.ask(factors.RESET, email=email)
+    except Refusal as error:
+        return await visit.again(_USER, error, await _one(visit))
+    return visit.go(visit.at("users/one", email=email))
+
+
 async def end(visit: PageRequest) -> TrioResponse:
     """End one session, or all."""
     email, session_id = visit.form.text("email"), visit.form.text("session_id")
@@ -106,6 +116,13 @@ ROUTES: Final = (
     PageRoute(path=f"{_PAGE}/one", view=show_one, access=_OPERATOR, needs=users.SHOW),
     PageRoute(
         path=f"{_PAGE}/role", view=set_role, access=_OPERATOR, needs=users.SET, method="POST"
+    ),
+    PageRoute(
+        path=f"{_PAGE}/reset-factors",
+        view=reset_factors,
+        access=_OPERATOR,
+        needs=factors.RESET,
+        method="POST",
     ),
     PageRoute(
         path=f"{_PAGE}/sign-out", view=end, access=_OPERATOR, needs=users.SIGN_OUT, method="POST"

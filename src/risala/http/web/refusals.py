@@ -210,6 +210,8 @@ SPOKEN: Final = (
     N_("A list can have at most {count} columns."),
     N_("A user can have at most {count} factors."),
     N_("This passkey is already here."),
+    N_("Operators need a second factor here. Set up another one first."),
+    N_("Nobody resets their own factors. Remove them on your own page."),
     N_("This took too long. Begin again."),
     N_("Recovery codes belong to a factor. Set up a factor first."),
 )

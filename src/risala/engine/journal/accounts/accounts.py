@@ -6,13 +6,12 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.keys import ApiKey, NewValue
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import shallow
 
@@ -30,16 +29,6 @@ ORGANIZATIONS: Final = Rows.of_record(
 )
 # Read for every request; manual changes go through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
-
-
-@dataclass(frozen=True, slots=True)
-class NewValue:
-    """What is stored of a key's other value."""
-
-    digest: bytes
-    last4: str
-    made_at: int
-    expires_at: int | None
 
 
 KEYS: Final = Rows.of_record(ApiKey)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.schema.accounts import IS_NEW_PLACE
 from risala.engine.journal.store.tables import table
 from risala.engine.model.records.keys import KeyPlace
 
@@ -14,16 +15,7 @@ PLACES_MAX: Final = 20
 """Of each key, the last ones: a program has a few, and a key that leaked shows among them."""
 KEPT_MS: Final = 90 * 86_400_000
 """As long as failed sign-ins, whose addresses are looked at beside these."""
-SETTLED_MS: Final = 86_400_000
-"""A place is new if the key was in use elsewhere for so long before: a program's first day on
-several machines is none of that."""
-IS_NEW: Final = (
-    "EXISTS (SELECT 1 FROM key_places o WHERE o.key_id = p.key_id"  # noqa: S608 -- constants
-    f" AND o.first_at <= p.first_at - {SETTLED_MS})"
-)
-"""Whether a place `p` is new."""
-
-_PLACES: Final = Rows.of_record(KeyPlace, {"is_new": IS_NEW})
+_PLACES: Final = Rows.of_record(KeyPlace, {"is_new": IS_NEW_PLACE})
 _OF_KEY: Final = (
     f"SELECT {_PLACES.columns} FROM key_places p WHERE key_id = ? ORDER BY last_at DESC, network"  # noqa: S608 -- constants
 )

@@ -6,9 +6,9 @@ import json
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.accounts.key_places import IS_NEW
 from risala.engine.journal.people import factors, users
 from risala.engine.journal.store import meta
+from risala.engine.journal.store.schema.accounts import IS_NEW_PLACE
 from risala.engine.journal.store.tables import table
 from risala.engine.model.records.upkeep.security import (
     UNLOCKED,
@@ -46,7 +46,7 @@ _NEW_PLACES: Final = (
     "SELECT k.id, k.organization_id, o.name, k.name, k.last4, p.network, p.first_at, p.last_at"  # noqa: S608 -- constants
     " FROM key_places p JOIN api_keys k ON k.id = p.key_id"
     " JOIN organizations o ON o.id = k.organization_id"
-    f" WHERE p.first_at >= ? AND {IS_NEW} ORDER BY p.first_at DESC LIMIT ?"
+    f" WHERE p.first_at >= ? AND {IS_NEW_PLACE} ORDER BY p.first_at DESC LIMIT ?"
 )
 
 

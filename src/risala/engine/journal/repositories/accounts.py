@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import partial
 
 from risala.dataclass import dataclass
+from risala.engine.journal import key_ages
 from risala.engine.journal.accounts import (
     accounts,
     countries,
     credentials,
     hooks,
-    key_ages,
     key_places,
     key_reminders,
     spending,

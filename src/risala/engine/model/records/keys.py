@@ -112,6 +112,16 @@ SETTINGS: Final = ("contact", "allowed_addresses", "allowed_origins", "without_i
 
 
 @dataclass(frozen=True, slots=True)
+class NewValue:
+    """What is stored of a key's other value."""
+
+    digest: bytes
+    last4: str
+    made_at: int
+    expires_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class CreatedKey:
     """A new key with its value, which is not stored: its owner sees it here and never again."""
 

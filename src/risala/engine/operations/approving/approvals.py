@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Confirming, Operation, operation
 from risala.engine.operations.paying import payments
-from risala.engine.operations.people import users
+from risala.engine.operations.people import factors, users
 from risala.engine.rules.people.four_eyes import is_asker
 from risala.engine.rules.roles import OPERATORS, STAFF
 
@@ -43,7 +43,7 @@ CHANGED: Final = (
 NOT_YOURS: Final = "Somebody else must confirm it."
 WEIGHED: Final[dict[str, Operation[Any, Any]]] = {
     each.name: each
-    for room in (accounts, countries, money, payments, senders, users)
+    for room in (accounts, countries, money, payments, senders, users, factors)
     for each in room.OPERATIONS
     if each.weighs is not None
 }

@@ -32,14 +32,12 @@ async def watched(
     """
     written = call.services.settings.people.four_eyes_from
     limit = None if written is None else minor_units(written)
-    weight = None
-    if operation.weighs is not None and watches(limit, call.caller):
-        weight = operation.weighs(call)
-    if weight is None or limit is None:
+    weight = None if operation.weighs is None else operation.weighs(call)
+    if weight is None or not watches(limit, call.caller, weight):
         yield
         return
     stored, new = call.services.repositories.approvals, _asked(call, operation, arguments, weight)
-    if not await stored.take_alone(new, limit):
+    if limit is None or not await stored.take_alone(new, limit):
         by = AuditEntry(
             caller=call.caller,
             action=ASK,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine.model.callers import CallerKind
-from risala.engine.model.errors import Forbidden
-from risala.engine.model.people import PasskeySite, ShownFactor
+from risala.engine.model.errors import Conflict
+from risala.engine.model.people import PasskeySite, ShownFactor, User
 from risala.engine.model.people_records.factors import Factor
 from risala.engine.model.records.people import factors
 from risala.engine.model.records.people.factors import (
@@ -27,10 +27,13 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import OPERATORS, USERS
 
 _PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
-"""Pages do not reset factors: an operator's session alone must not open another's account."""
+"""By a page, a second operator confirms a reset: an operator's session alone must not open
+another's account."""
+NOT_OWN: Final = "Nobody resets their own factors. Remove them on your own page."
 
 
 class BeginApp(Arguments):
@@ -78,7 +81,8 @@ def _me(call: Call[Any]) -> str:
 
 async def _list(call: Call[NoArguments]) -> FactorList:
     people, me = call.services.people.factors, _me(call)
-    return FactorList(tuple(map(factor_view, people.of_user(me))), people.codes_left(me))
+    views = tuple(map(factor_view, people.of_user(me)))
+    return FactorList(views, people.codes_left(me), people.is_needed(me))
 
 
 async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
@@ -126,11 +130,25 @@ async def _renew_codes(call: Call[NoArguments]) -> RecoveryCodes:
     return RecoveryCodes(await call.services.people.factors.renew_codes(me, by))
 
 
+def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
+    """By a page it always needs a second operator."""
+    if call.caller.face not in _PAGES and call.approval is None:
+        return None
+    user = _lost_by(call)
+    count = len(call.services.people.factors.of_user(user.id))
+    return Weight(None, {"email": user.email, "factors": count}, is_always=True)
+
+
+def _lost_by(call: Call[ResetFor]) -> User:
+    """The user whose factors are to be reset; raises ``Conflict`` if that is the caller."""
+    user = call.services.people.users.find(call.given.email)
+    if user.id == call.caller.user_id:
+        raise Conflict(NOT_OWN)
+    return user
+
+
 async def _reset(call: Call[ResetFor]) -> ResetFactors:
-    if call.caller.face in _PAGES:
-        raise Forbidden("Resetting factors is for the command line alone.")
-    people = call.services.people
-    user = people.users.find(call.given.email)
+    people, user = call.services.people, _lost_by(call)
     by = call.audit(subject=user.id)
     return ResetFactors(await people.factors.reset(user, by))
 
@@ -144,5 +162,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(factors.ADD_PASSKEY, AddPasskey, _add_passkey, changes=FactorView, **_MINE),
     operation(factors.REMOVE, OfFactor, _remove, changes=FactorView, **_MINE),
     operation(factors.RENEW_CODES, NoArguments, _renew_codes, changes=FactorView, **_MINE),
-    operation(factors.RESET, ResetFor, _reset, roles=OPERATORS, changes=FactorView),
+    operation(
+        factors.RESET,
+        ResetFor,
+        _reset,
+        roles=OPERATORS,
+        changes=FactorView,
+        fresh=True,
+        weighs=_weigh_reset,
+    ),
 )

@@ -163,7 +163,8 @@ def _weigh(call: Call[SetUser]) -> Weight | None:
     given = call.given
     user = call.services.people.users.find(given.email)
     is_access = given.operator_role is not None or given.new_email is not None
-    if call.caller.face not in PAGES_OWN or not user.operator or not is_access:
+    is_by_page = call.caller.face in PAGES_OWN or call.approval is not None
+    if not is_by_page or not user.operator or not is_access:
         return None
     role = None if user.operator_role is None else user.operator_role.value
     return Weight(None, {"email": user.email, "role": role})

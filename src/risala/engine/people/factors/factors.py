@@ -171,10 +171,21 @@ class Factors:
 
     # -- later
 
+    def is_needed(self, user_id: str) -> bool:
+        """Whether a user must keep a factor: an operator, where operators need one."""
+        user = self._have.users.user(user_id)
+        return user.operator and self._sessions.operators_need_factor()
+
     async def remove(self, user_id: str, factor_id: str, by: AuditEntry) -> Factor:
-        """Delete a factor. Raises ``NotFound``."""
+        """Delete a factor.
+
+        Raises:
+            NotFound: the user has no such factor.
+            Conflict: it is the last one, and they need one.
+        """
+        keep, now_ms = self.is_needed(user_id), self._have.now_ms()
         try:
-            gone = await self._have.factors.remove(by, user_id, factor_id, self._have.now_ms())
+            gone = await self._have.factors.remove(by, user_id, factor_id, now_ms, keep_one=keep)
         finally:
             self._sessions.forget(user_id)
         self._have.owed()

@@ -26,6 +26,8 @@ class Weight:
     """Minor units that count against the limit of a day; None: one operator never does it alone."""
     seen: Mapping[str, Any] = field(default_factory=dict)
     """What it would change, as it is now: where that has changed, nobody confirms it any more."""
+    is_always: bool = False
+    """Whether it needs two also where the settings ask for no four eyes."""
 
 
 def operator_key(caller: Caller) -> str:
@@ -49,6 +51,6 @@ def is_asker(caller: Caller, asked_key: str, asked_by: str) -> bool:
     return operator_key(caller) == asked_key or caller.who == asked_by
 
 
-def watches(limit: int | None, caller: Caller) -> bool:
-    """Whether four eyes watch what a caller does: operators, once there is a limit."""
-    return limit is not None and caller.role is Role.OPERATOR
+def watches(limit: int | None, caller: Caller, weight: Weight) -> bool:
+    """Whether four eyes watch what a caller does: operators, once there is a limit, or always."""
+    return caller.role is Role.OPERATOR and (limit is not None or weight.is_always)

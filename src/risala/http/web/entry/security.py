@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
+from risala.engine.model.errors import Conflict, Refusal
 from risala.engine.model.people import PasskeySite
 from risala.engine.model.records.people import factors
 from risala.engine.model.records.people.factors import AddedFactor
@@ -24,6 +24,7 @@ REMOVED: Final = N_("It is removed, and no longer works.")
 _PAGE: Final = "security/show.html"
 _APP: Final = "security/app.html"
 _PASSKEY: Final = "security/passkey.html"
+_REMOVE: Final = "security/remove.html"
 _CODES: Final = "security/codes.html"
 _QR_SCALE: Final = 5
 """Pixels of a module: large enough for a cheap phone's camera."""
@@ -81,9 +82,31 @@ async def add_passkey(visit: PageRequest) -> TrioResponse:
     return await _added(visit, added)
 
 
+async def ask_remove(visit: PageRequest) -> TrioResponse:
+    """What the removal of a factor means; the list, where it is gone."""
+    values = await _remove_values(visit)
+    if values is None:
+        return visit.go(security_path(visit.face.root))
+    return await visit.page(_REMOVE, values)
+
+
 async def remove(visit: PageRequest) -> TrioResponse:
-    await visit.ask_own(factors.REMOVE, factor_id=visit.form.text("factor_id"))
+    try:
+        await visit.ask_own(factors.REMOVE, factor_id=visit.form.text("factor_id"))
+    except Conflict as error:
+        return await visit.again(_REMOVE, error, await _remove_values(visit))
     return visit.go(security_path(visit.face.root), REMOVED)
+
+
+async def _remove_values(visit: PageRequest) -> dict[str, Any] | None:
+    """The factor and what is left without it; None: it is gone."""
+    found = await visit.ask_own(factors.LIST)
+    wanted = visit.form.text("factor_id")
+    for each in found.factors:
+        if each.id == wanted:
+            left = len(found.factors) - 1
+            return {**_addresses(visit), "factor": each, "left": left, "is_needed": found.is_needed}
+    return None
 
 
 async def renew_codes(visit: PageRequest) -> TrioResponse:
@@ -148,6 +171,7 @@ def routes(root: str) -> tuple[PageRoute, ...]:
         post(path=f"{place}/app", view=add_app, once=True),
         page(path=f"{place}/passkey", view=begin_passkey),
         post(path=f"{place}/passkey", view=add_passkey, once=True),
+        page(path=f"{place}/remove", view=ask_remove),
         post(path=f"{place}/remove", view=remove),
         post(path=f"{place}/codes", view=renew_codes, once=True),
     )

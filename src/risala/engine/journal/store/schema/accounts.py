@@ -124,3 +124,12 @@ CREATE TABLE key_places (
 CREATE INDEX key_places_by_last ON key_places (last_at);
 CREATE INDEX key_places_by_first ON key_places (first_at);
 """
+
+SETTLED_MS: Final = 86_400_000
+"""A place is new if the key was in use elsewhere for so long before: a program's first day on
+several machines is none of that."""
+IS_NEW_PLACE: Final = (
+    "EXISTS (SELECT 1 FROM key_places o WHERE o.key_id = p.key_id"  # noqa: S608 -- constants
+    f" AND o.first_at <= p.first_at - {SETTLED_MS})"
+)
+"""Whether a place `p` is new."""

@@ -35,6 +35,8 @@ class FactorList:
     factors: tuple[FactorView, ...]
     recovery_codes: int
     """How many are left."""
+    is_needed: Annotated[bool, UNAUDITED] = False
+    """Whether their owner may not remove the last one: an operator, where operators need one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,4 +90,4 @@ ADD_PASSKEY: Final = Ask("factor.add_passkey", AddedFactor)
 REMOVE: Final = Ask("factor.remove", FactorView)
 RENEW_CODES: Final = Ask("factor.renew_codes", RecoveryCodes)
 RESET: Final = Ask("user.reset_factors", ResetFactors)
-"""Of a user, by an operator on the machine."""
+"""Of a user, by an operator: on the machine alone, in the console with a second one."""
