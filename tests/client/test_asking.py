@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import httpx2
@@ -66,7 +67,10 @@ def sync(script: Script, retrying: Retrying = QUICK) -> Risala:
 
 
 def by_tasks(script: Script, backend: str, retrying: Retrying = QUICK) -> Callable:
-    """The same call by the client for tasks, run by a loop of its own."""
+    """The same call by the client for tasks, run by a loop of its own.
+
+    In a thread: a browser that another test of this process opened has its loop in ours.
+    """
 
     def call(name: str, *arguments: object, **named: object) -> object:
         async def main() -> object:
@@ -74,7 +78,8 @@ def by_tasks(script: Script, backend: str, retrying: Retrying = QUICK) -> Callab
             async with http, AsyncRisala(URL, KEY, retrying=retrying, http=http) as risala:
                 return await getattr(risala, name)(*arguments, **named)
 
-        return anyio.run(main, backend=backend)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(anyio.run, main, backend=backend).result()
 
     return call
 
