@@ -115,8 +115,10 @@ def test_nothing_is_written_over(tmp_path):
 def outside() -> dict[str, str]:
     ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
     told = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    # Most of what is installed is never imported: what is, Python compiles itself.
-    return {**told, "PIP_NO_COMPILE": "0"}  # so it says no: pip reads it as the option's value
+    # Most of what is installed is never imported: what is, Python compiles itself. The builder of
+    # packages is installed once: pip would fetch it anew for each of them.
+    no = "0"  # so both say no: pip reads it as the option's value
+    return {**told, "PIP_NO_COMPILE": no, "PIP_NO_BUILD_ISOLATION": no}
 
 
 def run(*words: str | Path, cwd: Path) -> str:
@@ -149,7 +151,8 @@ def _set_up(folder):
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("risala-*.whl")
     run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    run(folder / "venv/bin/pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
+    what = (f"{wheel}[testing]", "hatchling", "editables")
+    run(folder / "venv/bin/pip", "install", "--quiet", *what, cwd=folder)
 
 
 @pytest.mark.slow

@@ -522,12 +522,12 @@ async def test_rate_is_kept(open_house, carrier, quick):
 
 @pytest.mark.slow
 @pytest.mark.long
-async def test_fairness_and_priority_behind_twenty_thousand(open_house, carrier, quick):
-    """One organization's 20,000 wait; another's message and a code take their fair turn."""
+async def test_fairness_and_priority_behind_five_thousand(open_house, carrier, quick):
+    """One organization's 5,000 wait; another's message and a code take their fair turn."""
     async with open_house(
-        carrier(rate_per_s=10), balance="20000", engine=EngineSection(buffer_rows_max=64)
+        carrier(rate_per_s=10), balance="5000", engine=EngineSection(buffer_rows_max=64)
     ) as house:
-        for n in range(20_000):
+        for n in range(5_000):
             await house.send(f"bulk {n}")
         other = await house.organization()
         bulk_before = len(house.driver.submitted)

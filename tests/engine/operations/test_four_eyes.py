@@ -221,13 +221,13 @@ async def test_a_role_confirms_only_what_it_may_do_itself(counter, autojump_cloc
     await counter.confirm(operator("fadel", OperatorRole.FINANCE), approval_id)
 
 
-async def test_a_request_is_refused_withdrawn_or_expires(counter, autojump_clock):
+async def test_a_request_is_refused_withdrawn_or_expires(counter, quick, leap):
     first, second = await counter.asked(AMINA), await counter.asked(AMINA, amount="2000")
     refused = await counter.do("approval.refuse", SIDI, approval_id=first, why="not ours")
     assert (refused["state"], refused["why"]) == ("refused", "not ours")
     await counter.do("approval.refuse", AMINA, approval_id=second)
     third = await counter.asked(AMINA, amount="3000")
-    await trio.sleep(APPROVAL_MS / 1000 + 1)
+    await leap(APPROVAL_MS / 1000 + 1)
     for approval_id in (first, second, third):
         with pytest.raises(Conflict, match=DECIDED):
             await counter.confirm(SIDI, approval_id)

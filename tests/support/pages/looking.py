@@ -16,8 +16,12 @@ from risala.http.web.languages import Words
 AXE: Final = (Path(__file__).parents[2] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
 _HAVE_AXE: Final = WeakSet[BrowserContext]()
 _RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-_OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""The rules that a dark screen can break and a light one of about its width cannot."""
+_OF_SCREENS: Final = (
+    *("color-contrast", "link-in-text-block", "target-size", "scrollable-region-focusable"),
+    *("aria-hidden-focus", "label", "link-name", "button-name", "region", "skip-link"),
+)
+"""The rules that another screen can break, by its colours or by what it shows and hides; all others
+ask about elements, and a page has the same ones on each screen."""
 _LANGUAGE_OF_ALL: Final = "ar"
 """Axe looks at this language's pages. Others have the same elements and colours, and other words:
 there a missing name would be missing here too. Where texts stand, which long words and other
@@ -26,10 +30,9 @@ _RUN: Final = """(rules) => axe.run(document, {resultTypes: ["violations"], runO
 .then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
 _OVER: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-SCREENS: Final = ((1280, "dark"), (1280, "light"), (360, "light"))
-"""Those that each page is looked at on: width in pixels, and scheme of colours."""
-_SCREENS_OF_WORDS: Final = ((1280, "light"), (360, "light"))
-"""Those for the other languages: a scheme of colours moves nothing."""
+SCREENS: Final = ((1280, "dark"), (360, "light"))
+"""Those that each page is looked at on: width in pixels, and scheme of colours. On the first, axe
+asks all."""
 
 
 _MISPLACED: Final = """() => {
@@ -112,17 +115,16 @@ def wrong_on_any_screen(page: Page, address: str) -> list[str]:
     _give_axe(page)
     found = []
     is_of_all = page.evaluate("document.documentElement.lang") == _LANGUAGE_OF_ALL
-    screens = SCREENS if is_of_all else _SCREENS_OF_WORDS
     # Where the page before left the window, this one begins: a change of it draws all anew.
-    is_there = (page.viewport_size or {}).get("width") == screens[-1][0]
-    before: tuple[int | None, str | None] = (screens[-1][0] if is_there else None, None)
-    for width, scheme in screens[::-1] if is_there else screens:
+    is_there = (page.viewport_size or {}).get("width") == SCREENS[-1][0]
+    before: tuple[int | None, str | None] = (SCREENS[-1][0] if is_there else None, None)
+    for width, scheme in SCREENS[::-1] if is_there else SCREENS:
         if width != before[0]:
             page.set_viewport_size({"width": width, "height": 844})
         if scheme != before[1]:
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         before = width, scheme
-        rules = _RULES if scheme == "light" else _OF_COLOURS
+        rules = _RULES if (width, scheme) == SCREENS[0] else _OF_SCREENS
         told, misplaced_texts, over = page.evaluate(_LOOK, [*rules] if is_of_all else [])
         told += misplaced_texts
         if over:
