@@ -111,6 +111,7 @@ class Sum:
             ),
             ("… takeovers of it, each with clean books", f"{tally['takeovers']:,}"),
             ("… messages accepted after one", f"{tally['accepted after a takeover']:,}"),
+            *((name, f"{tally[key]:,}") for key, name in PAIRS.items()),
             ("payments' callbacks believed", f"{tally['callbacks']:,}"),
             ("people who signed in", f"{tally['sign-ins']:,}"),
             ("events, each told to an endpoint and a sink", f"{tally['events']:,}"),
@@ -129,6 +130,20 @@ NAMES: Final = {
     "refused by a full disk": "transactions that a full disk refused",
     "slow-disk": "times when the disk was slow",
     "clock": "times when the clock was set an hour forth or back",
+}
+
+
+PAIRS: Final = {
+    "lost within what the doctor said": "… messages that async mode lost, each within the time "
+    "that the doctor said",
+    "copies compared page by page": "times when a copy was compared page by page with the database "
+    "as it was at that commit",
+    "takeovers of a pair": "takeovers where answers wait for the second machine, and nothing lost",
+    "takeovers beside a living machine": "… while the first machine still ran",
+    "takeovers without a last unanswered batch": "… without a last batch that nobody was answered",
+    "orders to go on alone": "orders to go on without the second machine",
+    "outcomes unknown": "answers that the outcome is unknown",
+    "refused, as the log was silent": "… and refusals at once after three such",
 }
 
 

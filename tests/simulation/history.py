@@ -16,6 +16,7 @@ from tests.simulation.checks import end, past
 from tests.simulation.checks.standby import noting_turns
 from tests.simulation.house import found
 from tests.simulation.lives import live, rest
+from tests.simulation.pairs.pair import paired
 from tests.simulation.plan import Plan
 from tests.simulation.takeover import take_over
 from tests.simulation.world import World
@@ -55,7 +56,7 @@ def play(plan: Plan, folder: Path, world_of: type[World] = World) -> Played:
     world = world_of(folder, plan)
     structlog.configure(processors=[_drop])
     try:
-        with machine.no_threads(), noting_turns(world):
+        with machine.no_threads(), noting_turns(world), paired(world):
             trio.run(_told, world, clock=trio.testing.MockClock(autojump_threshold=0))
     finally:
         structlog.reset_defaults()
@@ -94,7 +95,8 @@ async def _history(world: World) -> None:
         # It misses what goes meanwhile, but for what the process had read for it before it went.
         world.sink.is_away = gap is not None and number <= gap + 1 and days < past.ALL_DAYS
         await live(world, house)
-        await take_over(world, house)
+        if not await world.standby.over():
+            await take_over(world, house)
         if number == gap:
             world.pass_days(days)
     world.sink.is_away = False

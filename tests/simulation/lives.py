@@ -13,6 +13,7 @@ from risala.app.smpp import FACE
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.model.errors import EngineError, StorageUnusable
 from risala.engine.wiring.engine import Engine
+from risala.engine.wiring.log import StoppedEarly
 
 STEPS = (150, 9000)
 """Of tasks, between a start and its kill."""
@@ -55,6 +56,8 @@ async def live(world: World, house: House) -> None:
         # The process ends by itself, in order: the disk refused at its start, or too many bugs.
         world.tally["ended by itself"] += 1
         world.say("the process ends", repr(ended.exceptions[0]))
+    except* StoppedEarly:
+        world.say("killed before the standby's copy stood")
     except* machine.SimulatedBug as ended:
         world.tally["ended by itself"] += 1
         world.say("the process ends", repr(ended.exceptions[0]))

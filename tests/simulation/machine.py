@@ -6,6 +6,7 @@ whom nobody outside hears. So a kill may come at any step of any task, before a 
 
 from __future__ import annotations
 
+import inspect
 import random
 import shutil
 import sqlite3
@@ -48,7 +49,8 @@ def no_threads() -> Iterator[None]:
     async def at_once(work: Callable[..., object], *given: Any, **_: object) -> object:
         await trio.lowlevel.checkpoint()
         # A fifth of a history would be spent on hashing the same passwords slowly.
-        return known(*given) if work is credentials._slow else work(*given)
+        done = known(*given) if work is credentials._slow else work(*given)
+        return await done if inspect.isawaitable(done) else done
 
     really = trio.to_thread.run_sync
     trio.to_thread.run_sync = at_once  # type: ignore[assignment]
@@ -178,6 +180,11 @@ class WorldDisk:
     async def synced(self) -> None:
         if self.slow_s:
             await trio.sleep(self.slow_s)
+
+    async def logged(self, is_settled: Callable[[], bool]) -> None:
+        log = self.world.standby.log
+        assert log is not None
+        await log.logged(is_settled)
 
     def refuse(self) -> None:
         if self.full and not self.world.dead:

@@ -28,6 +28,10 @@ FAULTS = (
     "bad-till",
     "days",
     "lost-directory",
+    "refused-pieces",
+    "lost-pieces",
+    "usurped",
+    "async-orders",
 )
 """What goes wrong, each by itself."""
 ERRANDS = (

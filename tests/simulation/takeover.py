@@ -16,8 +16,9 @@ from itertools import chain
 from pathlib import Path
 
 import trio
-from tests.simulation.checks import end
+from tests.simulation.checks import doctor, end
 from tests.simulation.checks.limits import limits
+from tests.simulation.checks.standby import Standby
 from tests.simulation.house import House
 from tests.simulation.lives import live, rest
 from tests.simulation.people import strangers, submits
@@ -40,12 +41,14 @@ out, is known of the first one alone."""
 async def take_over(world: World, house: House) -> None:
     """The service has ended, and the other machine serves what it has, for a while; once in a
     history people come to it too, and it is killed like the first one."""
+    said_s = doctor.behind_s(world) if world.standby.is_there else None
     settled = world.standby.last_copy()
     if settled is None:
         return
     with closing(sqlite3.connect(settled)) as conn:
         query = "SELECT id FROM messages UNION SELECT id FROM inbound"
         before = {row[0] for row in conn.execute(query)}
+    doctor.hold_against(world, said_s, before)
     other = _other_machine(world)
     restored = _restored(world, settled, other.folder / DATABASE)
     if restored is None:
@@ -72,10 +75,14 @@ def _other_machine(world: World) -> World:
     left_out = world.plan.without | ELSEWHERE
     plan: Plan = replace(world.plan, seed=world.plan.seed + 1, without=left_out)
     other = type(world)(folder, plan)
+    for key in world.folder.glob("*.key"):  # operators put them there
+        shutil.copy2(key, folder)
     other.set_clock(world.now_ms() - other.now_ms())
     other.clock_was_set = world.clock_was_set
     for carrier, known in zip(other.carriers, world.carriers, strict=True):
         carrier.taken_before = len(known.taken)
+    other.standby = Standby(other)  # nothing follows it
+    other.standby.is_there = False
     other.births_ms = [*world.births_ms]
     other.past = copy.deepcopy(world.past)
     other.erased.wishes = world.erased.wishes  # which it goes on with

@@ -58,7 +58,7 @@ async def test_what_is_left_is_told(new_world, autojump_clock, monkeypatch, left
     if left_out is not None:
         done = erasing._Stepped({}, "", done=True)
         monkeypatch.setattr(erasing, "_WORK", {**erasing._WORK, left_out: lambda *_: done})
-    world = new_world(0)
+    world = new_world(1)
     with machine.no_threads():
         async with world.engine() as engine:
             await forgotten(world, engine)

@@ -70,7 +70,7 @@ def told(world):
 
 @pytest.mark.slow
 async def test_what_is_wrong_with_a_mailing_is_told(new_world, autojump_clock):
-    world = new_world(0)
+    world = new_world(1)
     await sent(world)
     assert told(world) == []
     path = world.folder / DATABASE
@@ -87,7 +87,7 @@ async def test_what_is_wrong_with_a_mailing_is_told(new_world, autojump_clock):
 
 @pytest.mark.slow
 async def test_a_person_who_gets_two_texts_is_told(new_world, autojump_clock):
-    world = new_world(0)
+    world = new_world(2)
     await sent(world)
     first, *_, last = [copy for carrier in world.carriers for copy in carrier.taken]
     number = first.segment.recipient

@@ -68,7 +68,7 @@ async def lived(world, engine):
 
 
 async def test_each_wrong_transaction_is_told(new_world, autojump_clock):
-    world = new_world(0)
+    world = new_world(1)
     said, blind = [], []
     with machine.no_threads():
         async with world.engine() as engine:
@@ -88,7 +88,7 @@ async def test_each_wrong_transaction_is_told(new_world, autojump_clock):
 
 
 async def test_what_is_rolled_back_was_never_wrong(new_world, autojump_clock):
-    world = new_world(0)
+    world = new_world(1)
 
     def refused(conn):
         conn.execute(WRONG["an entry of -5 after"][0].replace("-5", "0"))

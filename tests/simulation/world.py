@@ -20,13 +20,13 @@ from tests.simulation.carriers import Carrier, Copy, Line, PostedLine
 from tests.simulation.checks import past
 from tests.simulation.checks.erased import Erased
 from tests.simulation.checks.mailings import Mailings
-from tests.simulation.checks.standby import Standby
 from tests.simulation.checks.stops import Stops
 from tests.simulation.checks.watch import Watch
 from tests.simulation.esmes import Esmes
 from tests.simulation.growth.bounds import Bounds
 from tests.simulation.growth.tables import Rows
 from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
+from tests.simulation.pairs.pair import standby_of
 from tests.simulation.plan import Plan
 from tests.support.mailing_book import read_on_loop
 
@@ -77,7 +77,7 @@ class World:
         self.stops = Stops(self)
         self.erased = Erased(self)
         self.mailings = Mailings()
-        self.standby = Standby(self)
+        self.standby = standby_of(self)
         self.bounds = Bounds(self.settings)
         self.rows = Rows(self.settings)
         self._clock = machine.WorldClock(self)
@@ -97,6 +97,8 @@ class World:
         """What was answered under an organization's idempotency key."""
         self.accepted: dict[str, str] = {}
         """Message → organization, as customers were told."""
+        self.accepted_ms: dict[str, int] = {}
+        """When each of them was told first."""
         self.codes: dict[str, str] = {}
         """Code SMS's recipient → the code on its phone."""
         self.approved: Counter[str] = Counter()
@@ -168,6 +170,7 @@ class World:
         self.life += 1
         self.births_ms.append(self._clock.now_ms())
         self.dead = False
+        self.standby.hold()
         sections = tuple(
             CarrierSection(
                 name=carrier.name,
@@ -182,7 +185,12 @@ class World:
         drivers = {carrier.name: self.line(carrier) for carrier in self.carriers}
         ids = IdSource(self._clock, self._ids.randbytes)
         seams = Seams(
-            self._clock, ids, inline_journal=True, disk=self.disk, read_table=read_on_loop
+            self._clock,
+            ids,
+            inline_journal=True,
+            disk=self.disk,
+            read_table=read_on_loop,
+            lease_lost=self.standby.lost,
         )
         outside = Connections(
             outbound=self.receivers,
@@ -234,6 +242,10 @@ class World:
         machine.keep(self.folder)
         self.standby.keep()
 
+    def end_life(self) -> None:
+        """The process is told to end, and does so in order."""
+        self._over.set()
+
     async def wait_dead(self) -> None:
         await self._over.wait()
 
@@ -257,6 +269,10 @@ class World:
         self.tally["days"] += days
         self.say("days pass", days)
 
+    @property
+    def clock(self) -> machine.WorldClock:
+        return self._clock
+
     def now_ms(self) -> int:
         return self._clock.now_ms()
 
@@ -272,8 +288,13 @@ class World:
         said = json.loads(response)
         self.told.setdefault((organization_id, said["idempotencyKey"]), response)
         message_id: str = said["messageId"]
-        self.accepted[message_id] = organization_id
+        self.accepts(message_id, organization_id)
         return message_id
+
+    def accepts(self, message_id: str, organization_id: str) -> None:
+        """A customer was told that a message is accepted."""
+        self.accepted[message_id] = organization_id
+        self.accepted_ms.setdefault(message_id, self.now_ms())
 
     def look_at_code(self, segment: Segment) -> None:
         if segment.urgent and (found := re.search(r"\d{6}", segment.text)):

@@ -7,7 +7,6 @@ against what was committed, and not against what a shipper believes.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,16 +15,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import trio
+from tests.simulation.checks import pages
 
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.directory import PieceDirectory
+from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
 from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:
+    from tests.simulation.pairs.log_on_loop import LogOnLoop
     from tests.simulation.world import World
 
 HISTORIES = 4
@@ -49,13 +51,22 @@ class Standby:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self.log: LogOnLoop | None = None
+        """What answers wait for; None: they do not."""
         self.is_there = world.plan.seed % HISTORIES == 2
         self._directory = world.folder / "shipped"
         self._away = world.folder / "shipped.away"
         self._kept = world.folder / "kept.shipped"
         self._copy = StandbyCopy(world.folder / "second", PieceDirectory(self._directory))
         self._moments: dict[str, int] = {}
-        """What the database held at a turn → when, last, in wall milliseconds."""
+        """The database's pages at a turn → when, last, in wall milliseconds."""
+        self._last: list[bytes] = []
+        """Its pages at the last turn."""
+
+    @property
+    def store(self) -> PieceStore:
+        """The second machine's way to it."""
+        return self._copy.store
 
     @property
     def settings(self) -> StandbySection:
@@ -105,13 +116,28 @@ class Standby:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._kept.rename(self._directory)
 
+    def hold(self) -> None:
+        """A life begins."""
+
+    async def over(self) -> bool:
+        """A life is over. Whether the history goes on with what there is now: not where what the
+        second machine has may be less than what was answered."""
+        return False
+
+    def settled(self) -> None:
+        """No answer waits for a directory."""
+
+    def lost(self, reason: str) -> None:
+        """Nobody takes the lease."""
+
     # -- what is looked at -------------------------------------------------------------------------
 
     def note(self) -> None:
         """The WAL was read: what is committed now is what is shipped."""
         if not self._world.dead:
             path = self._world.folder / DATABASE
-            self._moments[_held(f"{path.as_uri()}?mode=ro")] = self._world.now_ms()
+            self._last = pages.committed(path)
+            self._moments[pages.digest(self._last)] = self._world.now_ms()
 
     def look(self, *, is_fresh: bool = False) -> bool:
         """The second machine follows, and what it has is held against the first one.
@@ -125,7 +151,7 @@ class Standby:
         if not self.is_there:
             return False
         try:
-            position = self._copy.follow(_unheard)
+            position = self._copy.follow(unheard)
         except (OSError, BadPiece) as error:
             self._world.fault(f"the standby cannot follow: {error}")
             return False
@@ -145,10 +171,18 @@ class Standby:
         if state != "ok":
             self._world.fault(f"the standby's copy is broken: {state}")
             return False
-        at_ms = self._moments.get(_held(self._settled().as_uri()))
+        return self._has(position)
+
+    def _has(self, position: CopyPosition) -> bool:
+        """Whether the copy is, page by page, the database at a turn, and at no earlier one than it
+        says."""
+        there = pages.of_file(self._copy.file)
+        at_ms = self._moments.get(pages.digest(there))
         if at_ms is None:
-            self._world.fault(f"LOST: the standby has what never was: {position}")
+            found = pages.differing(self._last, there)
+            self._world.fault(f"LOST: the standby has what never was: {position}, {found}")
             return False
+        self._world.tally["copies compared page by page"] += 1
         if at_ms < position.at and not self._world.clock_was_set:
             self._world.fault(f"LOST: the standby has {position.at - at_ms} ms less than it says")
         return True
@@ -179,21 +213,5 @@ def noting_turns(world: World) -> Iterator[None]:
         WalTail.turn = really  # type: ignore[method-assign]
 
 
-def _held(uri: str) -> str:
-    """All that a database holds, as a digest."""
-    digest = hashlib.blake2b(digest_size=16)
-    with closing(sqlite3.connect(uri, uri=True)) as conn:
-        conn.execute("BEGIN")
-        tables = conn.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-            " ORDER BY name"
-        ).fetchall()
-        for (table,) in tables:
-            digest.update(table.encode())
-            for row in conn.execute(f'SELECT * FROM "{table}"'):
-                digest.update(repr(row).encode())
-    return digest.hexdigest()
-
-
-def _unheard(*_: Any) -> None:
+def unheard(*_: Any) -> None:
     pass

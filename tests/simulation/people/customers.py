@@ -10,7 +10,7 @@ from tests.simulation.people.mailers import Mailers
 from tests.simulation.plan import ERRANDS
 from tests.simulation.world import World
 
-from risala.engine.model.errors import EngineError
+from risala.engine.model.errors import EngineError, LogSilent, OutcomeUnknown
 from risala.engine.wiring.engine import Engine
 
 OFTEN = {
@@ -39,6 +39,10 @@ async def customer(world: World, engine: Engine, house: House, name: str) -> Non
             continue
         try:
             await getattr(person, errand_of(errand))()
+        except (OutcomeUnknown, LogSilent) as refused:
+            world.tally["outcomes unknown"] += isinstance(refused, OutcomeUnknown)
+            world.tally["refused, as the log was silent"] += isinstance(refused, LogSilent)
+            person.say(errand, type(refused).__name__)
         except EngineError as refused:
             person.say(errand, type(refused).__name__)
         except machine.SimulatedBug as bug:  # a 500: nobody knows, and nothing is told

@@ -82,7 +82,7 @@ class EsmeErrands(Errands):
             return
         message_id = answer.message_id
         organization = self.house.organizations[number]
-        self.world.accepted[message_id] = organization
+        self.world.accepts(message_id, organization)
         self.world.tally["accepted by smpp"] += 1
         self.say("is told by SMPP", self.world.short(message_id))
         key = find(submit.tlvs, IDEMPOTENCY_KEY)

@@ -198,6 +198,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         ShippingStatus(),
                     )
                 finally:
+                    journal.end_log_soon()  # else a task that has to know would never end
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.uses.write()
                         await accounts.places.write()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory_standby import MemoryLease, MemoryPieces, MemoryTables
+from programs.memory_standby import MemoryLease, MemoryPieces, MemoryTables
 from programs.postgresql_server import PostgresqlServer, pooler, postgresql
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseMemory

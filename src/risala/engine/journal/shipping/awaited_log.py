@@ -24,7 +24,7 @@ from risala.engine.journal.shipping.log_sender import AGAIN_S, PIECES_BYTES_MAX,
 from risala.engine.journal.shipping.log_status import LogStatus, LogWaits
 from risala.engine.journal.shipping.piece_store import Fenced, PieceStore
 from risala.engine.journal.shipping.written_pages import WrittenPages
-from risala.engine.journal.store.transaction import Done, Written, in_doubt
+from risala.engine.journal.store.transaction import Done, WrittenBatch, in_doubt
 from risala.engine.model.clock import Clock
 
 LAST_S: Final = 3.0
@@ -84,7 +84,7 @@ class AwaitedLog:
             span_s=span_s,
         )
 
-    def write(self, write: Callable[[], Done]) -> Written:
+    def write(self, write: Callable[[], Done]) -> WrittenBatch:
         """Write a batch, and let the store have it. On the writer's thread."""
         began_s = self._span_s()
         self._lateness.begin(began_s)
@@ -97,9 +97,9 @@ class AwaitedLog:
             self._lateness.end(self._span_s())
             raise
         self._sender.wake()
-        return Written(done, mark, began_s)
+        return WrittenBatch(done, mark, began_s)
 
-    def settle(self, written: Written) -> Done:
+    def settle(self, written: WrittenBatch) -> Done:
         """What came of a batch, once the store has it.
 
         On the writer's thread. If the service stops meanwhile, its outcome is unknown.
@@ -124,7 +124,7 @@ class AwaitedLog:
             return self._sender.doubt("a commit to this machine's disk is in doubt")
         return mark
 
-    def is_settled(self, written: Written) -> bool:
+    def is_settled(self, written: WrittenBatch) -> bool:
         """Whether :meth:`settle` returns at once."""
         return self._has(written.mark) or self._is_over or self._left_s() <= 0
 

@@ -86,7 +86,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenBatch:
     """A batch that is on this machine's disk, and perhaps not elsewhere yet."""
 
     done: Done

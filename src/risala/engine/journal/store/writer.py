@@ -32,7 +32,7 @@ from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
-from risala.engine.journal.store.transaction import Done, Unit, Written, in_doubt, run_batch
+from risala.engine.journal.store.transaction import Done, Unit, WrittenBatch, in_doubt, run_batch
 from risala.engine.model.errors import (
     Draining,
     Failed,
@@ -107,15 +107,15 @@ class CommitLog(Protocol):
         """Nothing may be written any more: another machine may have taken over."""
         ...
 
-    def write(self, write: Callable[[], Done]) -> Written:
+    def write(self, write: Callable[[], Done]) -> WrittenBatch:
         """Write a batch, and begin to put it into the log."""
         ...
 
-    def is_settled(self, written: Written) -> bool:
+    def is_settled(self, written: WrittenBatch) -> bool:
         """Whether the log has the batch, or it is no longer waited for."""
         ...
 
-    def settle(self, written: Written) -> Done:
+    def settle(self, written: WrittenBatch) -> Done:
         """What came of a batch, once the log has it."""
         ...
 
@@ -223,8 +223,12 @@ class Journal:
             self._stop.set()
             self._queue.put(None)
             self._handed_in.ring()
-            if self._log is not None:
-                self._log.end_soon()
+            self.end_log_soon()
+
+    def end_log_soon(self) -> None:
+        """The service stops: whoever waits for a log that does not answer waits only a little."""
+        if self._log is not None:
+            self._log.end_soon()
 
     async def _end_log(self) -> None:
         if self._log is None:
