@@ -169,7 +169,9 @@ _SINK: Final = ContractPage(
     "[Plugin hooks](plugin-hooks.md#risala_register_event_sinks) says how it is registered. "
     "Everything here is imported from `risala.plugins.sink`.",
     (
-        ContractChapter("The sink", "risala.plugins.sink", ("EventSink", "ClosingSink")),
+        ContractChapter(
+            "The sink", "risala.plugins.sink", ("EventSink", "AuditHeadSink", "ClosingSink")
+        ),
         ContractChapter("What it is given", "risala.plugins.sink", ("SinkEvent",)),
         ContractChapter("What it raises", "risala.plugins.sink", ("SinkUnavailableError",)),
         ContractChapter("How it is registered", "risala.plugins.sink", ("EventSinkFactory",)),

@@ -58,6 +58,25 @@ class EventSink(Protocol):
 
 
 @runtime_checkable
+class AuditHeadSink(Protocol):
+    """A sink that also keeps the signed heads of the audit trail, one a day: who changes the trail
+    later cannot change these."""
+
+    async def take_audit_head(self, head: str) -> None:
+        """Keep a head; return once it is safe.
+
+        It comes again if this raises, or the service ends meanwhile: taking it twice must do no
+        harm.
+
+        Args:
+            head: one line of JSON, as `risala audit --heads` reads it.
+
+        Raises:
+            SinkUnavailableError: the sink cannot take it now.
+        """
+
+
+@runtime_checkable
 class ClosingSink(Protocol):
     """A sink with something to close."""
 

@@ -33,6 +33,18 @@ async def test_events_are_lines_of_a_file_that_is_its_owners_alone(tmp_path):
     assert (folder / "log.jsonl").stat().st_mode & 0o777 == 0o600
 
 
+async def test_heads_of_the_audit_trail_have_a_file_of_their_own(tmp_path):
+    large = sink(tmp_path, rotate_bytes=1000, keep=1)
+    (tmp_path / "log.heads").write_bytes(b'{"seq":1}\n{"se')
+    await large.take_audit_head('{"seq":2}')
+    for seq in range(1, 100):
+        await large.take([event(seq)])
+    assert (tmp_path / "log.heads").read_text() == '{"seq":1}\n{"seq":2}\n'
+    blocked = sink(tmp_path / "log.heads")
+    with pytest.raises(SinkUnavailableError, match=r"log\.heads"):
+        await blocked.take_audit_head('{"seq":3}')
+
+
 async def test_half_a_line_of_before_is_taken_away(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_bytes(b'{"id":"evt_1"}\n{"id":"ev')

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from risala.config.hooks import SinksSection
 from risala.config.model import MailSection
 from risala.config.outward import StandbySection
 from risala.engine.journal.store import trail_key
@@ -24,9 +25,11 @@ from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.trail.heads import Head, NoHead, heads_of, signed_head
+from risala.engine.upkeep.head_sinks import AFTER_S
 from risala.engine.upkeep.trail_heads import FIRST_S, LOOK_S
 from risala.engine.wiring.connections import Connections
 from risala.plugins.mail import Mail
+from risala.plugins.sink import SinkUnavailableError
 
 CHECKER = Path(__file__).parents[3] / "examples/audit-trail/check_trail.py"
 DAY_MS = 86_400_000
@@ -121,6 +124,52 @@ async def test_the_standby_gets_them_too(open_house, autojump_clock, tmp_path):
         await rename(house)
         await trio.sleep(FIRST_S + 1)
     assert heads_file.read(place) == heads_file.read(tmp_path) != []
+
+
+async def test_the_standby_gets_what_it_missed(open_house, autojump_clock, tmp_path):
+    place = tmp_path / "standby"
+    in_the_way = place / "audit.heads"
+    in_the_way.mkdir(parents=True)
+    async with open_house(standby=StandbySection(directory=place), inline=True) as house:
+        await rename(house)
+        await trio.sleep(FIRST_S + 1)
+        in_the_way.rmdir()
+        await trio.sleep(LOOK_S)
+    assert heads_file.read(place) == heads_file.read(tmp_path) != []
+
+
+@dataclass
+class Shelf:
+    """A sink that keeps heads, and refuses the first tries."""
+
+    refusals: int = 0
+    kept: list[str] = field(default_factory=list)
+
+    async def take(self, events) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def take_audit_head(self, head: str) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.refusals:
+            self.refusals -= 1
+            raise SinkUnavailableError("The shelf is away.")
+        self.kept.append(head)
+
+
+async def test_sinks_get_each_head_once_until_it_is_taken(open_house, autojump_clock, tmp_path):
+    shelf, sinks = Shelf(refusals=2), SinksSection.model_validate({"shelf": {"sink": "shelf"}})
+    outside = Connections(sinks={"shelf": shelf})
+    async with open_house(outside=outside, sinks=sinks) as house:
+        await rename(house)
+        await trio.sleep(FIRST_S + AFTER_S + 1)
+        assert shelf.kept == []
+        house.clock.ahead_ms += DAY_MS
+        await rename(house, "Other")
+        await trio.sleep(3 * LOOK_S)
+    async with open_house(outside=outside, sinks=sinks):
+        await trio.sleep(2 * LOOK_S)
+    assert shelf.kept == [each.text for each in heads_file.read(tmp_path)]
+    assert len(shelf.kept) == 2
 
 
 async def test_who_writes_the_whole_trail_anew_is_shown_by_a_head(house, tmp_path, autojump_clock):

@@ -3,6 +3,7 @@
 Lines are appended to ``NAME.jsonl``. Once that exceeds a size it gets the time in its name, and a
 new one is begun; a limited number of old ones is kept. The lines are on the disk before the engine
 is notified. After a crash the last ones may be there twice, with the same event ``id``.
+The daily heads of the audit trail go to ``NAME.heads``.
 """
 
 from __future__ import annotations
@@ -51,6 +52,26 @@ class JsonlSink:
         except OSError as error:
             reason = f"{error.filename or self._path} cannot be written: {error.strerror}."
             raise SinkUnavailableError(reason) from error
+
+    async def take_audit_head(self, head: str) -> None:
+        """Append a head of the audit trail to ``NAME.heads``, which is never put aside."""
+        path = self._settings.folder / f"{self._name}.heads"
+        try:
+            await trio.to_thread.run_sync(self._append, path, f"{head}\n".encode())
+        except OSError as error:
+            reason = f"{error.filename or path} cannot be written: {error.strerror}."
+            raise SinkUnavailableError(reason) from error
+
+    def _append(self, path: Path, text: bytes) -> None:
+        self._settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_new = not path.exists()
+        flags = os.O_CREAT | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
+        with open(os.open(path, flags, MODE), "r+b", buffering=0) as file:
+            _cut_half_line(file.fileno())
+            _write_all(file.fileno(), text)
+            os.fsync(file.fileno())
+        if is_new:
+            _sync_folder(self._settings.folder)
 
     def _write(self, text: bytes, seq: int) -> None:
         folder = self._settings.folder

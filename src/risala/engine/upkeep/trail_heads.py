@@ -68,6 +68,7 @@ class TrailHeads:
             try:
                 await self.look_due()
                 await self.send_due()
+                await self._in_thread(self._ship)
             except (Unavailable, StorageUnusable, OSError) as error:
                 log.warning("audit.unsigned", reason=str(error))
             await trio.sleep(LOOK_S)
@@ -125,16 +126,24 @@ class TrailHeads:
     async def _send(self, head: Head, now_ms: int) -> None:
         await self._in_thread(partial(heads_file.add, self._directory, head))
         log.info("audit.head", head=head.text)
-        if self._standby is not None:
-            try:
-                await self._in_thread(partial(heads_file.add, self._standby, head))
-            except OSError as error:
-                log.warning("audit.unshipped", directory=str(self._standby), reason=str(error))
         audience = self._telling.audience
         if audience.by_mail:
             owe = partial(self._stored.owe_head, head.text, head.end.seq, audience.operator, now_ms)
             await retry_until_committed("audit.head", owe)
             self._telling.ring()
+
+    def _ship(self) -> None:
+        """Put what the standby's directory lacks there: today's head, and those of days on which it
+        could not be written."""
+        if self._standby is None:
+            return
+        try:
+            last = heads_file.last(self._standby)
+            for head in heads_file.read(self._directory):
+                if last is None or head.end.seq > last.end.seq:
+                    heads_file.add(self._standby, head)
+        except OSError as error:
+            log.warning("audit.unshipped", directory=str(self._standby), reason=str(error))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._inline:

@@ -31,6 +31,7 @@ from risala.engine.upkeep.alerts.alerts import Alerts
 from risala.engine.upkeep.alerts.calls import AlertCalls, AlertCallSources
 from risala.engine.upkeep.alerts.measure import Answers
 from risala.engine.upkeep.alerts.telling import Telling
+from risala.engine.upkeep.head_sinks import HeadSink
 from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
@@ -40,7 +41,7 @@ from risala.plugins.manager import PluginFault, PluginInfo
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentMethod
 from risala.plugins.policy import MessagePolicy
-from risala.plugins.sink import EventSink
+from risala.plugins.sink import AuditHeadSink, EventSink
 
 POLICY = RestartPolicy(restarts_max=None)
 """Webhooks and mails are restarted without limit: their faults must not end the sending of
@@ -144,6 +145,11 @@ class Outward:
         await start("alerts", alerts.run)
         inline = self.recorder.journal.is_on_loop
         await start("audit heads", TrailHeads(services, self.telling, inline=inline).run)
+        for name, sink in self.sinks.by_name.items():
+            if isinstance(sink, AuditHeadSink):
+                place = services.settings.storage.data_dir
+                gives = HeadSink(name, sink, stored.audit, place, inline=inline)
+                await start(f"audit heads to {name}", gives.run)
         await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
         return alerts

@@ -28,6 +28,8 @@ class AuditRepository:
     names_key = read(heads.is_named)
     check_since = scan(check.check_since)
     owe_head = command(mails.owe_head)
+    head_taken = read(heads.line_of_sink)
+    note_head_taken = command(heads.note_line_of_sink)
 
     async def note(self, entry: AuditEntry) -> int:
         """Write a line alone, for what is done elsewhere or only shown; its number.

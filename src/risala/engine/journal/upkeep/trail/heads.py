@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_log
@@ -25,6 +26,7 @@ from risala.engine.rules.trail.heads import Head
 
 RESTORE: Final = "database.restore"
 """The action of a restore's line."""
+_TAKEN: Final = "head_taken"
 KEY: Final = "audit.key"
 """Of the line that names a public key, before the first head that is signed with it."""
 _HASH: Final = "SELECT hash FROM audit_log WHERE seq = ?"
@@ -133,3 +135,13 @@ def _lines_of(conn: sqlite3.Connection, action: str) -> Sequence[tuple[int, int,
             said = {}
         found.append((seq, at, said if isinstance(said, dict) else {}))
     return found
+
+
+def line_of_sink(conn: sqlite3.Connection, sink: str) -> int:
+    """The number of the line whose head a sink took last; 0: none."""
+    return int(meta.get(conn, f"{_TAKEN} {sink}") or 0)
+
+
+def note_line_of_sink(conn: sqlite3.Connection, sink: str, line: int) -> None:
+    """A sink has taken the head of a line."""
+    meta.put(conn, f"{_TAKEN} {sink}", str(line))
