@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyotp
 import trio
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
@@ -60,6 +61,7 @@ from risala.plugins.testing.fake_driver import FakeDriver
 
 LANGUAGES = ("fr", "ar", "en")
 OPERATOR = "mariem@risala.example"
+SECOND = "sidi@risala.example"
 AT_THE_MACHINE = Caller("root", CallerKind.CLI, Role.OPERATOR)
 PATTERN = "Vous avez recu {amount} MRU de {payer}. Ref {reference}. Solde {balance} MRU."
 TEXTS = {"carrier": "sim", "senders": ["Bankily"], "patterns": [{"text": PATTERN}]}
@@ -72,16 +74,16 @@ class Filling:
     """Fills the engine with what pages are looked at with."""
 
     def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
+        self.gateway = gateway
         self.organizations: dict[str, str] = {}
 
     async def do(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         await trio.sleep(STEP_S)
-        return await self._gateway.perform(name, arguments, AT_THE_MACHINE)
+        return await self.gateway.perform(name, arguments, AT_THE_MACHINE)
 
     async def wrong(self, lane: str, *, ends: bool) -> None:
         """An alert, and its end two minutes later."""
-        recorder = self._gateway.services.recorder
+        recorder = self.gateway.services.recorder
         facts, now_ms = {"state": "down", "text": "The link broke."}, recorder.clock.now_ms()
 
         def unit(conn: sqlite3.Connection) -> None:
@@ -163,7 +165,27 @@ async def decisions(filling: Filling) -> None:
         await filling.wrong(f"lane-{language}", ends=False)
 
 
-PARTS: list[Callable[[Filling], Any]] = [senders, payments, records, system, decisions]
+async def intruders(filling: Filling) -> None:
+    """A second operator, somebody of each language who lost a factor, and a key in a new place."""
+    await filling.do("user.create", email=SECOND, operator=True)
+    gateway = filling.gateway
+    for language in LANGUAGES:
+        email = f"lost-{language}@baraka.example"
+        user_id = (await filling.do("user.create", email=email))["id"]
+        own = Caller(email, CallerKind.DASHBOARD, Role.USER, None, user_id)
+        begun = await gateway.perform("factor.begin_app", {}, own)
+        given = {"nonce": begun["nonce"], "code": pyotp.TOTP(begun["secret"]).now()}
+        await gateway.perform("factor.add_app", {**given, "but": "none"}, own)
+    given = {"organization_id": filling.organizations["Baraka Market"], "type": "secret"}
+    key_id = (await filling.do("key.create", **given, name="Caisse"))["key"]["id"]
+    stored, now_ms = gateway.services.repositories.keys, SystemClock().now_ms()
+    await stored.note_places({(key_id, "203.0.113.0/24"): now_ms - 9 * 86_400_000})
+    await stored.note_places({(key_id, "198.51.100.0/24"): now_ms})
+
+
+PARTS: list[Callable[[Filling], Any]] = [
+    *(senders, payments, records, system, decisions, intruders),
+]
 """Whoever adds a page adds what it shows here."""
 
 
@@ -191,7 +213,8 @@ class ChangingFile:
 
 async def enter(visit: PageRequest) -> TrioResponse:
     """A session of the operator, for whoever asks: this serves tests alone."""
-    people, given = visit.site.gateway.people, {"email": OPERATOR, "operator": True}
+    email = visit.form.text("who", OPERATOR)
+    people, given = visit.site.gateway.people, {"email": email, "operator": True}
     link = await visit.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)
     entered = await people.use_link(link["token"], Browser("x", None, "", "", Language.ENGLISH))
     assert entered is not None

@@ -113,6 +113,13 @@ def test_a_passkey_an_app_and_recovery_codes(person):
         person.say("It is set up. From now on you are asked for it when you sign in.")
     )
     expect(page.locator(".plainlist > li")).to_have_count(2)
+    # A page asks before a factor is removed.
+    page.locator(".plainlist a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/remove*")
+    person.clean()
+    person.press("link", "Keep this factor")
+    page.wait_for_url("**/security")
     # The code by e-mail alone does not.
     person.sign_out()
     person.show_mailed_code()
