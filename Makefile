@@ -208,6 +208,7 @@ BUNDLE := build/bundle/site
 bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is, and try it
 	rm -rf build/bundle
 	$(PIP) --target $(BUNDLE) --no-compile --require-hashes -r requirements.lock
+	test "$$(uname -m)" != x86_64 -a "$$(uname -m)" != aarch64 || $(PIP) --target $(BUNDLE) --no-compile --no-deps --require-hashes -r requirements-standby.lock
 	$(PIP) --target $(BUNDLE) --no-compile --no-deps --no-index dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`-py3-none-any.whl
 	$(BIN)/python -m compileall -q -s $(BUNDLE) --invalidation-mode unchecked-hash $(BUNDLE)
 	$(VENV)-supply/bin/shiv --reproducible --compressed --preamble deploy/bundle/preamble.py --site-packages $(BUNDLE) -c risala -o dist/risala.pyz
@@ -227,6 +228,9 @@ lock: ## write the hashed locks again from pyproject.toml
 	$(VENV)-lock/bin/pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --python-version 3.11 --extra build pyproject.toml -o requirements.lock
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --python-version 3.11 --extra build --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	mkdir -p build
+	(sed -n 1p requirements-standby.lock; awk '/^[^ ]/ {on = /^psycopg/} on' requirements-dev.lock) >build/standby.lock
+	mv build/standby.lock requirements-standby.lock
 	rm -rf $(VENV)-lock
 
 changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md

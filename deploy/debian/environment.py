@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ HOME: Final = Path("usr/lib/risala")
 LOCAL: Final = "/usr/local/lib/risala/plugins"
 """Plugins of this machine, which no upgrade of the package touches. They come last: a package of
 Risala's own is never replaced by one from there."""
+WITH_DRIVER: Final = ("x86_64", "aarch64")
+"""Machines for which there is a wheel of the standby's PostgreSQL driver, with libpq in it."""
 COMMAND: Final = """\
 #!/{home}/bin/python -P
 import sys
@@ -38,7 +41,10 @@ def made(top: Path, build: Path, root: Path, python: str) -> Path:
     pip = (str(build / "tools/bin/python"), "-m", "pip", "--python", str(home / "bin/python"))
     install = (*pip, "install", "--quiet", "--no-compile", "--no-warn-script-location")
     lock = str(top / "requirements.lock")
-    run(*install, "--require-hashes", "--only-binary", ":all:", "-r", lock)
+    by_hash = (*install, "--require-hashes", "--only-binary", ":all:")
+    run(*by_hash, "-r", lock)
+    if platform.machine() in WITH_DRIVER:
+        run(*by_hash, "--no-deps", "-r", str(top / "requirements-standby.lock"))
     hatch = (str(home / "bin/python"), "-m", "hatchling", "build", "-t", "wheel")
     run(*hatch, "-d", str(build / "wheel"), cwd=top)
     (wheel,) = (build / "wheel").glob("*.whl")

@@ -19,6 +19,7 @@ PACKED: Final = (
     "deploy",
     "pyproject.toml",
     "requirements.lock",
+    "requirements-standby.lock",
     "README.md",
     "CHANGELOG.md",
     "LICENSE",

@@ -20,12 +20,17 @@ from rich.table import Table
 
 from proofs import evidence
 from proofs.pair.books import PairTally
+from proofs.pair.machines import ROOT
 from proofs.pair.network import NoNamespaces
 from proofs.pair.rig import PairBroken, Rig, Struck
 from proofs.process.faces import leaves
 
-MODES = ("async", "before_answer")
+MODES = ("before_answer", "async")
 HEADER = ("What", "how many")
+INTERRUPTED = 130
+"""What a program that Ctrl-C has ended leaves with."""
+BROKEN = (PairBroken, NoNamespaces, AssertionError, OSError)
+"""What ends a run, with what was done until then: as where a machine is too busy to begin."""
 NEVER = ("lost", "by_two", "mischarged", "unsaid")
 """Rows that have to be 0."""
 
@@ -35,29 +40,51 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make pair", description=__doc__)
     parser.add_argument("--kills", type=int, default=int(os.environ.get("KILLS", "200")))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=120, help="no strike after so many")
-    parser.add_argument("--mode", choices=MODES, default=MODES[0])
+    parser.add_argument("--minutes", type=float, default=60, help="no strike after so many")
+    parser.add_argument("--mode", choices=(*MODES, "both"), default="both")
     parser.add_argument("--keep", action="store_true", help="leave the files where they are")
     parser.add_argument("--no-page", action="store_true", help="leave the page as it is")
     options = parser.parse_args()
-    console, began_s = Console(), time.monotonic()
+    modes = MODES if options.mode == "both" else (options.mode,)
+    console, until_s, statuses = Console(), time.monotonic() + options.minutes * 60, []
+    left = options.kills
+    for number, mode in enumerate(modes):
+        parts = len(modes) - number  # those that are left share what is left, of both
+        kills, left = left - left * (parts - 1) // parts, left * (parts - 1) // parts
+        span_s = max(0.0, until_s - time.monotonic()) / parts
+        if kills:
+            statuses.append(_one_mode(options, mode, kills, span_s, console))
+        if statuses and statuses[-1] == INTERRUPTED:
+            break
+    return 1 if any(statuses) else 0
+
+
+def _one_mode(
+    options: argparse.Namespace, mode: str, kills: int, span_s: float, console: Console
+) -> int:
+    began_s, so_far = time.monotonic(), ROOT / f"build/pair/{mode}.md"
+    so_far.parent.mkdir(parents=True, exist_ok=True)
+    told = f"{mode}: {kills} strikes, within {span_s / 60:.0f} min. {so_far.relative_to(ROOT)} has "
+    console.print(f"{told}the table of what is done, after each strike.", highlight=False)
 
     def tell(number: int, struck: Struck, tally: PairTally, accepted: int) -> None:
         came = "the standby took over" if struck.taken_over else "the primary went on"
         wrong = sum(getattr(tally, name) for name in NEVER)
         text = f"{number:3}  {struck.name}; {came}; {struck.outage_s:.1f} s without an answer; "
         console.print(f"{text}{accepted} accepted, {wrong} wrong", highlight=False)
+        so_far.write_text(_table(rig, time.monotonic() - began_s))
 
     place = Path(tempfile.mkdtemp(prefix="risala-pair-"))
     place.chmod(0o755)  # PostgreSQL runs as another user
-    rig = Rig(place, options.mode, options.seed, tell)
-    status = _played(rig, options.kills, options.minutes * 60, console)
+    rig = Rig(place, mode, options.seed, tell)
+    status = _played(rig, kills, span_s, console)
     rows = _rows(rig, time.monotonic() - began_s)
-    shown = Table(*HEADER, title=f"Two machines, {options.mode}, PostgreSQL {rig.version}")
+    so_far.write_text(_table(rig, time.monotonic() - began_s))
+    shown = Table(*HEADER, title=f"Two machines, {mode}, PostgreSQL {rig.version}")
     for row in rows:
         shown.add_row(*row)
     console.print(shown)
-    for fault in rig.tally.faults:
+    for fault in (*rig.tally.faults, *rig.unplayed, *rig.stuck):
         console.print(f"[red]{escape(fault)}", highlight=False)
     if any(getattr(rig.tally, name) for name in NEVER):
         status = 1
@@ -65,23 +92,31 @@ def main() -> int:
         console.print(f"The files are in {place}.", highlight=False)
     else:
         shutil.rmtree(place, ignore_errors=True)
-    if not options.no_page and not status:
-        command = f"make pair KILLS={len(rig.struck)} ARGS='--mode {options.mode}'"
-        evidence.write(f"pair-{options.mode}", HEADER, rows, command=command)
-    return status
+    if not options.no_page and not status and rig.is_over and not rig.is_interrupted:
+        command = f"make pair KILLS={len(rig.struck)} ARGS='--mode {mode}'"
+        evidence.write(f"pair-{mode}", HEADER, rows, command=command)
+    return status or (INTERRUPTED if rig.is_interrupted else 0)
+
+
+def _table(rig: Rig, span_s: float) -> str:
+    """What was done so far, for who finds the file of a run that was broken off."""
+    lines = [HEADER, ("---", "---"), *_rows(rig, span_s)]
+    table = "\n".join(f"| {what} | {how_many} |" for what, how_many in lines)
+    said = [*rig.tally.faults, *rig.unplayed, *rig.stuck]
+    return "\n".join([f"# {rig.mode}", "", table, "", *(f"- {each}" for each in said), ""])
 
 
 def _played(rig: Rig, kills: int, span_s: float, console: Console) -> int:
     try:
         trio.run(rig.run, kills, span_s)
     except BaseExceptionGroup as group:
-        expected, rest = group.split((PairBroken, NoNamespaces))
+        expected, rest = group.split(BROKEN)
         if expected is None or rest is not None:
             raise
         for each in leaves(expected):
             console.print(f"[red]{escape(str(each))}", highlight=False)
         return 1
-    except (PairBroken, NoNamespaces, FileNotFoundError) as error:
+    except BROKEN as error:
         console.print(f"[red]{escape(str(error))}", highlight=False)
         return 1
     return 0
@@ -89,13 +124,14 @@ def _played(rig: Rig, kills: int, span_s: float, console: Console) -> int:
 
 def _rows(rig: Rig, span_s: float) -> list[tuple[str, str]]:
     tally, struck = rig.tally, rig.struck
+    asked = rig.customers.asked
     kinds = Counter(each.name for each in struck)
     took = Counter(each.name for each in struck if each.taken_over)
     numbers = [
         ("PostgreSQL", rig.version),
         ("strikes", f"{len(struck)} in {span_s / 60:.0f} min"),
-        ("asked", f"{len(rig.customers.asked) if rig.version else 0:,}"),
-        ("accepted", f"{tally.accepted:,}"),
+        ("asked", f"{len(asked):,}"),
+        ("accepted", f"{sum(each.id is not None for each in asked):,}"),
         ("lost", f"{tally.lost}"),
         ("sent by two", f"{tally.by_two}"),
         ("mis-charged", f"{tally.mischarged}"),
@@ -105,6 +141,9 @@ def _rows(rig: Rig, span_s: float) -> list[tuple[str, str]]:
         ("asked again after that, and sent by both", f"{tally.window}"),
         ("only at an old primary, and listed", f"{rig.aside['messages']}"),
         ("calls to sync that failed", f"{rig.syncs_failed}"),
+        ("strikes that could not be played to their end", f"{len(rig.unplayed)}"),
+        ("strikes after which processes had to be started again", f"{len(rig.stuck)}"),
+        ("books", "held at the end" if rig.is_over else "not held yet: of takeovers alone"),
     ]
     takeovers = [each.outage_s for each in struck if each.taken_over]
     if takeovers:

@@ -202,6 +202,23 @@ class Databases:
         self.replica.follow(self.primary)
         self.primary.synchronous(on=True)
 
+    def put_right(self) -> None:
+        """Both run again, whatever a strike has left undone: the one that took writes last, and its
+        replica.
+
+        Raises:
+            AssertionError: they do not.
+        """
+        for each in self.both:
+            with suppress(OSError, ValueError, IndexError):
+                each.signal(signal.SIGCONT)
+            each.clear()
+        with suppress(AssertionError):
+            self.primary.start()
+        query = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+        if self.primary.sql(query) != "1":
+            self.restore()
+
     def sql(self, query: str) -> str:
         return self.primary.sql(query, "pair")
 

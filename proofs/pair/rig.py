@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -21,10 +22,11 @@ from processes import Process
 from proofs.pair.books import PairTally, Phones, hold_books, missing, open_messages, sent_by_two
 from proofs.pair.databases import Databases
 from proofs.pair.load import Customers
-from proofs.pair.machines import PORT, ROOT, Machine
+from proofs.pair.machines import PORT, Machine
+from proofs.pair.neighbours import CARRIER_PORT, NGINX, Smsc
 from proofs.pair.network import Network
 from proofs.pair.strikes import EITHER_WAY, STRIKES, Scene
-from proofs.process.around import Around
+from proofs.process.faces import leaves
 
 WHOLE_S: Final = 120.0
 """Where the pair has not come back by then, it does not."""
@@ -32,59 +34,15 @@ SETTLE_S: Final = 60.0
 QUIET_S: Final = 2.0
 """Of load between two strikes, when all is whole."""
 BALANCE: Final = 100_000_000
-CARRIER_PORT: Final = 2775
 _LOOK_S: Final = 0.1
-NGINX: Final = """
-daemon off;
-pid {place}/nginx.pid;
-error_log {place}/nginx.log warn;
-worker_processes 1;
-events {{ worker_connections 256; }}
-http {{
-  access_log off;
-  client_body_temp_path {place}/nginx-body;
-  proxy_temp_path {place}/nginx-proxy;
-  fastcgi_temp_path {place}/nginx-fastcgi;
-  uwsgi_temp_path {place}/nginx-uwsgi;
-  scgi_temp_path {place}/nginx-scgi;
-  upstream pair {{
-    server {one} max_fails=0;
-    server {two} max_fails=0;
-  }}
-  server {{
-    listen 80;
-    location / {{
-      proxy_pass http://pair;
-      proxy_connect_timeout 1s;
-      proxy_read_timeout 8s;
-      # A request is repeated at the other machine: its idempotency key makes that harmless.
-      proxy_next_upstream error timeout http_503 non_idempotent;
-      add_header X-Machine $upstream_addr always;
-    }}
-  }}
-}}
-"""
 
 
 class PairBroken(Exception):
     """It did not come back by itself; ``str()`` says what was waited for."""
 
 
-class Smsc(Around):
-    """``risala simulate smsc``, on a machine of its own."""
-
-    def __init__(self, network: Network, cwd: Path) -> None:
-        given = ("--host", network.address("carrier"), "--json", "--receipt-delay-s", "0.1")
-        simulate = ["-m", "risala", "simulate", "smsc", *given]
-        self._network = network
-        super().__init__("smsc", lambda _: [*simulate, "--port", str(CARRIER_PORT)], cwd)
-
-    def _launch(self) -> None:
-        command = [sys.executable, *self._command(0)]
-        path = f"{ROOT / 'src'}"
-        inside = self._network.inside("carrier", command)
-        self.process = Process(inside, self._cwd, PYTHONPATH=path)
-        self.process.wait_line(lambda line: '"Listening"' in line)
+FAULTS: Final = (AssertionError, OSError, ValueError, subprocess.SubprocessError)
+"""Why a strike cannot be played: commands around the pair that fail, or take too long."""
 
 
 @dataclass
@@ -113,14 +71,26 @@ class Rig:
     aside: Counter[str] = field(default_factory=Counter)
     version: str = ""
     syncs_failed: int = 0
+    customers: Customers = field(default_factory=lambda: Customers("", {}, {}))
+    unplayed: list[str] = field(default_factory=list)
+    """Strikes that could not be played to their end, with the reason."""
+    stuck: list[str] = field(default_factory=list)
+    """Strikes after which the pair did not come back by itself in time: its processes were started
+    again."""
+    is_interrupted: bool = False
+    is_over: bool = False
+    """The books were held."""
 
     async def run(self, kills: int, span_s: float) -> None:
         """
+        A signal to end (Ctrl-C) ends the strikes: the books of those until then are held. A second
+        one ends everything.
+
         Args:
             span_s: after which no strike comes any more.
 
         Raises:
-            PairBroken: it did not come back.
+            PairBroken: it did not come back, even with its processes started again.
         """
         self._ends: list[Callable[[], object]] = []
         try:
@@ -128,21 +98,63 @@ class Rig:
             await trio.to_thread.run_sync(self._furnish)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self.customers.run)
-                chance, names = random.Random(self.seed), list(STRIKES)
-                until_s = time.monotonic() + span_s
-                for number in range(kills):
-                    if time.monotonic() > until_s:
-                        break
-                    await self._whole()
-                    await trio.sleep(QUIET_S)
-                    await self._strike(names[number % len(names)], number, chance)
-                await self._whole()
+                with trio.CancelScope() as strikes:
+                    ears = await nursery.start(self._hear, strikes, nursery.cancel_scope)
+                    await self._strikes(kills, span_s)
+                if self.is_interrupted:
+                    await self._repair()
+                await self._whole("the last strike")
                 self.customers.stop()
+                ears.cancel()
             await self._settled()
             await trio.to_thread.run_sync(self._books)
+            self.is_over = True
         finally:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(self._close)
+
+    async def _hear(
+        self,
+        strikes: trio.CancelScope,
+        everything: trio.CancelScope,
+        *,
+        task_status: trio.TaskStatus[trio.CancelScope],
+    ) -> None:
+        """Wait for signals to end."""
+        with (
+            trio.CancelScope() as scope,
+            trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
+        ):
+            task_status.started(scope)
+            async for _ in signals:
+                (everything if self.is_interrupted else strikes).cancel()
+                self.is_interrupted = True
+
+    async def _strikes(self, kills: int, span_s: float) -> None:
+        chance, names = random.Random(self.seed), list(STRIKES)
+        until_s = time.monotonic() + span_s
+        await self._whole()
+        for number in range(kills):
+            if time.monotonic() > until_s:
+                return
+            await trio.sleep(QUIET_S)
+            await self._strike(names[number % len(names)], number, chance)
+
+    async def _repair(self) -> None:
+        """Everything that a strike may have left undone."""
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(self._put_right)
+
+    def _put_right(self) -> None:
+        for machine in self.machines:
+            self.network.join(machine.name)
+            machine.bad.set_clock(0)
+            machine.bad.mend(Call.SYNC)
+            machine.signal(signal.SIGCONT)
+            machine.go()
+        self.network.mend()
+        with suppress(*FAULTS):  # if it stays broken, the pair does not become whole, and says so
+            self.databases.put_right()
 
     # -- all that is there
 
@@ -181,7 +193,7 @@ class Rig:
         account = one.service().organization(f"{BALANCE // 100}")
         self.customers.headers = account.headers
         one.share_key(two)
-        first.signal(15)
+        first.signal(signal.SIGTERM)
         first.wait_exit()
         one.go()
         self._until(lambda: one.serves, "the first machine serves")
@@ -209,14 +221,31 @@ class Rig:
 
     # -- one strike
 
-    async def _whole(self) -> None:
-        """Until one machine serves, the other follows closely, and PostgreSQL has its replica."""
-        last = "nothing"
-        until_s = time.monotonic() + WHOLE_S
+    async def _whole(self, name: str = "") -> None:
+        """Until one machine serves, the other follows closely, and PostgreSQL has its replica.
+
+        Args:
+            name: of the strike before. If they do not come back after it, that is counted, and
+                the processes are started again.
+        """
+        last = await self._lacks_for(WHOLE_S)
+        if last is not None and name:
+            self.stuck.append(f"after {name}: {last}")
+            await self._repair()
+            for machine in self.machines:
+                machine.signal(signal.SIGKILL)
+            last = await self._lacks_for(2 * WHOLE_S)
+        if last is not None:
+            raise PairBroken(f"the pair is not whole again after {WHOLE_S:g} s: {last}")
+
+    async def _lacks_for(self, span_s: float) -> str | None:
+        """What is still not whole after so long; None: it is."""
+        until_s = time.monotonic() + span_s
         while (last := await trio.to_thread.run_sync(self._lacks)) is not None:
             if time.monotonic() > until_s:
-                raise PairBroken(f"the pair is not whole again after {WHOLE_S:g} s: {last}")
+                return last
             await trio.sleep(_LOOK_S)
+        return None
 
     def _lacks(self) -> str | None:
         serving = [each for each in self.machines if each.serves]
@@ -251,12 +280,18 @@ class Rig:
         scene = Scene(self.network, self.databases, old, new, chance, number)
         began_s, answers = time.monotonic(), {**self.customers.answered}
         struck = Struck(name, 0.0, taken_over=False)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(STRIKES[name], scene)
-            with trio.move_on_after(WHOLE_S):
-                while self.customers.answered == answers:  # noqa: ASYNC110 -- what others do
-                    await trio.sleep(0.02)
-        await self._whole()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(STRIKES[name], scene)
+                with trio.move_on_after(WHOLE_S):
+                    while self.customers.answered == answers:  # noqa: ASYNC110 -- what others do
+                        await trio.sleep(0.02)
+        except* FAULTS as group:
+            first, *_ = leaves(group)
+            self.unplayed.append(f"{number + 1}, {name}: {type(first).__name__}: {first}"[:300])
+            struck.name = f"{name}, NOT PLAYED to its end"
+            await self._repair()
+        await self._whole(name)
         struck.taken_over = self.primary is new
         of = self.customers.accepted()
         later = [each for each in of if each.by == (new if struck.taken_over else old).name]

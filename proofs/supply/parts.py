@@ -6,13 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 LOCK: Final = ROOT / "requirements.lock"
+DRIVER_LOCK: Final = ROOT / "requirements-standby.lock"
+"""Of the standby's PostgreSQL driver, which packages bring along."""
 VENDORED: Final = ROOT / "src/risala/http/static/vendor"
-ELSEWHERE: Final = {"cffi": "MIT-0", "pycparser": "BSD-3-Clause", "httpx2-jsfetch": "BSD-3-Clause"}
+ELSEWHERE: Final = {
+    "cffi": "MIT-0",
+    "pycparser": "BSD-3-Clause",
+    "httpx2-jsfetch": "BSD-3-Clause",
+    "psycopg": "LGPL-3.0-only",
+    "psycopg-binary": "LGPL-3.0-only",
+}
 """Licences of what is for other systems alone, and so not installed where this is asked."""
 _PINNED: Final = re.compile(r"([A-Za-z0-9][\w.-]*)==(\S+?)(?: ; (.*?))? \\")
 _HASH: Final = re.compile(r"\s+--hash=sha256:([0-9a-f]{64})")
@@ -51,7 +60,8 @@ def parts() -> tuple[Part, ...]:
     Raises:
         LookupError: a licence is not known: it is neither installed nor in :data:`ELSEWHERE`.
     """
-    return (*locked(LOCK.read_text("utf-8")), *vendored())
+    locks = (LOCK.read_text("utf-8"), DRIVER_LOCK.read_text("utf-8"))
+    return (*chain.from_iterable(map(locked, locks)), *vendored())
 
 
 def locked(text: str) -> Iterator[Part]:

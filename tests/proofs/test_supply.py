@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from proofs.supply import audit
-from proofs.supply.parts import LOCK, VENDORED, parts
+from proofs.supply.parts import DRIVER_LOCK, LOCK, VENDORED, parts
 from proofs.supply.sbom import bill
 
 PINNED = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def test_the_bill_names_every_locked_package_with_version_licence_and_hashes():
-    text = LOCK.read_text("utf-8")
+    text = LOCK.read_text("utf-8") + DRIVER_LOCK.read_text("utf-8")
     made = {each["name"]: each for each in bill()["components"]}
     pinned = PINNED.findall(text)
     assert len(pinned) > 50
