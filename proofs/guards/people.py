@@ -16,6 +16,7 @@ _FOUR_EYES: Final = ("engine/operations/test_four_eyes.py", "engine/operations")
 _FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
 _TOKENS: Final = ("engine/people/test_identity_tokens.py",)
 _OIDC: Final = ("http/test_oidc.py",)
+_MEMBER_OIDC: Final = ("http/test_member_oidc.py",)
 GUARDS: Final = (
     Guard(
         "An identity provider's token is the answer to this sign-in, by its nonce.",
@@ -34,8 +35,8 @@ GUARDS: Final = (
     Guard(
         "An identity provider's answer works once.",
         "engine/people/identities/signing.py",
-        "now_ms >= until or found.state in self._used",
-        "now_ms >= until",
+        "        if state in self._used:\n",
+        "        if False:\n",
         _OIDC,
     ),
     Guard(
@@ -58,6 +59,27 @@ GUARDS: Final = (
         "    return IdentityFault.OTHER_ACCOUNT if has_another else known\n",
         "    return known\n",
         _OIDC,
+    ),
+    Guard(
+        "An answer of one organization's identity provider is none of another's.",
+        "engine/people/identities/signing.py",
+        "if _whose(flow) != self._organization_id or now_ms >= until:",
+        "if now_ms >= until:",
+        _MEMBER_OIDC,
+    ),
+    Guard(
+        "A session by an organization's identity provider enters that organization alone.",
+        "engine/people/sessions.py",
+        " if only in (None, each.organization_id))",
+        ")",
+        _MEMBER_OIDC,
+    ),
+    Guard(
+        "A session by an organization's identity provider reaches nobody's account.",
+        "engine/operations/operation.py",
+        "        if caller.bound and caller.role is Role.USER:\n",
+        "        if False:\n",
+        _MEMBER_OIDC,
     ),
     Guard(
         "A code of an authenticator app works once.",

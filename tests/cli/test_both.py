@@ -330,6 +330,19 @@ ROWS = (
         ("{org}", "n{n}@example.com", "--role", "developer"),
         (("email", "n{n}@example.com"), ("invitedBy", str)),
     ),
+    Row(
+        "provider set",
+        (
+            *("--org", "{org}", "--issuer", "https://id.example.com", "--client-id", "risala"),
+            *("--domain", "d{n}.example.com", "--viewer", "staff", "--session-hours", "8"),
+        ),
+        (("issuer", "https://id.example.com"), ("confirmed", []), ("sessionHours", 8)),
+    ),
+    Row("provider show", ("--org", "{org}"), (("redirectAddress", str), ("provider", None))),
+    Row("provider list", (), (("providers", list),)),
+    Row("provider confirm", ("--org", "{org}", "x.example"), alone=1, beside=1, sentence="has no"),
+    Row("provider refuse", ("--org", "{org}", "x.example"), alone=1, beside=1, sentence="has no"),
+    Row("provider delete", ("--org", "{org}"), alone=1, beside=1, sentence="has no"),
     Row("member list", ("{org}",), (("members.0.email", "{user}"), ("invitations", []))),
     Row(
         "member role",

@@ -22,13 +22,22 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.config.model import CarrierSection, PeopleSection, Settings, StorageSection
+from risala.config.model import (
+    CarrierSection,
+    PeopleSection,
+    Settings,
+    StorageSection,
+    WebhooksSection,
+)
 from risala.config.people import OidcSection
 from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import system_seams
+from risala.engine.wiring.gateway import open_gateway
+from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import create_console
 from risala.http.outbound.client import open_outbound
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -59,9 +68,14 @@ def node_provider(tmp_path_factory) -> None:
 
 
 @asynccontextmanager
-async def provider() -> AsyncIterator[str]:
-    """Its issuer, while it runs."""
-    command = ["node", str(NODE / "provider.mjs"), f"http://{HOST}{START}/callback"]
+async def provider(*starts: str) -> AsyncIterator[str]:
+    """Its issuer, while it runs.
+
+    Args:
+        starts: the ways to it, which it sends browsers back to.
+    """
+    backs = [f"http://{HOST}{start}/callback" for start in starts]
+    command = ["node", str(NODE / "provider.mjs"), *backs]
     async with trio.open_nursery() as nursery:
         run = partial(trio.run_process, command, stdout=subprocess.PIPE, check=False)
         process = await nursery.start(run)
@@ -101,15 +115,55 @@ def path_of(url: str) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-async def test_an_operator_signs_in_shows_it_again_and_stops(node_provider, tmp_path):
-    async with provider() as issuer, open_outbound(AddressRules(allow_insecure=True), 8) as client:
+async def organization_in(data: Path) -> str:
+    """An organization that was made before the provider has to know its way."""
+    seams = replace(system_seams(), watch_loop=False)
+    async with open_gateway(Settings(storage=StorageSection(data_dir=data)), seams) as gateway:
+        made = await gateway.perform("org.create", {"name": "Staff"}, MACHINE)
+        return str(made["id"])
+
+
+async def a_member_signs_in(gateway: Gateway, settings: Settings, issuer: str, org: str) -> None:
+    """At the organization's own provider, which is the same here."""
+    told = {
+        "organization_id": org,
+        "issuer": issuer,
+        "client_id": "risala",
+        "client_secret": "a secret: +/%",
+        "domains": ["risala.example"],
+        "developers": ["staff"],
+    }
+    await gateway.perform("provider.set", told, MACHINE)
+    asked = {"organization_id": org, "domain": "risala.example"}
+    await gateway.perform("provider.confirm", asked, MACHINE)
+    reader = Reader(create_dashboard(gateway, settings, shutdown=trio.Event()))
+    start = f"/sign-in/oidc/{org}"
+    url = (await reader.get(f"{start}?next=/app/{org}/members")).location
+    back = path_of(await at_the_provider(url))
+    page = await reader.get(back)
+    assert page.location == f"/app/{org}/members", page.text
+    assert "omar@risala.example" in (await reader.get(page.location)).text
+    assert (await reader.get(back)).status == 403
+    found = await gateway.perform("member.list", {"organization_id": org}, MACHINE)
+    assert [each["role"] for each in found["members"]] == ["developer"]
+
+
+async def test_operators_and_members_sign_in_show_it_again_and_stop(node_provider, tmp_path):
+    org = await organization_in(tmp_path)
+    ways = (START, f"/sign-in/oidc/{org}")
+    rules = AddressRules(allow_insecure=True)
+    async with provider(*ways) as issuer, open_outbound(rules, 8) as client:
         section = OidcSection(issuer=issuer, client_id="risala", domains=("risala.example",))
         settings = Settings(
-            storage=StorageSection(data_dir=tmp_path), people=PeopleSection(oidc=section)
+            storage=StorageSection(data_dir=tmp_path),
+            people=PeopleSection(oidc=section),
+            webhooks=WebhooksSection(allow_insecure=True),
         )
         seams = replace(system_seams(), watch_loop=False)
         outside = Connections(
             identity_fetches=client,
+            provider_fetches=client,
+            url=f"http://{HOST}",
             identity_secret="a secret: +/%",
             console_url=f"http://{HOST}",
         )
@@ -134,3 +188,4 @@ async def test_an_operator_signs_in_shows_it_again_and_stops(node_provider, tmp_
             url = (await other.get(START)).location
             page = await other.get(path_of(await at_the_provider(url, stop=True)))
             assert "You stopped the sign-in there." in page.text
+            await a_member_signs_in(engine.gateway, settings, issuer, org)

@@ -21,7 +21,7 @@ from risala.plugins.payment import PaymentMethod
 from risala.plugins.payment_texts import HearsTexts
 
 IDENTITY_CALLS_MAX: Final = 16
-"""The most questions to an identity provider at once: each sign-in has two or three."""
+"""The most questions to identity providers at once: each sign-in has two or three."""
 _UNSIGNED: Final = "must be set where alerts.webhook_url is"
 
 
@@ -46,6 +46,7 @@ async def open_outside(
     webhooks = settings.webhooks
     client = open_late_outbound(rules_of(webhooks), webhooks.attempts_max)
     fetches = _identity_fetches(settings)
+    providers = open_late_outbound(rules_of(webhooks), IDENTITY_CALLS_MAX)
     mailer = plugins.build_mailer(settings.mail)
     methods = {
         name: plugins.build_payment_method(name, table)
@@ -73,6 +74,7 @@ async def open_outside(
         alert_secret=_alert_secret(settings),
         identity_fetches=None if fetches is None else await outer.enter_async_context(fetches),
         identity_secret=_identity_secret(settings),
+        provider_fetches=await outer.enter_async_context(providers),
         plugins=plugins.plugins(),
         plugin_faults=plugins.faults,
         sinks=sinks,

@@ -33,6 +33,7 @@ _PLACES: Final = {
     "console": _PEOPLE + "console:console",
     "approval": _PEOPLE + "approval:approval",
     "member": _PEOPLE + "member:member",
+    "provider": _PEOPLE + "provider:provider",
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
     "mailing": _MESSAGING + "mailing:mailing",

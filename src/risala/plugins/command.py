@@ -54,7 +54,7 @@ BUILT_IN: Final = frozenset(
             "simulate",
             "tail",
         ),
-        "text",
+        *("text", "provider"),
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }
 )

@@ -120,7 +120,7 @@ def test_an_unknown_key_is_told_apart_and_a_symmetric_one_is_none():
 
 
 def person(**bent):
-    return identity_of(usual(**bent), PROVIDER)
+    return identity_of(usual(**bent), PROVIDER, NOW_S)
 
 
 def test_the_address_counts_when_it_is_verified_and_of_a_domain():
@@ -148,10 +148,10 @@ def test_two_factors_and_the_role_follow_from_claims():
     )
     of = [(["staff", "admins"], OperatorRole.ADMINISTRATOR), ("guests", OperatorRole.VIEWER)]
     for groups, role in of:
-        assert identity_of(usual(groups=groups), named).role is role
+        assert identity_of(usual(groups=groups), named, NOW_S).role is role
     for groups in (["cooks"], [], None, {"admins": True}):
         with pytest.raises(IdentityRefused) as refused:
-            identity_of(usual(groups=groups), named)
+            identity_of(usual(groups=groups), named, NOW_S)
         assert refused.value.fault is IdentityFault.NO_ROLE
 
 

@@ -2,7 +2,7 @@
 import http from "node:http";
 import Provider from "oidc-provider";
 
-const [redirect] = process.argv.slice(2);
+const redirects = process.argv.slice(2);
 const server = http.createServer();
 server.listen(0, "127.0.0.1", () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
@@ -10,15 +10,16 @@ server.listen(0, "127.0.0.1", () => {
     clients: [{
       client_id: "risala",
       client_secret: "a secret: +/%",
-      redirect_uris: [redirect],
+      redirect_uris: redirects,
     }],
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     findAccount: (_, sub) => ({
       accountId: sub,
       claims: () => ({
         sub,
         email: sub.includes("@") ? sub : `${sub}@risala.example`,
         email_verified: true,
+        groups: ["staff"],
       }),
     }),
     pkce: { required: () => true },

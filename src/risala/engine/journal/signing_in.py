@@ -232,6 +232,7 @@ def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: st
         action="sign_in",
         at=entrant.now_ms,
         subject=user.id,
+        organization_id=device.organization_id,
         said={"by": by, "new": known is None},
         always=True,
     )

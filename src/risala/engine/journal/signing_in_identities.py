@@ -47,14 +47,15 @@ def enter_by_identity(
     Raises:
         Conflict: with that role the operators would be without an administrator.
     """
-    known = _user_of(conn, shown)
+    known = user_of(conn, shown)
     if isinstance(known, IdentityFault):
-        return _turned_away(conn, known, shown, entrant, rules)
+        return turned_away(conn, known, shown, entrant, rules)
     if (known is None or not known.operator) and not (shown.makes and shown.role):
-        return _turned_away(conn, IdentityFault.NOT_OPERATOR, shown, entrant, rules)
+        return turned_away(conn, IdentityFault.NOT_OPERATOR, shown, entrant, rules)
     is_new = known is None
-    user = _with_role(conn, known or users.add(conn, entrant.user), shown.role, entrant.now_ms)
-    _note_use(conn, user, shown, entrant.now_ms)
+    role = shown.role if isinstance(shown.role, OperatorRole) else None
+    user = _with_role(conn, known or users.add(conn, entrant.user), role, entrant.now_ms)
+    note_use(conn, user, shown, entrant.now_ms)
     if shown.two_factors:
         entrant = replace(entrant, device=replace(entrant.device, two_factors=True))
         return replace(enter(conn, entrant, user, "oidc"), is_new=is_new)
@@ -85,25 +86,36 @@ def freshen_by_identity(
     Args:
         entrant: the session's user and device.
     """
-    found = identities.find(conn, shown.issuer, shown.subject)
+    found = _linked(conn, shown)
     if found is None or found.user_id != entrant.user.id:
-        return _turned_away(conn, IdentityFault.OTHER_PERSON, shown, entrant, rules)
-    if factors.has_any(conn, entrant.user.id) and not shown.two_factors:
-        return _turned_away(conn, IdentityFault.STALE, shown, entrant, rules)
+        return turned_away(conn, IdentityFault.OTHER_PERSON, shown, entrant, rules)
+    needs_two = not shown.organization_id and factors.has_any(conn, entrant.user.id)
+    if needs_two and not shown.two_factors:
+        return turned_away(conn, IdentityFault.STALE, shown, entrant, rules)
     identities.used(conn, found, entrant.now_ms)
     freshened(conn, session_id, entrant, "oidc")
     return True
 
 
-def _user_of(conn: sqlite3.Connection, shown: ShownIdentity) -> User | IdentityFault | None:
+def user_of(conn: sqlite3.Connection, shown: ShownIdentity) -> User | IdentityFault | None:
     """The user whose account at the provider it is; the first time the one with the address."""
-    found = identities.find(conn, shown.issuer, shown.subject)
+    found = _linked(conn, shown)
     if found is not None:
         return users.user(conn, found.user_id)
     known = users.by_email(conn, shown.email)
-    has_another = known is not None and identities.of_user(conn, known.id, shown.issuer) is not None
+    has_another = known is not None and _has_linked(conn, known.id, shown)
     # Then the provider has given the address to another person.
     return IdentityFault.OTHER_ACCOUNT if has_another else known
+
+
+def _linked(conn: sqlite3.Connection, shown: ShownIdentity) -> LinkedIdentity | None:
+    return identities.find(conn, shown.organization_id, shown.issuer, shown.subject)
+
+
+def _has_linked(conn: sqlite3.Connection, user_id: str, shown: ShownIdentity) -> bool:
+    """Whether a user has an account at the provider, which may be another one."""
+    whose = (user_id, shown.organization_id, shown.issuer)
+    return identities.of_user(conn, *whose) is not None
 
 
 def _with_role(
@@ -130,20 +142,23 @@ def _with_role(
     return changed
 
 
-def _note_use(conn: sqlite3.Connection, user: User, shown: ShownIdentity, now_ms: int) -> None:
-    found = identities.find(conn, shown.issuer, shown.subject)
+def note_use(conn: sqlite3.Connection, user: User, shown: ShownIdentity, now_ms: int) -> None:
+    """The person signed in at the provider: from now on its name for them counts."""
+    found = _linked(conn, shown)
     if found is None:
-        identities.add(conn, LinkedIdentity(shown.issuer, shown.subject, user.id, now_ms, now_ms))
+        made_for = (shown.organization_id, shown.issuer, shown.subject)
+        identities.add(conn, LinkedIdentity(*made_for, user.id, now_ms, now_ms))
     else:
         identities.used(conn, found, now_ms)
 
 
-def _turned_away(
+def turned_away(
     conn: sqlite3.Connection,
     fault: IdentityFault,
     shown: ShownIdentity,
     entrant: Entrant,
     rules: SignInRules,
 ) -> TurnedAway:
+    """Refuse a person whom the provider vouches for."""
     failure = failure_of(entrant, entrant.device.kind, shown.email, FailureReason.NOT_ALLOWED)
     return turn_away(conn, failure, IdentityRefused(fault), rules)

@@ -34,6 +34,7 @@ class AuditImage(StrEnum):
     CREDENTIAL = "credential"
     ENDPOINT = "endpoint"
     HOOK = "hook"
+    IDENTITY_PROVIDER = "identity_provider"
     INVITATION = "invitation"
     KEY = "key"
     MAILING = "mailing"

@@ -77,6 +77,8 @@ class Caller:
     operator_role: OperatorRole = OperatorRole.ADMINISTRATOR
     """What an operator may do. A person at this machine may do everything."""
     freshness: Freshness = Freshness.FRESH
+    bound: bool = False
+    """An organization's identity provider let them in: their account itself is closed to them."""
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:

@@ -9,6 +9,7 @@
     │   ├── Forbidden              key type, origin, or organization not active      403
     │   │   ├── AddressNotAllowed  the key is not for the client's address
     │   │   ├── CountryNotOpen     the number's country is not open to the organization
+    │   │   ├── AccountClosed      a session by an organization's provider reaches no account
     │   │   └── IdentityRefused    an identity provider's word lets nobody in
     │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
@@ -20,6 +21,7 @@
     │   ├── RateLimited            a bucket is empty; ``retry_after_s``              429
     │   └── Conflict               the thing is not in a state that allows it        409 (operator)
     │       └── ApprovalNeeded     another operator must confirm it
+    ├── ProviderNeeded             a person has to sign in by the organization's provider first
     ├── FactorNeeded               a person has to set up a second factor first
     ├── NotFresh                   a person has to show once more who they are
     └── Unavailable                ours; ask again after ``retry_after_s``           503
@@ -59,6 +61,14 @@ class FactorNeeded(EngineError):
         super().__init__("You need a second factor here. Set one up in your account.")
 
 
+class ProviderNeeded(EngineError):
+    """The organization is entered by its identity provider alone."""
+
+    def __init__(self, organization_id: str) -> None:
+        super().__init__("Members enter this organization by its identity provider.")
+        self.organization_id = organization_id
+
+
 class NotFresh(EngineError):
     """The caller has to show again who they are, for something important."""
 
@@ -92,6 +102,16 @@ class AddressNotAllowed(Forbidden):
     def __init__(self, address: str | None) -> None:
         where = "an unknown address" if address is None else f"the address {address}"
         super().__init__(f"This API key must not be used from {where}.")
+
+
+class AccountClosed(Forbidden):
+    """The session is by an organization's identity provider: it enters this organization alone."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "You signed in by your organization's identity provider, for this organization alone."
+            " For your own account, sign in by a code by e-mail."
+        )
 
 
 class CountryNotOpen(Forbidden):
@@ -135,6 +155,8 @@ class IdentityFault(StrEnum):
     """Another person signed in than the one whose session it is."""
     STALE = "stale"
     """The provider did not ask the person anew."""
+    ONE_FACTOR = "one_factor"
+    """The organization demands two factors, and the provider says nothing of two."""
 
 
 class IdentityRefused(Forbidden):

@@ -115,6 +115,9 @@ class Device:
     """When its user last showed who they are: at sign-in, or before something important."""
     two_factors: bool = False
     """An identity provider says that its user showed two factors."""
+    organization_id: str | None = None
+    """The only organization that it enters: its user came by this organization's identity provider;
+    None: they came by another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,11 @@ class WebSession:
     @property
     def kind(self) -> SessionKind:
         return self.device.kind
+
+    @property
+    def bound_to(self) -> str | None:
+        """The organization whose identity provider let its user in; None: they signed in here."""
+        return self.device.organization_id
 
 
 @dataclass(frozen=True, slots=True)

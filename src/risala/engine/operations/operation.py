@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Freshness, OperatorRole, Role
-from risala.engine.model.errors import Conflict, Forbidden, NotFound, NotFresh
+from risala.engine.model.errors import AccountClosed, Conflict, Forbidden, NotFound, NotFresh
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
@@ -207,6 +207,8 @@ class Operation(Generic[A, R]):
             raise NotFound(HIDDEN)
         if verdict is RoleVerdict.FORBIDDEN:
             raise Forbidden(f"This is not for the role {caller.role_word!r}.")
+        if caller.bound and caller.role is Role.USER:
+            raise AccountClosed
         for name in sorted(given.model_fields_set & self.reserved.keys()):
             if not admits(caller, self.reserved[name], self.reserved_operators):
                 raise Forbidden(f"`{name}` is not for the role {caller.role_word!r}.")

@@ -61,7 +61,7 @@ from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
-from risala.engine.operations.people import factors, members, users
+from risala.engine.operations.people import factors, members, providers, users
 from risala.engine.operations.watch import alerts, esmes, requests, service
 from risala.engine.operations.watch import standby as awaited_log
 from risala.engine.operations.webhooks import deliveries, endpoints
@@ -125,6 +125,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         restored,
         own_account,
         members,
+        providers,
         users,
         factors,
         approvals,

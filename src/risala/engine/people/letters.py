@@ -74,6 +74,7 @@ class Letters:
             MailKind.FACTORS_RESET: _factor,
             MailKind.RECOVERY_CODES_MADE: _factor,
             MailKind.RECOVERY_CODE_USED: _factor,
+            MailKind.PROVIDER_CHANGED: self._provider_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
             MailKind.KEY_EXPIRES: self._key_expires,
@@ -141,6 +142,18 @@ class Letters:
             "when": _moment(owed.details["at"]),
             "why": reasons.get(owed.details["reason"], reasons["other"]),
             "url": f"{self._url}/app/{organization.id}/webhooks/{endpoint.id}",
+        }
+
+    def _provider_changed(self, owed: OwedMail, words: Words) -> Values:
+        organization = self._accounts.organization(owed.details["organization"])
+        said = words["providers"][owed.details["what"]]
+        return {
+            "organization": _named(organization),
+            "what": said.format(domain=one_line(owed.details["domain"])),
+            "issuer": owed.details["issuer"],
+            "who": owed.details["who"],
+            "when": _moment(owed.details["at"]),
+            "url": f"{self._url}/app/{organization.id}/members/sign-in",
         }
 
     def _low_balance(self, owed: OwedMail, _: Words) -> Values:

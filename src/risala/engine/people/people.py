@@ -20,10 +20,12 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
+from risala.engine.model.records.people.providers import OfferedProvider
 from risala.engine.people.account import OwnAccount
 from risala.engine.people.ending import Ending
 from risala.engine.people.factors.factors import Factors
 from risala.engine.people.factors.signing import FactorSignIn
+from risala.engine.people.identities.providers import Providers
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import SignIn
@@ -32,6 +34,7 @@ from risala.engine.people.tokens import new_token
 from risala.engine.people.users import Users
 
 if TYPE_CHECKING:
+    from risala.engine.people.identities.sign_ins import IdentitySignIns
     from risala.engine.people.identities.signing import IdentitySignIn
 
 
@@ -46,19 +49,35 @@ class People:
         self.ending = Ending(sources, self.sessions)
         self.factors = Factors(sources, self.sessions)
         self.factor_sign_in = FactorSignIn(sources, self.sessions, self.factors, self._sign_in)
-
-        self._identities: IdentitySignIn | None = None
+        self.providers = Providers(sources, self.sessions)
+        self._identities: IdentitySignIns | None = None
 
     @property
     def identity_sign_in(self) -> IdentitySignIn | None:
         """Sign-in to the console by an identity provider; None: there is none. Loaded when it is
         first asked for, by who follows its button."""
-        if self._identities is None and self._have.identity_fetches is not None:
-            from risala.engine.people.identities.signing import IdentitySignIn
+        return None if self._have.identity_fetches is None else self._sign_ins().console()
 
-            self._identities = IdentitySignIn(
-                self._have, self.sessions, self._sign_in, self._have.identity_fetches
-            )
+    def identity_sign_in_of(self, organization_id: str) -> IdentitySignIn | None:
+        """Sign-in by an organization's identity provider; None: it has none that works."""
+        # Looked up first: strangers' addresses load nothing.
+        if self.providers.of_organization(organization_id) is None:
+            return None
+        return self._sign_ins().of_organization(organization_id)
+
+    def offered_provider(self, email: str) -> OfferedProvider | None:
+        """The identity provider for addresses of this domain; None: there is none."""
+        return self.providers.offered(email)
+
+    def provider_of(self, organization_id: str) -> OfferedProvider | None:
+        """The identity provider of an organization, once it works; None: it has none."""
+        return self.providers.of_organization(organization_id)
+
+    def _sign_ins(self) -> IdentitySignIns:
+        if self._identities is None:
+            from risala.engine.people.identities.sign_ins import IdentitySignIns
+
+            self._identities = IdentitySignIns(self._have, self.sessions, self._sign_in)
         return self._identities
 
     def mail_is_owed(self) -> None:

@@ -13,7 +13,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
-from risala.engine.model.errors import FactorNeeded, Forbidden, NotFound
+from risala.engine.model.errors import FactorNeeded, Forbidden, NotFound, ProviderNeeded
 from risala.engine.model.people import (
     AccessEnded,
     Device,
@@ -80,7 +80,9 @@ class WebSessions:
         return known
 
     def _view(self, known: _Known) -> WebSession:
-        places = tuple(self.organization(each) for each in known.memberships)
+        only = known.device.organization_id
+        here = (each for each in known.memberships if only in (None, each.organization_id))
+        places = tuple(map(self.organization, here))
         return WebSession(known.device, known.user, places, known.stale, known.has_factor)
 
     def organization(self, membership: Membership) -> ReachableOrganization:
@@ -103,6 +105,12 @@ class WebSessions:
         """Something about a user was written."""
         for hashed in [h for h, known in self._known.items() if known.user.id == user_id]:
             del self._known[hashed]
+
+    def forget_bound(self, organization_id: str) -> None:
+        """Something about an organization's identity provider was written."""
+        for hashed, known in [*self._known.items()]:
+            if known.device.organization_id == organization_id:
+                del self._known[hashed]
 
     def tell_ended(self, ended: AccessEnded) -> None:
         """Notify followers who lost access, so that they end."""
@@ -132,6 +140,7 @@ class WebSessions:
 
         Raises:
             NotFound: they are no member of it.
+            ProviderNeeded: it is entered by its identity provider, and they came otherwise.
             FactorNeeded: it demands a second factor, and they have none.
         """
         for place in session.places:
@@ -139,7 +148,11 @@ class WebSessions:
                 break
         else:
             raise NotFound("There is no such organization.")
-        if not session.has_factor and self._demands_factor(organization_id):
+        is_recovery = place.role is Role.OWNER and session.has_factor
+        must_come_by_it = session.bound_to is None and not is_recovery
+        if must_come_by_it and self._have.providers.requires(organization_id):
+            raise ProviderNeeded(organization_id)
+        if not session.showed_two and self._demands_factor(organization_id):
             raise FactorNeeded
         return Caller(
             session.user.email,
@@ -148,6 +161,7 @@ class WebSessions:
             organization_id,
             session.user.id,
             freshness=self.freshness(session),
+            bound=session.bound_to is not None,
         )
 
     def _demands_factor(self, organization_id: str) -> bool:
@@ -158,7 +172,7 @@ class WebSessions:
         age_ms = self._have.now_ms() - session.device.fresh_at
         if 0 <= age_ms < FRESH_MS:
             return Freshness.FRESH
-        if session.kind is SessionKind.OPERATOR or session.has_factor:
+        if session.kind is SessionKind.OPERATOR or session.has_factor or session.bound_to:
             return Freshness.STALE
         return Freshness.EXEMPT
 
@@ -170,7 +184,8 @@ class WebSessions:
     def user_caller(self, session: WebSession) -> Caller:
         face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
         fresh = self.freshness(session)
-        return Caller(session.user.email, face, Role.USER, None, session.user.id, freshness=fresh)
+        user, bound = session.user, session.bound_to is not None
+        return Caller(user.email, face, Role.USER, None, user.id, freshness=fresh, bound=bound)
 
     def operator_caller(self, session: WebSession) -> Caller:
         """An operator, for the console.

@@ -220,7 +220,10 @@ class SignIn:
             return answer
         self._sessions.forget(answer.device.user_id)
         session, kind = self._sessions.view(answer.device), answer.device.kind
-        known_as = self._have.derived.known_browser(kind, session.user.email, self._have.now_ms())
+        known_as = ""
+        if session.bound_to is None:  # an organization's provider says nothing of the address here
+            now_ms = self._have.now_ms()
+            known_as = self._have.derived.known_browser(kind, session.user.email, now_ms)
         return SignedIn(token, session, answer.is_new, known_as)
 
 

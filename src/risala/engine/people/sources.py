@@ -13,6 +13,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
+from risala.engine.journal.repositories.people.providers import ProviderRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.limits.claims import LimitsMessage
@@ -33,6 +34,7 @@ class PeopleSources:
     sign_in: SignInRepository
     web_sessions: WebSessionRepository
     factors: FactorRepository
+    providers: ProviderRepository
     ids: IdSource
     accounts: Accounts
     limits: Ref[LimitsMessage]
@@ -50,6 +52,8 @@ class PeopleSources:
     """Asks the identity provider of the console; None: there is none."""
     identity_secret: str = field(default="", repr=False)
     """The secret by which that provider knows this service."""
+    provider_fetches: Fetches | None = None
+    """Asks organizations' identity providers; None: nobody signs in by them."""
 
     def now_ms(self) -> int:
         return self.clock.now_ms()

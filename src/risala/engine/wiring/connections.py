@@ -73,6 +73,8 @@ class Connections:
     """Asks the identity provider of the console; None: there is none."""
     identity_secret: str = field(default="", repr=False)
     """The secret by which that provider knows this service."""
+    provider_fetches: Fetches | None = None
+    """Asks organizations' identity providers; None: nobody signs in by them."""
     source: SettingsSource | None = None
     """The source from which the settings are read again; None: they stay as they are."""
     plugins: Sequence[PluginInfo] = ()

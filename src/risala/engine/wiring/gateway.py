@@ -187,6 +187,7 @@ def people_of(
             sign_in=core.repositories.sign_in,
             web_sessions=core.repositories.web_sessions,
             factors=core.repositories.factors,
+            providers=core.repositories.providers,
             ids=core.seams.ids,
             accounts=core.accounts,
             limits=owners.limits,
@@ -198,6 +199,7 @@ def people_of(
             has_mailer=outside.mailer is not None,
             identity_fetches=outside.identity_fetches,
             identity_secret=outside.identity_secret,
+            provider_fetches=outside.provider_fetches,
         )
     )
 

@@ -19,6 +19,7 @@ from risala.http.dashboard import (
     members,
     organizations,
     overview,
+    provider,
     senders,
     webhooks,
 )
@@ -45,7 +46,7 @@ from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
 from risala.http.web.app import WebApp
-from risala.http.web.entry import fresh, outbox, reader, security, sign_in, unsent
+from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.routes import PageRoute
@@ -58,10 +59,11 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *unsent.routes(""),
     *security.routes(""),
     *fresh.routes(""),
+    *identity.routes(""),
     *(
         route
         for page in (
-            *(account, organizations, members, overview, listing, message),
+            *(account, organizations, members, provider, overview, listing, message),
             *(keys, credentials, key, gallery, hook, recipient_lists, one_list, saved_texts),
             *(mailings, mailing, mailing_acts, mailing_rows, mailing_report),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),

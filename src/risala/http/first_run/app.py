@@ -27,9 +27,15 @@ from risala.http.common.problems import Problem, plain
 from risala.http.first_run import views
 from risala.http.first_run.page_request import ROOT, FirstRunPageRequest
 from risala.http.first_run.progress import FirstRunProgress
-from risala.http.web.app import LANGUAGE_COOKIE, THEME_COOKIE
 from risala.http.web.assets import PLACE
-from risala.http.web.cookie_policy import CookiePolicy, Way, cookie_policy_of, is_own_form
+from risala.http.web.cookie_policy import (
+    LANGUAGE_COOKIE,
+    THEME_COOKIE,
+    CookiePolicy,
+    Way,
+    cookie_policy_of,
+    is_own_form,
+)
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, SentForm, read_form, unmasked

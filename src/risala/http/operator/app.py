@@ -31,7 +31,7 @@ from risala.http.operator.carriers import traffic
 from risala.http.operator.messages import finding, message
 from risala.http.operator.navigation import NAVIGATION
 from risala.http.operator.organizations import listing as organizations
-from risala.http.operator.organizations import money
+from risala.http.operator.organizations import money, provider
 from risala.http.operator.organizations import one as organization
 from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
@@ -59,6 +59,7 @@ PAGES: Final = (
     payments,
     organizations,
     organization,
+    provider,
     money,
     users,
     approvals,

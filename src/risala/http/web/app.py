@@ -25,12 +25,14 @@ from risala.config.model import Settings
 from risala.engine.model.callers import Freshness
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import (
+    AccountClosed,
     ApprovalNeeded,
     EngineError,
     FactorNeeded,
     NotFound,
     NotFresh,
     OutcomeUnknown,
+    ProviderNeeded,
     Unavailable,
 )
 from risala.engine.model.people import Language, ReachableOrganization, WebSession
@@ -43,8 +45,16 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
-from risala.http.web.cookie_policy import Way, cookie_policy_of, is_own_form, is_surely_own_form
+from risala.http.web.cookie_policy import (
+    LANGUAGE_COOKIE,
+    THEME_COOKIE,
+    Way,
+    cookie_policy_of,
+    is_own_form,
+    is_surely_own_form,
+)
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
+from risala.http.web.entry.provider_pages import account_closed, to_provider
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path, fresh_path, security_path
 from risala.http.web.files.downloads import Downloads
@@ -68,8 +78,6 @@ from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
 FACTOR_NEEDED: Final = N_("You need a second factor here. Set one up first.")
-LANGUAGE_COOKIE: Final = "risala-language"
-THEME_COOKIE: Final = "risala-theme"
 CONSOLE: Final = "operator"
 """First segment of the console's paths; no page if the console has an address of its own."""
 _HEADERS: Final = {
@@ -179,6 +187,8 @@ class WebApp(JsonApp):
                 if not visit.can(route.needs):
                     raise OperatorRoleTooLow(visit.caller.operator_role)
             reply = await self._view(route, visit)
+        except ProviderNeeded as error:
+            reply = await to_provider(visit, error)
         except FactorNeeded:
             reply = visit.go(security_path(visit.face.root), FACTOR_NEEDED)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
@@ -390,6 +400,8 @@ class WebApp(JsonApp):
             return await visit.page("error.html", status=409, error_status=409, sentence=None)
         if isinstance(error, ApprovalNeeded):
             return visit.asked()
+        if isinstance(error, AccountClosed):
+            return await account_closed(visit)
         problem = report(error, visit.request_id)
         sentence: Markup | None = None
         if isinstance(error, EngineError) and not isinstance(error, NotFound | Unavailable):

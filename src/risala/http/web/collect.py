@@ -67,7 +67,7 @@ def domain_of(path: Path) -> str:
 
 
 def sources() -> Iterator[Path]:
-    yield from sorted(RECORDS.glob("*.py"))
+    yield from sorted(RECORDS.rglob("*.py"))
     for face in FACES:
         yield from sorted((HTTP / face).rglob("*.py"))
         yield from sorted((HTTP / face).rglob("*.html"))

@@ -23,6 +23,8 @@ from risala.http.common.targets import is_plain_path
 
 SESSION_DAYS: Final = 90
 """The longest duration of a session; the engine ends an unused one earlier."""
+LANGUAGE_COOKIE: Final = "risala-language"
+THEME_COOKIE: Final = "risala-theme"
 _COOKIES: Final = {SessionKind.CUSTOMER: "risala", SessionKind.OPERATOR: "risala-operator"}
 
 

@@ -29,6 +29,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.people.providers import OfferedProvider
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
 
@@ -126,7 +127,16 @@ class SignInAccess(Protocol):
 
     @property
     def identity_sign_in(self) -> IdentityAccess | None:
-        """Sign-in by an identity provider; None: there is none."""
+        """Sign-in to the console by an identity provider; None: there is none."""
+
+    def identity_sign_in_of(self, organization_id: str, /) -> IdentityAccess | None:
+        """The same to one organization, by a provider of its own."""
+
+    def offered_provider(self, email: str, /) -> OfferedProvider | None:
+        """The provider for addresses of this domain; None: there is none."""
+
+    def provider_of(self, organization_id: str, /) -> OfferedProvider | None:
+        """The provider of an organization, once it works; None: it has none."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
         """The user signed in by this cookie."""

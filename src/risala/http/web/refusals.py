@@ -59,6 +59,13 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_reference": N_("A reference has only letters and digits. Copy it from the receipt."),
     "reference_used": N_("This reference was already credited. Each reference works once."),
     "reference_waits": N_("This reference is already waiting for confirmation."),
+    "no_way_back": N_(
+        "First let an owner set up a passkey or an authenticator app: with an e-mail code and that "
+        "they get in when the identity provider fails."
+    ),
+    "invalid_domain": N_("Write domains such as example.com, one a line."),
+    "invalid_hours": N_("Write a number of hours that is offered."),
+    "too_many_values": N_("These are too many, or too long."),
     "wrong_code": N_("This is not the code."),
     "wrong_passkey": N_("This passkey could not be checked. Try again."),
     "invalid_name": N_("This is empty or too long."),
@@ -142,6 +149,7 @@ SPOKEN: Final = (
     N_("What this would change is not as it was any more. Refuse it, and have it asked again."),
     N_("Somebody else must confirm it."),
     N_("The operators need an administrator. Make another operator an administrator first."),
+    N_("The domain is another organization’s. Take it away from that one first."),
     N_("The organization is deleted."),
     N_("A key can have at most {count} allowed addresses."),
     N_("A key can have at most {count} allowed origins."),

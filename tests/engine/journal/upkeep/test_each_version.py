@@ -44,6 +44,7 @@ UNIQUE = {
     "message_client_key",
     "organizations_by_no",
     "payments_credited_once",
+    "provider_domains_confirmed",
     "sign_in_requests_by_browser",
     "users_by_email",
     "web_sessions_by_hash",

@@ -18,7 +18,7 @@ from risala.engine.journal.mailings import mailings, recipient_lists, saved_text
 from risala.engine.journal.messages import reads
 from risala.engine.journal.messages.codes import verifications
 from risala.engine.journal.payments import payments, texts
-from risala.engine.journal.people import members, users
+from risala.engine.journal.people import members, providers, users
 from risala.engine.journal.upkeep import retention_days
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.audit import AuditEntry, AuditImage, Values, masked
@@ -99,6 +99,7 @@ sender: Final = partial(seen, senders.sender)
 payment: Final = partial(seen, payments.payment)
 bank_text: Final = partial(seen, texts.text)
 recipient_list: Final = partial(seen, recipient_lists.recipient_list)
+identity_provider: Final = partial(seen, providers.provider)
 saved_text: Final = partial(seen, saved_texts.saved_text)
 
 
@@ -229,6 +230,7 @@ _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | Non
     AuditImage.CREDENTIAL: credential,
     AuditImage.ENDPOINT: endpoint,
     AuditImage.HOOK: hook,
+    AuditImage.IDENTITY_PROVIDER: identity_provider,
     AuditImage.INVITATION: invitation,
     AuditImage.KEY: key,
     AuditImage.MAILING: mailing,

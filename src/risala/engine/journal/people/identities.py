@@ -1,4 +1,5 @@
-"""Users' accounts at identity providers, as rows: one for each user and provider."""
+"""Users' accounts at identity providers, as rows: one for each user and provider. An account at the
+provider of an organization is known there alone; the console's has no organization."""
 
 from __future__ import annotations
 
@@ -13,21 +14,30 @@ _TABLE: Final = "identities"
 _ROWS: Final = Rows(LinkedIdentity)
 
 
-def find(conn: sqlite3.Connection, issuer: str, subject: str) -> LinkedIdentity | None:
+def find(
+    conn: sqlite3.Connection, organization_id: str, issuer: str, subject: str
+) -> LinkedIdentity | None:
     """Whose account at a provider it is; None: unknown."""
-    found = _ROWS.find(table(conn, _TABLE), "issuer = ? AND subject = ?", (issuer, subject))
+    key = (organization_id, issuer, subject)
+    one = "organization_id = ? AND issuer = ? AND subject = ?"
+    found = _ROWS.find(table(conn, _TABLE), one, key)
     return found[0] if found else None
 
 
-def of_user(conn: sqlite3.Connection, user_id: str, issuer: str) -> LinkedIdentity | None:
+def of_user(
+    conn: sqlite3.Connection, user_id: str, organization_id: str, issuer: str
+) -> LinkedIdentity | None:
     """A user's account at a provider; None: none is known."""
-    found = _ROWS.find(table(conn, _TABLE), "user_id = ? AND issuer = ?", (user_id, issuer))
+    key = (user_id, organization_id, issuer)
+    one = "user_id = ? AND organization_id = ? AND issuer = ?"
+    found = _ROWS.find(table(conn, _TABLE), one, key)
     return found[0] if found else None
 
 
 def add(conn: sqlite3.Connection, new: LinkedIdentity) -> None:
     writable(conn, _TABLE).insert(
         {
+            "organization_id": new.organization_id,
             "issuer": new.issuer,
             "subject": new.subject,
             "user_id": new.user_id,
@@ -39,7 +49,9 @@ def add(conn: sqlite3.Connection, new: LinkedIdentity) -> None:
 
 def used(conn: sqlite3.Connection, found: LinkedIdentity, now_ms: int) -> None:
     """Its person has just signed in."""
-    writable(conn, _TABLE).update((found.issuer, found.subject), {"used_at": now_ms})
+    writable(conn, _TABLE).update(
+        (found.organization_id, found.issuer, found.subject), {"used_at": now_ms}
+    )
 
 
 def forget(conn: sqlite3.Connection, user_id: str) -> int:
@@ -48,3 +60,15 @@ def forget(conn: sqlite3.Connection, user_id: str) -> int:
     count = stored.count_where("user_id = ?", (user_id,))
     stored.delete_where("user_id = ?", (user_id,))
     return int(count)
+
+
+def forget_of_organization(
+    conn: sqlite3.Connection, organization_id: str, user_id: str | None = None
+) -> None:
+    """Delete those at an organization's provider: all of them, or a user's."""
+    stored = writable(conn, _TABLE)
+    if user_id is None:
+        stored.delete_where("organization_id = ?", (organization_id,))
+    else:
+        one = "organization_id = ? AND user_id = ?"
+        stored.delete_where(one, (organization_id, user_id))

@@ -32,6 +32,7 @@ class _Stored:
     hash: bytes
     fresh_at: int
     two_factors: bool
+    organization_id: str | None
 
     @property
     def device(self) -> Device:
@@ -46,6 +47,7 @@ class _Stored:
             self.expires_at,
             self.fresh_at,
             self.two_factors,
+            self.organization_id,
         )
 
     def is_over(self, now_ms: int) -> bool:
@@ -103,6 +105,7 @@ def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
             "expires_at": new.expires_at,
             "fresh_at": new.fresh_at,
             "two_factors": new.two_factors,
+            "organization_id": new.organization_id,
         }
     )
     return new
@@ -152,6 +155,22 @@ def end(
             stored.delete(row.id)
             ended += 1
     return ended
+
+
+def end_bound(
+    conn: sqlite3.Connection, organization_id: str, user_id: str | None = None
+) -> list[str]:
+    """End the sessions by an organization's identity provider: all of them, or a user's.
+
+    Returns:
+        The users whose sessions they were.
+    """
+    stored, ended = writable(conn, _TABLE), set()
+    for row in _STORED.find(stored, "organization_id = ?", (organization_id,)):
+        if user_id in (None, row.user_id):
+            stored.delete(row.id)
+            ended.add(row.user_id)
+    return sorted(ended)
 
 
 def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:

@@ -29,6 +29,7 @@ from risala.engine.journal.repositories.people.approvals import ApprovalReposito
 from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
+from risala.engine.journal.repositories.people.providers import ProviderRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
@@ -81,6 +82,7 @@ class Repositories:
     verifications: VerificationRepository
     sign_in: SignInRepository
     factors: FactorRepository
+    providers: ProviderRepository
     users: UserRepository
     web_sessions: WebSessionRepository
 
@@ -124,6 +126,7 @@ class Repositories:
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
             factors=FactorRepository(store),
+            providers=ProviderRepository(store),
             users=UserRepository(store),
             web_sessions=WebSessionRepository(store),
         )

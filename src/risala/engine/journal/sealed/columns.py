@@ -91,4 +91,11 @@ COLUMNS: Final = (
         SecretPurpose.TOTP_SEED,
         "risala user reset-factors EMAIL, of whose app it is ({})",
     ),
+    SealedColumn(
+        "identity_providers",
+        "client_secret",
+        SecretPurpose.CLIENT_SECRET,
+        "risala provider set --org {} --secret-file FILE",
+        key="organization_id",
+    ),
 )

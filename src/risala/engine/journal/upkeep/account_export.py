@@ -19,7 +19,7 @@ from risala.engine.journal.accounts import accounts, credentials, hooks, ledger,
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads
 from risala.engine.journal.messages.codes import verifications
-from risala.engine.journal.people import members, users
+from risala.engine.journal.people import members, providers, users
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import audit_log, exported_mailings, retention_days
@@ -223,6 +223,7 @@ TABLES: Final[Mapping[str, Read]] = {
 def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
     """The small data: the organization, its members, its settings. No secrets."""
     verify = verifications.settings(conn, organization_id)
+    provider = providers.find(conn, organization_id)
     return {
         "organization": to_json(accounts.organization(conn, organization_id)),
         "members": [
@@ -235,6 +236,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             to_json(each) for each in credentials.of_organization(conn, organization_id)
         ],
         "hooks": [to_json(each) for each in hooks.of_organization(conn, organization_id)],
+        "identityProvider": None if provider is None else to_json(provider),
         "senders": [to_json(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {

@@ -11,7 +11,7 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.mailings import forgetting
-from risala.engine.journal.people import members
+from risala.engine.journal.people import members, providers, web_sessions
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.journal.upkeep import erasures
@@ -24,7 +24,7 @@ COUNTED_MAX: Final = 10_000
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
     *("verify_settings", "kept_days", "face_credentials", "opened_countries"),
-    *("organization_prices", "hooks", "saved_texts"),
+    *("organization_prices", "hooks", "saved_texts", "identities"),
 )
 """Tables with few rows for each organization, which are deleted with it."""
 
@@ -94,6 +94,8 @@ def delete(
     writable(conn, "hook_storms").delete_where(
         "hook IN (SELECT id FROM hooks WHERE organization_id = ?)", (organization_id,)
     )
+    providers.delete(conn, organization_id)
+    web_sessions.end_bound(conn, organization_id)
     for name in _OWNED:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
     forgetting.mark_all(conn, organization_id, now_ms)

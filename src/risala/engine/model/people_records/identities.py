@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.model.callers import OperatorRole
+from risala.engine.model.callers import OperatorRole, Role
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedIdentity:
     """A user's account at an identity provider."""
 
+    organization_id: str
+    """Whose provider it is; empty: the console's."""
     issuer: str
     subject: str
     """What the provider calls the person; it never gives this to another one."""
@@ -27,7 +29,12 @@ class ShownIdentity:
     email: str
     """In its one form: verified by the provider, and of a domain that is its own."""
     two_factors: bool
-    role: OperatorRole | None
-    """What the provider gives them in the console; None: it gives no roles."""
+    role: OperatorRole | Role | None
+    """What the provider gives them, in the console or in its organization; None: it gives no
+    roles."""
     makes: bool
-    """With a role the person becomes an operator."""
+    """With a role the person becomes an operator, or a member."""
+    organization_id: str = ""
+    """Whose provider it is; empty: the console's."""
+    is_anew: bool = False
+    """The person signed in at the provider just now."""

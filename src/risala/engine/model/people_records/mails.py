@@ -21,6 +21,7 @@ class MailKind(StrEnum):
     FACTORS_RESET = "factors_reset"
     RECOVERY_CODES_MADE = "recovery_codes_made"
     RECOVERY_CODE_USED = "recovery_code_used"
+    PROVIDER_CHANGED = "provider_changed"
     WEBHOOK_DISABLED = "webhook_disabled"
     LOW_BALANCE = "low_balance"
     PAYMENT_CONFIRMED = "payment_confirmed"

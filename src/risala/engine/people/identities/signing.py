@@ -10,6 +10,7 @@ import hmac
 import json
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import structlog
 
 from risala.engine.model.errors import IdentityFault, IdentityRefused, Refusal
 from risala.engine.model.people import (
+    AccessEnded,
     Browser,
     Denied,
     FactorAwaited,
@@ -44,38 +46,66 @@ from risala.engine.rules.people.oidc import (
     ERRORS,
     authorization_query,
     identity_of,
-    provider_of,
-    signed_in_now,
 )
-from risala.engine.rules.webhooks.types import Fetches
 
 log = structlog.get_logger(__name__)
 
-CALLBACK: Final = "/operator/sign-in/oidc/callback"
-"""Where a provider sends browsers back to; it knows this address."""
 USED_MAX: Final = 10_000
 """Sign-ins that are remembered as answered. A provider accepts a code once too."""
 FLOW_MAX: Final = 1000
 """Characters of a cookie that are read."""
-_KIND: Final = SessionKind.OPERATOR
 _QUIET: Final = (IdentityFault.CANCELLED, IdentityFault.UNREACHABLE, IdentityFault.MISSET)
 """Faults that say nothing about the person: they are logged, and are no refused sign-in."""
 
 
+class UsedAnswers:
+    """Answers that let somebody in, by their ``state``: each does so once."""
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+
+    def take(self, state: str, until: int, now_ms: int) -> bool:
+        """Whether this one was not taken yet; it is now."""
+        if state in self._used:
+            return False
+        kept = [(each, at) for each, at in self._used.items() if now_ms < at]
+        self._used = dict([*kept, (state, until)][-USED_MAX:])
+        return True
+
+
 class IdentitySignIn:
+    """The way in by one provider: to the console, or to one organization."""
+
     def __init__(
-        self, sources: PeopleSources, sessions: WebSessions, sign_in: SignIn, fetches: Fetches
+        self,
+        sources: PeopleSources,
+        sessions: WebSessions,
+        sign_in: SignIn,
+        client: ProviderClient,
+        used: UsedAnswers,
+        kind: SessionKind,
+        redirect_uri: str,
+        organization_id: str,
     ) -> None:
+        """
+        Args:
+            redirect_uri: the address that the provider sends browsers back to.
+            organization_id: the organization that is entered; empty: the console.
+        """
         self._have = sources
         self._sessions = sessions
         self._sign_in = sign_in
-        provider = provider_of(sources.settings.people.oidc, sources.identity_secret)
-        self._client = ProviderClient(provider, fetches, sources.now_ms)
-        self._used: dict[str, int] = {}
+        self._client = client
+        self._used = used
+        self._kind = kind
+        self._redirect_uri = redirect_uri
+        self._organization_id = organization_id
 
-    @property
-    def _redirect_uri(self) -> str:
-        return self._have.console_url + CALLBACK
+    def set_domains(self, domains: Sequence[str]) -> None:
+        """The domains that the provider answers for now."""
+        client = self._client
+        if client.provider.domains != domains:
+            client.provider = replace(client.provider, domains=domains)
 
     async def begin(self, target: str | None, *, freshens: bool) -> IdentityStart:
         """Send a browser to the provider.
@@ -93,7 +123,7 @@ class IdentitySignIn:
             _log(error)
             raise
         until = self._have.now_ms() + CODE_MS
-        said = [secrets.token_urlsafe(16), until, freshens, target or ""]
+        said = [secrets.token_urlsafe(16), until, freshens, target or "", self._organization_id]
         flow = urlsafe_b64encode(json.dumps(said).encode()).decode()
         of = self._have.derived.flow_secrets(flow)[0]
         query = authorization_query(
@@ -106,27 +136,32 @@ class IdentitySignIn:
     def read(self, flow: str) -> tuple[bool, str]:
         """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
         try:
-            _, _, freshens, target = json.loads(urlsafe_b64decode(flow[:FLOW_MAX]))
+            _, _, freshens, target, whose = json.loads(urlsafe_b64decode(flow[:FLOW_MAX]))
         except (ValueError, TypeError):
+            return False, ""
+        if whose != self._organization_id:
             return False, ""
         return freshens is True, str(target)
 
     async def finish(
         self, browser: Browser, back: IdentityReturn
     ) -> SignedIn | FactorAwaited | Denied:
-        """Sign an operator in.
+        """Sign an operator in, or a member of the organization.
 
         Raises:
             RateLimited: too many tries from this address.
             IdentityRefused: it lets nobody in.
-            Conflict: with the provider's role the operators would be without an administrator.
+            Conflict: with the provider's role the operators would be without an administrator; or
+                the organization has too many members.
             Unavailable: not possible now.
         """
-        shown = (await self._shown(browser, back, freshens=False))[0]
-        token = new_token()
-        entrant = self._sign_in.entrant(browser, shown.email, _KIND, token)
-        unit = self._have.sign_in.enter_by_identity
-        answer = await unit(shown, entrant, self._sign_in.rules)
+        shown = await self._shown(browser, back, freshens=False)
+        token, stored = new_token(), self._have.sign_in
+        entrant = self._sign_in.entrant(browser, shown.email, self._kind, token)
+        if self._organization_id:
+            member = await stored.enter_member(shown, entrant, self._sign_in.rules)
+            return self._sign_in.entered(member, token)
+        answer = await stored.enter_by_identity(shown, entrant, self._sign_in.rules)
         if isinstance(answer, FactorAwaited):
             self._sessions.forget(answer.user_id)
             return answer
@@ -134,9 +169,11 @@ class IdentitySignIn:
 
     async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn) -> None:
         """Make a session fresh. Raises the same."""
-        shown, anew = await self._shown(browser, back, freshens=True)
+        shown = await self._shown(browser, back, freshens=True)
         entrant = self._entrant(session, browser)
-        if not anew:
+        if session.bound_to != (self._organization_id or None):
+            raise IdentityRefused(IdentityFault.NOT_BEGUN)
+        if not shown.is_anew:
             await self._refuse(IdentityRefused(IdentityFault.STALE, email=shown.email), browser)
         try:
             answer = await self._have.sign_in.freshen_by_identity(
@@ -151,21 +188,30 @@ class IdentitySignIn:
 
     async def _shown(
         self, browser: Browser, back: IdentityReturn, *, freshens: bool
-    ) -> tuple[ShownIdentity, bool]:
-        """The person that a browser brings the provider's word of, and whether they signed in
-        there anew."""
-        await self._sign_in.limits.take_guess(browser, _KIND, None)
+    ) -> ShownIdentity:
+        """The person that a browser brings the provider's word of."""
+        await self._sign_in.limits.take_guess(browser, self._kind, None)
         of = self._secrets_of(back, freshens=freshens)
         if of is None:
-            await self._sign_in.limits.note_identity(browser, _KIND)
+            await self._sign_in.limits.note_identity(browser, self._kind)
             raise IdentityRefused(IdentityFault.NOT_BEGUN)
+        claims: dict[str, Any] = {}
         try:
             claims = await self._claims(back, of)
-            shown = identity_of(claims, self._client.provider)
+            return identity_of(claims, self._client.provider, self._have.now_ms() // 1000)
         except IdentityRefused as error:
+            if error.fault is IdentityFault.NO_ROLE and self._organization_id:
+                await self._end_open(str(claims["sub"]))
             await self._refuse(error, browser)
             raise
-        return shown, signed_in_now(claims, self._have.now_ms() // 1000)
+
+    async def _end_open(self, subject: str) -> None:
+        """The provider gives a person no role any more: what they have open by it ends."""
+        issuer, organization_id = self._client.provider.issuer, self._organization_id
+        unit = self._have.sign_in.refuse_without_role
+        for user_id in await unit(organization_id, issuer, subject):
+            self._sessions.forget(user_id)
+            self._sessions.tell_ended(AccessEnded(user_id, organization_id))
 
     def _secrets_of(self, back: IdentityReturn, *, freshens: bool) -> FlowSecrets | None:
         """What the answer is held to; None: it is not this browser's, too late, or a second one."""
@@ -175,11 +221,9 @@ class IdentitySignIn:
         if found is None or self.read(flow)[0] is not freshens:
             return None
         now_ms, until = self._have.now_ms(), _until(flow)
-        if now_ms >= until or found.state in self._used:
+        if _whose(flow) != self._organization_id or now_ms >= until:
             return None
-        kept = [(each, at) for each, at in self._used.items() if now_ms < at]
-        self._used = dict([*kept, (found.state, until)][-USED_MAX:])
-        return found
+        return found if self._used.take(found.state, until, now_ms) else None
 
     async def _claims(self, back: IdentityReturn, of: FlowSecrets) -> dict[str, Any]:
         if back.error:
@@ -196,7 +240,7 @@ class IdentitySignIn:
         _log(error)
         if error.fault not in _QUIET:
             now_ms, reason = self._have.now_ms(), FailureReason.IDENTITY
-            failure = SignInFailure(now_ms, _KIND, error.email, browser.address, reason)
+            failure = SignInFailure(now_ms, self._kind, error.email, browser.address, reason)
             await self._have.sign_in.note_failure(failure, self._sign_in.rules)
             sign_in_limits.say(failure)
         raise error
@@ -208,6 +252,11 @@ class IdentitySignIn:
 
 def _until(flow: str) -> int:
     return int(json.loads(urlsafe_b64decode(flow))[1])
+
+
+def _whose(flow: str) -> str:
+    """The organization that a sign-in was begun for; empty: the console."""
+    return str(json.loads(urlsafe_b64decode(flow))[4])
 
 
 def _log(error: IdentityRefused) -> None:

@@ -16,9 +16,10 @@ from urllib.parse import urlencode
 
 from risala.config.people import OidcSection
 from risala.dataclass import dataclass
-from risala.engine.model.callers import OperatorRole
+from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.people_records.identities import ShownIdentity
+from risala.engine.model.records.people.providers import IdentityProvider
 from risala.engine.rules.people.emails import domain_of, normalised
 
 ALGORITHMS: Final = (
@@ -46,7 +47,7 @@ _TRUE: Final = (True, 1, "true", "1")
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """An identity provider, as the settings name it."""
+    """An identity provider, as the settings or an organization's owner name it."""
 
     issuer: str
     client_id: str
@@ -54,16 +55,22 @@ class Provider:
     verified_claim: str
     two_factors: Sequence[str]
     role_claim: str
-    roles: Mapping[OperatorRole, Sequence[str]]
+    roles: Mapping[OperatorRole | Role, Sequence[str]]
     """Empty: it gives no roles."""
     makes: bool
+    default_role: Role | None = None
+    """Of who is given none; None: they are refused, if it gives roles."""
+    organization_id: str = ""
+    """Whose it is; empty: the console's."""
     client_secret: str = field(default="", repr=False)
 
 
 def provider_of(settings: OidcSection, secret: str) -> Provider:
     """The provider of the console."""
     assert settings.issuer is not None, "it is asked for where it is set"
-    given = {role: getattr(settings.roles, role.value) for role in OperatorRole}
+    given: dict[OperatorRole | Role, Sequence[str]] = {
+        role: getattr(settings.roles, role.value) for role in OperatorRole
+    }
     return Provider(
         settings.issuer,
         settings.client_id,
@@ -73,7 +80,29 @@ def provider_of(settings: OidcSection, secret: str) -> Provider:
         settings.role_claim,
         {role: values for role, values in given.items() if values},
         settings.make_operators,
-        secret,
+        client_secret=secret,
+    )
+
+
+def member_provider(found: IdentityProvider, secret: str) -> Provider:
+    """The provider of an organization, for the domains that an operator confirmed."""
+    given: dict[OperatorRole | Role, Sequence[str]] = {
+        Role.OWNER: found.owners,
+        Role.DEVELOPER: found.developers,
+        Role.VIEWER: found.viewers,
+    }
+    return Provider(
+        found.issuer,
+        found.client_id,
+        found.confirmed,
+        found.verified_claim,
+        found.two_factors,
+        found.role_claim,
+        {role: values for role, values in given.items() if values},
+        makes=True,
+        default_role=found.default_role,
+        organization_id=found.organization_id,
+        client_secret=secret,
     )
 
 
@@ -138,7 +167,7 @@ def signed_in_now(claims: Mapping[str, Any], now_s: int) -> bool:
     return isinstance(at, int) and -LEEWAY_S <= now_s - at <= AGE_MAX_S
 
 
-def identity_of(claims: Mapping[str, Any], provider: Provider) -> ShownIdentity:
+def identity_of(claims: Mapping[str, Any], provider: Provider, now_s: int) -> ShownIdentity:
     """The person that a checked answer names.
 
     Raises:
@@ -150,8 +179,8 @@ def identity_of(claims: Mapping[str, Any], provider: Provider) -> ShownIdentity:
         raise IdentityRefused(IdentityFault.NOT_VERIFIED)
     if domain_of(email) not in provider.domains:
         raise IdentityRefused(IdentityFault.DOMAIN, email=email)
-    role = _role_of(_texts(claims.get(provider.role_claim)), provider)
-    if provider.roles and role is None:
+    role = _role_of(_texts(claims.get(provider.role_claim)), provider) or provider.default_role
+    if role is None and (provider.roles or provider.organization_id):
         raise IdentityRefused(IdentityFault.NO_ROLE, email=email)
     said = {*_texts(claims.get("amr")), *_texts(claims.get("acr"))}
     return ShownIdentity(
@@ -161,11 +190,13 @@ def identity_of(claims: Mapping[str, Any], provider: Provider) -> ShownIdentity:
         not said.isdisjoint(provider.two_factors),
         role,
         provider.makes,
+        provider.organization_id,
+        signed_in_now(claims, now_s),
     )
 
 
-def _role_of(values: Sequence[str], provider: Provider) -> OperatorRole | None:
-    """The first role of which a value is given: an administrator's first."""
+def _role_of(values: Sequence[str], provider: Provider) -> OperatorRole | Role | None:
+    """The first role of which a value is given: an administrator's, or an owner's, first."""
     for role, wanted in provider.roles.items():
         if not set(values).isdisjoint(wanted):
             return role

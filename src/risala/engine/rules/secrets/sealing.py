@@ -43,6 +43,8 @@ class SecretPurpose(StrEnum):
     """By what callers of a hook prove themselves."""
     CREDENTIAL_SIGNER = "credential signer"
     """What signs calls that are made for a credential."""
+    CLIENT_SECRET = "client secret"  # noqa: S105
+    """By what an organization's identity provider knows this service."""
     TOTP_SEED = "totp seed"
     """What an authenticator application has too."""
 

@@ -17,6 +17,7 @@ from risala.engine.model.records.people.organizations import Organization, Organ
 from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import BADGES, states_of
+from risala.http.operator.organizations.provider import provider_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, country_name
@@ -167,6 +168,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         else (),
         "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
+        "provider": await provider_of(visit, organization.id),
         **await _abroad(visit, organization.id),
         "kinds": ENTRY_KINDS,
         "rows": ROWS,

@@ -15,6 +15,7 @@ from risala.engine.rules.people.lifetimes import FRESH_MS, SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
+from risala.http.web.entry.identity import way_of
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.sign_in import provider_name, takes_email
 from risala.http.web.face import fresh_path
@@ -63,18 +64,21 @@ async def _refused(visit: PageRequest, error: EngineError) -> TrioResponse:
 def _values(visit: PageRequest) -> dict[str, object]:
     session = visit.session
     assert session is not None, "the route lets nobody else in"
+    has_factor = session.has_factor and session.bound_to is None
     return {
         "action": fresh_path(visit.face.root),
         "next": _target(visit),
         "minutes": FRESH_MS // 60_000,
-        "has_factor": session.has_factor,
-        "question": question(visit) if session.has_factor else None,
-        "asked": None if session.has_factor else visit.site.gateway.people.pending(visit.cookie),
+        "has_factor": has_factor,
+        "question": question(visit) if has_factor else None,
+        "asked": None
+        if session.has_factor or session.bound_to
+        else visit.site.gateway.people.pending(visit.cookie),
         "digits": SIGN_IN_DIGITS[SessionKind(session.kind)],
         "has_outbox": has_outbox(visit),
         "takes_email": takes_email(visit),
-        "provider": None if session.has_factor else provider_name(visit),
-        "at_provider": f"{visit.face.root}/sign-in/oidc?"
+        "provider": None if has_factor else provider_name(visit),
+        "at_provider": f"{way_of(visit.face.root, session.bound_to or '')}?"
         + urlencode({"fresh": "1", "next": _target(visit)}),
     }
 

@@ -73,6 +73,10 @@ SENTENCES: Final = {
     IdentityFault.STALE: N_(
         "Your identity provider did not ask you anew, or you need your second factor here."
     ),
+    IdentityFault.ONE_FACTOR: N_(
+        "This organization asks for two factors, and your identity provider did not say that you"
+        " showed two."
+    ),
 }
 """What a person reads who is not let in."""
 
@@ -129,13 +133,18 @@ async def _refused(visit: PageRequest, error: Refusal, *, freshens: bool) -> Tri
     else:
         sentence = faults_of(visit.words, error, visit.plan)[TOP]
     root = visit.face.root
-    again = f"{root}/sign-in/oidc" + ("?fresh=1" if freshens else "")
+    again = way_of(root, visit.arguments.get("whose", "")) + ("?fresh=1" if freshens else "")
     other = fresh_path(root) if freshens else visit.face.sign_in
     return await visit.page(_PAGE, status=403, sentence=sentence, again=again, other=other)
 
 
 def _access(visit: PageRequest) -> IdentityAccess:
-    access = visit.site.gateway.people.identity_sign_in
+    people, organization_id = visit.site.gateway.people, visit.arguments.get("whose")
+    access = (
+        people.identity_sign_in
+        if organization_id is None
+        else people.identity_sign_in_of(organization_id)
+    )
     if access is None:
         raise plain(404)
     return access
@@ -150,10 +159,16 @@ def _target(visit: PageRequest, asked: str) -> str | None:
     return safe_next(asked, (visit.face.home, again_path(root), root or "/app"))
 
 
+def way_of(root: str, organization_id: str) -> str:
+    """Where a sign-in begins: in the console there is one provider."""
+    return f"{root}/sign-in/oidc" + (f"/{organization_id}" if organization_id else "")
+
+
 def routes(root: str) -> tuple[PageRoute, ...]:
-    """The addresses below ``root``."""
+    """The addresses below ``root``: of the console's provider, else of each organization's."""
     public = partial(PageRoute, access=PageAccess.PUBLIC)
+    way = way_of(root, "" if root else "<whose>")
     return (
-        public(path=f"{root}/sign-in/oidc", view=begin),
-        public(path=f"{root}/sign-in/oidc/callback", view=back),
+        public(path=way, view=begin),
+        public(path=f"{way}/callback", view=back),
     )

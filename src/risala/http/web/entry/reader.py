@@ -9,8 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.people.account import SET
 from risala.http.web.access import PageAccess
-from risala.http.web.app import LANGUAGE_COOKIE, THEME_COOKIE
-from risala.http.web.cookie_policy import safe_next
+from risala.http.web.cookie_policy import LANGUAGE_COOKIE, THEME_COOKIE, safe_next
 from risala.http.web.languages import language_named
 from risala.http.web.page_request import PageRequest, Theme
 from risala.http.web.routes import PageRoute
@@ -25,7 +24,9 @@ async def set_language(visit: PageRequest) -> TrioResponse:
     language = language_named(visit.form.text("language"))
     if language is not None:
         visit.door.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
-        if visit.session is not None and visit.user.language is not language:
+        session = visit.session
+        own = session is not None and session.bound_to is None
+        if own and visit.user.language is not language:
             # Mails are in this language too.
             await visit.ask_own(SET, language=language.value)
     return reply

@@ -14,12 +14,14 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
 from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
+from risala.engine.model.records.people.providers import OfferedProvider
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.common.problems import plain
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
 from risala.http.web.entry.outbox import has_outbox
+from risala.http.web.entry.provider_pages import provider_page
 from risala.http.web.entry.unsent import find_unsent
 from risala.http.web.face import again_path
 from risala.http.web.languages import N_
@@ -58,6 +60,10 @@ async def _begin(visit: PageRequest, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
     if not takes_email(visit):
         raise plain(404)
+    offered = None if visit.is_console else visit.site.gateway.people.offered_provider(email)
+    if offered is not None and "by_code" not in visit.form.fields:
+        # By the address's domain alone: strangers learn nothing of who is a member.
+        return await provider_page(visit, offered, email, target)
     try:
         await visit.site.gateway.people.begin(visit.browser, email, visit.face.kind)
     except RateLimited as error:
@@ -147,7 +153,8 @@ def signed_in(visit: PageRequest, result: SignedIn, target: str | None = None) -
     """Sign in, with a new session that nobody can have known before."""
     reply = visit.go(target or visit.face.home)
     visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
-    visit.door.set_cookie(reply, visit.door.known_cookie, result.known_as)
+    if result.known_as:
+        visit.door.set_cookie(reply, visit.door.known_cookie, result.known_as)
     visit.door.drop_cookie(reply, visit.door.browser_cookie)
     return reply
 
@@ -235,7 +242,9 @@ def _code_values(visit: PageRequest, asked: CodeAsked, target: str | None) -> di
 
 
 def takes_email(visit: PageRequest) -> bool:
-    """Whether codes by e-mail let in here."""
+    """Whether codes by e-mail let in here, or show once more who one is."""
+    if _bound_to(visit) is not None:
+        return False
     oidc = visit.site.settings.people.oidc
     return not visit.is_console or oidc.issuer is None or oidc.email_codes
 
@@ -243,9 +252,20 @@ def takes_email(visit: PageRequest) -> bool:
 def provider_name(visit: PageRequest) -> str | None:
     """What the button of the identity provider names; None: there is none here."""
     oidc = visit.site.settings.people.oidc
-    if not visit.is_console or oidc.issuer is None:
+    if not visit.is_console:
+        found = _bound_to(visit)
+        return None if found is None else found.label
+    if oidc.issuer is None:
         return None
     return oidc.label or str(visit.words("your identity provider"))
+
+
+def _bound_to(visit: PageRequest) -> OfferedProvider | None:
+    """The provider of an organization by which the reader came; None: by another way."""
+    session = visit.session
+    if session is None or session.bound_to is None:
+        return None
+    return visit.site.gateway.people.provider_of(session.bound_to)
 
 
 def _has_unsent(visit: PageRequest, target: str | None) -> bool:

@@ -29,7 +29,7 @@ from risala.engine.journal.store.schema.compat import COMPAT
 from risala.engine.journal.store.schema.counts import COUNTS
 from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
-from risala.engine.journal.store.schema.identities import IDENTITIES
+from risala.engine.journal.store.schema.identities import IDENTITIES, PROVIDERS
 from risala.engine.journal.store.schema.inbound import INBOUND
 from risala.engine.journal.store.schema.mailings import MAILINGS
 from risala.engine.journal.store.schema.messages import MESSAGES
@@ -156,6 +156,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_approvals": (APPROVALS,),
     "v1.1_identities": (IDENTITIES,),
     "v1.1_key_ages": (KEY_AGES,),
+    "v1.1_identity_providers": (PROVIDERS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

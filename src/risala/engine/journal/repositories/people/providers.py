@@ -1,0 +1,55 @@
+"""Organizations' own identity providers."""
+
+from __future__ import annotations
+
+from risala.dataclass import dataclass
+from risala.engine.journal import provider_changes
+from risala.engine.journal.people import providers
+from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.model.errors import SecretLost
+from risala.engine.rules.secrets.sealing import SecretPurpose
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRepository:
+    """Identity providers of organizations, one each. All reads are by an index, on the loop's
+    thread; a list of all of them is for operators.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    find = read(providers.find)
+    provider = read(providers.provider)
+    of_domain = read(providers.of_domain)
+    all_of_them = read(providers.all_of_them)
+    requires = read(providers.requires)
+
+    # -- secrets of clients, which the database has sealed
+
+    def sealed(self, organization_id: str, secret: str) -> str:
+        """A secret as the database keeps it."""
+        purpose = SecretPurpose.CLIENT_SECRET
+        return self._store.sealing.seal(purpose, organization_id, secret.encode())
+
+    def secret_of(self, organization_id: str) -> str | None:
+        """The secret of a provider's client; empty: it has none. None: the key that sealed it is
+        lost."""
+        sealed = providers.sealed_secret(self._store.reader, organization_id)
+        if sealed is None:
+            return ""
+        purpose = SecretPurpose.CLIENT_SECRET
+        try:
+            return self._store.sealing.unseal(purpose, organization_id, sealed).decode()
+        except SecretLost:
+            return None
+
+    # -- commands
+
+    put = audited_command(provider_changes.put)
+    delete = audited_command(provider_changes.delete)
+    confirm = audited_command(provider_changes.confirm)
+    refuse = audited_command(provider_changes.refuse)

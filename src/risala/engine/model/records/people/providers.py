@@ -1,0 +1,158 @@
+"""Organizations' own identity providers: the answers of their operations, and the asks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.callers import Role
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import (
+    AUDITED,
+    N_,
+    UNAUDITED,
+    Hint,
+    Label,
+    Maximum,
+    Moment,
+    Typed,
+)
+
+TEXT_MAX: Final = 200
+"""Characters of an issuer, a client's id, a claim or a value at most: longer than any in use."""
+LABEL_MAX: Final = 40
+"""Characters of a button's name."""
+SECRET_MAX: Final = 500
+"""Characters of a client's secret at most."""
+LIST_MAX: Final = 20
+"""Domains, and values of a role, at most: a page shows them all."""
+SESSION_HOURS: Final = 12
+"""How long a session lasts if nothing else is set: a working day."""
+SESSION_HOURS_MAX: Final = 168
+"""A week: who leaves the organization's own directory is out after that at the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityProvider:
+    """Where members of one organization sign in by OpenID Connect, without its secret."""
+
+    organization_id: Annotated[str, UNAUDITED]
+    issuer: Annotated[
+        str,
+        AUDITED,
+        Label(N_("Issuer")),
+        Hint(N_("Exactly as your identity provider writes it.")),
+        Maximum(TEXT_MAX),
+        Typed("https://id.example.com/realms/staff", left_to_right=True),
+    ]
+    client_id: Annotated[
+        str, AUDITED, Label(N_("Client ID")), Maximum(TEXT_MAX), Typed(left_to_right=True)
+    ]
+    has_secret: Annotated[bool, AUDITED]
+    """False: a public client, which PKCE alone protects."""
+    label: Annotated[
+        str,
+        AUDITED,
+        Label(N_("Name on the button")),
+        Hint(N_("“Sign in with …”. Empty: the organization’s name.")),
+        Maximum(LABEL_MAX),
+    ]
+    domains: Annotated[
+        tuple[str, ...],
+        AUDITED,
+        Label(N_("Domains of e-mail addresses")),
+        Hint(N_("One a line. Each works once an operator of this service has confirmed it.")),
+        Typed("example.com", left_to_right=True),
+    ]
+    confirmed: Annotated[tuple[str, ...], AUDITED]
+    """The domains that an operator confirmed: the others do nothing."""
+    role_claim: Annotated[
+        str,
+        AUDITED,
+        Label(N_("Claim with the role")),
+        Hint(N_("Often groups or roles.")),
+        Maximum(TEXT_MAX),
+        Typed("groups", left_to_right=True),
+    ]
+    owners: Annotated[
+        tuple[str, ...], AUDITED, Label(N_("Values for owners")), Typed(left_to_right=True)
+    ]
+    """Values of the claim that make an owner."""
+    developers: Annotated[
+        tuple[str, ...], AUDITED, Label(N_("Values for developers")), Typed(left_to_right=True)
+    ]
+    viewers: Annotated[
+        tuple[str, ...], AUDITED, Label(N_("Values for viewers")), Typed(left_to_right=True)
+    ]
+    default_role: Annotated[Role | None, AUDITED, Label(N_("Everybody else"))]
+    """Of who has none of the values; None: they are refused."""
+    verified_claim: Annotated[
+        str,
+        AUDITED,
+        Label(N_("Claim of a verified address")),
+        Hint(N_("email_verified; for Entra ID xms_edov.")),
+        Maximum(TEXT_MAX),
+        Typed("email_verified", left_to_right=True),
+    ]
+    two_factors: Annotated[
+        tuple[str, ...],
+        AUDITED,
+        Label(N_("Values of amr or acr that mean two factors")),
+        Typed("mfa", left_to_right=True),
+    ]
+    required: Annotated[bool, AUDITED, Label(N_("Members enter by it alone"))]
+    """Codes by e-mail do not enter the organization then, except owners with a second factor."""
+    session_hours: Annotated[int, AUDITED, Label(N_("Hours until one signs in again"))]
+    created_at: Annotated[Moment, UNAUDITED]
+    created_by: Annotated[str, UNAUDITED]
+    updated_at: Annotated[Moment, UNAUDITED]
+
+    @property
+    def id(self) -> str:
+        """Its name in the audit trail: an organization has one."""
+        return self.organization_id
+
+    @property
+    def gives_roles(self) -> bool:
+        """Whether its claims give roles at each sign-in; else roles are given here."""
+        return bool(self.owners or self.developers or self.viewers)
+
+
+SETTINGS: Final = (
+    *("issuer", "client_id", "label", "domains", "role_claim", "owners", "developers", "viewers"),
+    *("default_role", "verified_claim", "two_factors", "required", "session_hours"),
+)
+"""The settings, in the order of their form."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """The identity provider of an organization, and what it has to be told."""
+
+    redirect_address: str
+    """The address that the provider sends browsers back to."""
+    provider: IdentityProvider | None
+    """None: the organization has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityProviders:
+    """All identity providers of organizations: those with an unconfirmed domain first."""
+
+    providers: tuple[IdentityProvider, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedProvider:
+    """What a sign-in page offers to an address of a confirmed domain."""
+
+    organization_id: str
+    label: str
+
+
+SHOW: Final = Ask("provider.show", ProviderState)
+SET: Final = Ask("provider.set", IdentityProvider)
+DELETE: Final = Ask("provider.delete", IdentityProvider)
+LIST: Final = Ask("provider.list", IdentityProviders)
+CONFIRM: Final = Ask("provider.confirm", IdentityProvider)
+REFUSE: Final = Ask("provider.refuse", IdentityProvider)

@@ -1,0 +1,202 @@
+"""Organizations' identity providers: owners register them, operators confirm their domains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator
+
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.callers import Role
+from risala.engine.model.records.people import providers
+from risala.engine.model.records.people.providers import (
+    LABEL_MAX,
+    LIST_MAX,
+    SECRET_MAX,
+    SESSION_HOURS_MAX,
+    TEXT_MAX,
+    IdentityProvider,
+    IdentityProviders,
+    ProviderState,
+)
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    MaybeFlag,
+    MaybeWhole,
+    NoArguments,
+    OfOrganization,
+    Text,
+    any_text,
+    fault,
+    maybe,
+    texts,
+    whole,
+    words,
+)
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.people.arguments import MEMBER_ROLES
+from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT
+
+NOBODY: Final = "none"
+"""The word for a default role that refuses."""
+
+
+def _words(characters_max: int) -> Callable[[object], str]:
+    """Text that may be empty."""
+    parse = words(characters_max)
+    return lambda value: parse(value) if any_text(value).strip() else ""
+
+
+def _values(value: object) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(each.strip() for each in texts(value) if each.strip()))
+    if len(found) > LIST_MAX or any(len(each) > TEXT_MAX for each in found):
+        sentence = f"`{{name}}` can have at most {LIST_MAX} values of {TEXT_MAX} characters."
+        raise fault("too_many_values", sentence)
+    return found
+
+
+def _default_role(value: object) -> str:
+    if value not in (NOBODY, *MEMBER_ROLES):
+        raise fault("invalid_role", "`{name}` is `owner`, `developer`, `viewer` or `none`.")
+    return str(value)
+
+
+def _hours(value: object) -> int:
+    found = whole(value)
+    if not 1 <= found <= SESSION_HOURS_MAX:
+        raise fault("invalid_hours", f"`{{name}}` must be 1 to {SESSION_HOURS_MAX}.")
+    return found
+
+
+_TEXT: Final = ArgumentKind(f"text, at most {TEXT_MAX} characters")
+Name = Annotated[str | None, PlainValidator(maybe(words(TEXT_MAX))), _TEXT]
+Values = Annotated[
+    tuple[str, ...] | None,
+    PlainValidator(maybe(_values)),
+    ArgumentKind(f"list of at most {LIST_MAX} texts"),
+]
+
+
+class SetProvider(OfOrganization):
+    """Register the identity provider of an organization, or change it; what is not given stays.
+    The first time `issuer`, `clientId` and `domains` are needed."""
+
+    issuer: Name = None
+    client_id: Name = None
+    client_secret: Annotated[
+        str | None,
+        PlainValidator(maybe(_words(SECRET_MAX))),
+        ArgumentKind(f"text, at most {SECRET_MAX} characters; empty: a public client"),
+    ] = Field(default=None, repr=False)
+    label: Annotated[
+        str | None,
+        PlainValidator(maybe(_words(LABEL_MAX))),
+        ArgumentKind(f"text, at most {LABEL_MAX} characters"),
+    ] = None
+    """The name on its button; empty: the organization's name."""
+    domains: Values = None
+    """The domains of e-mail addresses that it answers for; each works once it is confirmed."""
+    role_claim: Name = None
+    owners: Values = None
+    """Values of the claim that make an owner."""
+    developers: Values = None
+    viewers: Values = None
+    default_role: Annotated[
+        str | None,
+        PlainValidator(maybe(_default_role)),
+        ArgumentKind("`owner`, `developer`, `viewer`, or `none`: they are refused"),
+    ] = None
+    """Of who has none of the values."""
+    verified_claim: Name = None
+    """The claim that says that the address is verified."""
+    two_factors: Values = None
+    """Values of `amr` or `acr` that mean two factors."""
+    required: MaybeFlag = None
+    """Members enter the organization by it alone; an owner with a second factor can still sign in
+    by a code."""
+    session_hours: Annotated[
+        int | None,
+        PlainValidator(maybe(_hours)),
+        ArgumentKind(f"whole number, 1 to {SESSION_HOURS_MAX}"),
+    ] = None
+    """How long a session by it lasts."""
+    version: MaybeWhole = None
+
+
+class OfDomain(OfOrganization):
+    """Names a domain that an organization asked for."""
+
+    domain: Text
+
+
+def _actor(call: Call[Any]) -> str | None:
+    """The owner who asks; None: the operator, who need not be a member."""
+    return (call.caller.user_id or "") if call.caller.is_member else None
+
+
+def _signed(call: Call[Any]) -> AuditEntry:
+    organization_id = call.given.organization_id
+    return call.audit(
+        AuditImage.IDENTITY_PROVIDER, organization_id, organization_id=organization_id
+    )
+
+
+async def _show(call: Call[OfOrganization]) -> ProviderState:
+    return call.services.people.providers.state(call.given.organization_id)
+
+
+async def _set(call: Call[SetProvider]) -> IdentityProvider:
+    given = call.given
+    values = {
+        name: value
+        for name, value in given.given_of(IdentityProvider).items()
+        if value is not None and name != "organization_id"
+    }
+    if given.default_role is not None:
+        values["default_role"] = None if given.default_role == NOBODY else Role(given.default_role)
+    put = call.services.people.providers.put
+    return await put(
+        given.organization_id, values, given.client_secret, _actor(call), _signed(call)
+    )
+
+
+async def _delete(call: Call[OfOrganization]) -> IdentityProvider:
+    delete = call.services.people.providers.delete
+    return await delete(call.given.organization_id, _actor(call), _signed(call))
+
+
+async def _list(call: Call[NoArguments]) -> IdentityProviders:
+    return IdentityProviders(tuple(call.services.people.providers.all_of_them()))
+
+
+async def _confirm(call: Call[OfDomain]) -> IdentityProvider:
+    given = call.given
+    confirm = call.services.people.providers.confirm
+    return await confirm(given.organization_id, given.domain, _signed(call))
+
+
+async def _refuse(call: Call[OfDomain]) -> IdentityProvider:
+    given = call.given
+    refuse = call.services.people.providers.refuse
+    return await refuse(given.organization_id, given.domain, _signed(call))
+
+
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": IdentityProvider, "fresh": True}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(
+        providers.SHOW,
+        OfOrganization,
+        _show,
+        roles=OWNERS,
+        operators=SUPPORT,
+        owner=owners.named,
+        edits="organization_id",
+    ),
+    operation(providers.SET, SetProvider, _set, roles=OWNERS, edits="organization_id", **_ONE),
+    operation(providers.DELETE, OfOrganization, _delete, roles=OWNERS, **_ONE),
+    operation(providers.LIST, NoArguments, _list, roles=OPERATORS, operators=SUPPORT),
+    operation(providers.CONFIRM, OfDomain, _confirm, roles=OPERATORS, **_ONE),
+    operation(providers.REFUSE, OfDomain, _refuse, roles=OPERATORS, **_ONE),
+)

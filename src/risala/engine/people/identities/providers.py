@@ -1,0 +1,225 @@
+"""Organizations' own identity providers: registered by owners, confirmed by operators.
+
+What asks a provider is loaded with the first sign-in by one (:mod:`.sign_ins`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.errors import Invalid
+from risala.engine.model.people import AccessEnded
+from risala.engine.model.records.people.providers import (
+    SESSION_HOURS,
+    IdentityProvider,
+    OfferedProvider,
+    ProviderState,
+)
+from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.people.emails import domain_of, normalised
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target
+from risala.engine.webhooks.endpoints import rules_of
+
+REDIRECT: Final = "/sign-in/oidc/{}/callback"
+"""Where an organization's provider sends browsers back to: each has an address of its own, so that
+one provider's answer never passes for another's."""
+
+
+class Providers:
+    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
+        self._have = sources
+        self._sessions = sessions
+        self._rules = rules_of(sources.settings.webhooks)
+
+    # -- reading
+
+    def state(self, organization_id: str) -> ProviderState:
+        """The provider of an organization, if it has one.
+
+        Raises:
+            NotFound: no such organization.
+        """
+        self._have.accounts.organization(organization_id)
+        return ProviderState(
+            self.redirect_address(organization_id), self._have.providers.find(organization_id)
+        )
+
+    def redirect_address(self, organization_id: str) -> str:
+        return self._have.public_url + REDIRECT.format(organization_id)
+
+    def all_of_them(self) -> Sequence[IdentityProvider]:
+        """All, those that wait for an operator first."""
+        return self._have.providers.all_of_them()
+
+    def offered(self, email: str) -> OfferedProvider | None:
+        """The provider for an address of this domain, whether anybody has it or not; None: there
+        is none."""
+        address = normalised(email)
+        found = None if address is None else self._have.providers.of_domain(domain_of(address))
+        return None if found is None else self._offered(found)
+
+    def of_organization(self, organization_id: str) -> OfferedProvider | None:
+        """The provider of an organization, once an operator has confirmed a domain."""
+        found = self._have.providers.find(organization_id)
+        return None if found is None or not found.confirmed else self._offered(found)
+
+    def _offered(self, found: IdentityProvider) -> OfferedProvider:
+        name = self._have.accounts.organization(found.organization_id).name
+        return OfferedProvider(found.organization_id, found.label or name)
+
+    # -- changing
+
+    async def put(
+        self,
+        organization_id: str,
+        values: Mapping[str, Any],
+        secret: str | None,
+        actor_id: str | None,
+        by: AuditEntry,
+    ) -> IdentityProvider:
+        """Register a provider, or change the given settings of the present one.
+
+        Args:
+            secret: of its client; empty: it has none any more. None: it stays.
+            actor_id: the owner who asks; None: the operator.
+
+        Raises:
+            Invalid: a value is missing or wrong.
+            Forbidden: the actor is no longer an owner.
+        """
+        have, now_ms = self._have, self._have.now_ms()
+        have.accounts.organization(organization_id)
+        checked = self._checked(values)
+        column: dict[str, str | None] = {}
+        if secret is not None:
+            sealed = have.providers.sealed(organization_id, secret) if secret else None
+            column["client_secret"] = sealed
+
+        def change(former: IdentityProvider | None) -> IdentityProvider:
+            present = former or _first(organization_id, by.caller.who, now_ms, checked)
+            return replace(present, **checked, updated_at=now_ms)
+
+        with self._changing(organization_id):
+            return await have.providers.put(
+                by, organization_id, change, column, actor_id, by.caller.who
+            )
+
+    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        made = dict(values)
+        if "issuer" in made:
+            try:
+                parse_target(made["issuer"], self._rules)
+            except UrlRefused as refused:
+                raise Invalid("issuer", "invalid_url", f"`issuer`: {refused}") from None
+        if "domains" in made:
+            made["domains"] = tuple(dict.fromkeys(map(_domain, made["domains"])))
+            if not made["domains"]:
+                raise Invalid("domains", "missing", "`domains` must name at least one domain.")
+        return made
+
+    async def delete(
+        self, organization_id: str, actor_id: str | None, by: AuditEntry
+    ) -> IdentityProvider:
+        """Delete a provider.
+
+        Raises:
+            NotFound: the organization has none.
+            Forbidden: the actor is no longer an owner.
+        """
+        with self._changing(organization_id):
+            delete = self._have.providers.delete
+            return await delete(by, organization_id, actor_id, by.caller.who)
+
+    async def confirm(self, organization_id: str, domain: str, by: AuditEntry) -> IdentityProvider:
+        """An operator says that a domain is the organization's.
+
+        Raises:
+            NotFound: the organization did not ask for it.
+            Conflict: it is another organization's.
+        """
+        with self._changing(organization_id):
+            confirm = self._have.providers.confirm
+            given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
+            return await confirm(by, *given)
+
+    async def refuse(self, organization_id: str, domain: str, by: AuditEntry) -> IdentityProvider:
+        """An operator takes a domain away.
+
+        Raises:
+            NotFound: the organization did not ask for it.
+        """
+        with self._changing(organization_id):
+            refuse = self._have.providers.refuse
+            given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
+            return await refuse(by, *given)
+
+    def _changing(self, organization_id: str) -> _Changing:
+        return _Changing(self._have, self._sessions, organization_id)
+
+
+class _Changing:
+    """After the block: sessions are read again, and what members follow ends."""
+
+    def __init__(self, have: PeopleSources, sessions: WebSessions, organization_id: str) -> None:
+        self._have, self._sessions = have, sessions
+        self._organization_id = organization_id
+
+    def __enter__(self) -> None:
+        """Nothing begins."""
+
+    def __exit__(self, *_: object) -> None:
+        self._sessions.forget_bound(self._organization_id)
+        self._sessions.tell_ended(AccessEnded(organization_id=self._organization_id))
+        self._have.owed()
+
+
+def _domain(text: str) -> str:
+    """A domain in its one form.
+
+    Raises:
+        Invalid: it is none.
+    """
+    address = normalised(f"x@{text.strip().removeprefix('@')}")
+    if address is None:
+        raise Invalid(
+            "domains", "invalid_domain", "`domains` must be domains, such as example.com."
+        )
+    return domain_of(address)
+
+
+def _first(
+    organization_id: str, who: str, now_ms: int, given: Mapping[str, Any]
+) -> IdentityProvider:
+    """A new provider, before its given settings.
+
+    Raises:
+        Invalid: what it cannot do without is not given.
+    """
+    for name in ("issuer", "client_id", "domains"):
+        if not given.get(name):
+            raise Invalid(name, "missing", f"`{name}` is required.")
+    return IdentityProvider(
+        organization_id=organization_id,
+        issuer="",
+        client_id="",
+        has_secret=False,
+        label="",
+        domains=(),
+        confirmed=(),
+        role_claim="groups",
+        owners=(),
+        developers=(),
+        viewers=(),
+        default_role=None,
+        verified_claim="email_verified",
+        two_factors=("mfa", "otp", "hwk"),
+        required=False,
+        session_hours=SESSION_HOURS,
+        created_at=now_ms,
+        created_by=who,
+        updated_at=now_ms,
+    )

@@ -1,0 +1,135 @@
+"""The organization's own identity provider: registered, changed and removed by its owners."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Refusal
+from risala.engine.model.records.people import providers
+from risala.engine.model.records.people.providers import (
+    SECRET_MAX,
+    SESSION_HOURS,
+    SESSION_HOURS_MAX,
+    SETTINGS,
+    IdentityProvider,
+)
+from risala.http.web.access import PageAccess
+from risala.http.web.editing.declared import DeclaredForm
+from risala.http.web.editing.edit_conflict import as_seen, edit
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.routes import PageRoute, shows
+
+SAVED: Final = N_("The identity provider is saved.")
+REMOVED: Final = N_("The identity provider is removed. Members sign in by e-mail.")
+NOBODY: Final = "none"
+_PAGE: Final = "members/provider.html"
+_REMOVE: Final = "members/no_provider.html"
+_OWN_FIELDS: Final = ("default_role", "required", "session_hours")
+"""Fields that are drawn by hand: a choice, a box with a warning, a number."""
+_FORM: Final = DeclaredForm(
+    IdentityProvider, tuple(name for name in SETTINGS if name not in _OWN_FIELDS)
+)
+_ALL: Final = DeclaredForm(IdentityProvider, SETTINGS)
+_DEFAULTS: Final = {
+    "role_claim": "groups",
+    "verified_claim": "email_verified",
+    "two_factors": ["mfa", "otp", "hwk"],
+}
+"""What an empty field means."""
+
+
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+    """The values of the page; with those of a refused form."""
+    here = {"organization_id": visit.organization_id}
+    state, version = await visit.ask_to_edit(providers.SHOW, **here)
+    found, typed = state.provider, None if error is None else visit.form
+    fields = {each.name: each for each in _FORM.drawn(visit.words, found, typed)}
+    stored = {} if found is None else _ALL.stored(visit.words, found)
+    return {
+        "found": found,
+        "address": state.redirect_address,
+        "fields": fields,
+        "labels": _ALL.labels(visit.words) | {"client_secret": visit.words("Client secret")},
+        "secret_max": SECRET_MAX,
+        "hours_max": SESSION_HOURS_MAX,
+        "roles": _roles(visit),
+        **_shown(visit, found, is_typed=typed is not None),
+        **edit(error, typed, version or 0, stored),
+    }
+
+
+def _roles(visit: PageRequest) -> list[tuple[str, object]]:
+    words = visit.words
+    return [
+        (NOBODY, words("does not get in")),
+        ("viewer", words("viewer")),
+        ("developer", words("developer")),
+        ("owner", words("owner")),
+    ]
+
+
+def _shown(
+    visit: PageRequest, found: IdentityProvider | None, *, is_typed: bool
+) -> dict[str, object]:
+    """The fields that are drawn by hand: as they were typed, else as they are stored."""
+    form = visit.form
+    if is_typed:
+        return {
+            "default_role": form.text("default_role"),
+            "required": form.ticked("required"),
+            "session_hours": form.text("session_hours"),
+        }
+    if found is None:
+        return {"default_role": NOBODY, "required": False, "session_hours": str(SESSION_HOURS)}
+    return {
+        "default_role": NOBODY if found.default_role is None else found.default_role.value,
+        "required": found.required,
+        "session_hours": str(found.session_hours),
+    }
+
+
+async def save(visit: PageRequest) -> TrioResponse:
+    form, typed = visit.form, _FORM.given(visit.form)
+    hours = form.text("session_hours")
+    asked: dict[str, object] = {
+        **{name: typed[name] or instead for name, instead in _DEFAULTS.items()},
+        **{name: value for name, value in typed.items() if name not in _DEFAULTS},
+        "label": form.text("label"),
+        "default_role": form.text("default_role") or NOBODY,
+        "required": form.ticked("required"),
+        "session_hours": int(hours) if hours.isascii() and hours.isdigit() else 0,
+    }
+    if form.ticked("no_secret"):
+        asked["client_secret"] = ""
+    elif form.text("client_secret"):
+        asked["client_secret"] = form.text("client_secret")
+    try:
+        await visit.ask_here(providers.SET, **asked, **as_seen(form))
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit, error))
+    return visit.go(visit.at("members/sign-in"), SAVED)
+
+
+async def ask_remove(visit: PageRequest) -> TrioResponse:
+    state = await visit.ask_here(providers.SHOW)
+    if state.provider is None:
+        return visit.go(visit.at("members/sign-in"))
+    return await visit.page(_REMOVE, found=state.provider)
+
+
+async def remove(visit: PageRequest) -> TrioResponse:
+    await visit.ask_here(providers.DELETE)
+    return visit.go(visit.at("members"), REMOVED)
+
+
+_HERE: Final = "/app/<org>/members/sign-in"
+_OWNER: Final = PageAccess.OWNER
+ROUTES: Final = (
+    PageRoute(path=_HERE, view=shows(_PAGE, _values), access=_OWNER),
+    PageRoute(path=_HERE, view=save, access=_OWNER, method="POST"),
+    PageRoute(path=f"{_HERE}/remove", view=ask_remove, access=_OWNER),
+    PageRoute(path=f"{_HERE}/remove", view=remove, access=_OWNER, method="POST"),
+)

@@ -1,0 +1,62 @@
+"""The domains that an organization's identity provider asks for: an operator confirms each."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.records.people import providers
+from risala.engine.model.records.people.providers import IdentityProvider
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.routes import PageRoute
+
+CONFIRMED: Final = N_("The domain is confirmed: its people can sign in now.")
+TAKEN: Final = N_("The domain is taken away from the organization.")
+_HERE: Final = "/operator/organizations/<organization_id>/domains"
+
+
+async def provider_of(visit: PageRequest, organization_id: str) -> IdentityProvider | None:
+    """What the organization's page shows; None: nothing, or it is not for this operator."""
+    if not visit.can(providers.SHOW):
+        return None
+    return (await visit.ask(providers.SHOW, organization_id=organization_id)).provider
+
+
+def _organization(visit: PageRequest) -> str:
+    """The organization that the address names."""
+    return visit.arguments.get("organization_id", "")
+
+
+async def _confirm(visit: PageRequest) -> TrioResponse:
+    organization_id = _organization(visit)
+    asked = {"organization_id": organization_id, "domain": visit.form.text("domain")}
+    await visit.ask(providers.CONFIRM, **asked)
+    return visit.go(visit.at(f"organizations/{organization_id}"), CONFIRMED)
+
+
+async def _refuse(visit: PageRequest) -> TrioResponse:
+    organization_id = _organization(visit)
+    asked = {"organization_id": organization_id, "domain": visit.form.text("domain")}
+    await visit.ask(providers.REFUSE, **asked)
+    return visit.go(visit.at(f"organizations/{organization_id}"), TAKEN)
+
+
+ROUTES: Final = (
+    PageRoute(
+        path=f"{_HERE}/confirm",
+        view=_confirm,
+        access=PageAccess.OPERATOR,
+        needs=providers.CONFIRM,
+        method="POST",
+    ),
+    PageRoute(
+        path=f"{_HERE}/refuse",
+        view=_refuse,
+        access=PageAccess.OPERATOR,
+        needs=providers.REFUSE,
+        method="POST",
+    ),
+)
