@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -89,7 +90,30 @@ def in_directories(tmp_path) -> Places:
 
 
 @pytest.fixture
+def new_memory() -> Callable[[], Places]:
+    """Another model each time."""
+    return places_in_memory
+
+
+@pytest.fixture
+def new_postgresql(tables) -> Iterator[Callable[[], Places]]:
+    """Another installation each time; the one before is closed, as connections are few."""
+    with ExitStack() as stack:
+        made = contextmanager(reached_by)
+
+        def make() -> Places:
+            stack.close()
+            return stack.enter_context(made(tables.url(), f"test-{secrets.token_hex(8)}"))
+
+        yield make
+
+
+@pytest.fixture
 def in_memory() -> Places:
+    return places_in_memory()
+
+
+def places_in_memory() -> Places:
     tables = MemoryTables()
 
     def another(holder: str = "a", epoch: int = 1) -> Places:
