@@ -11,7 +11,7 @@ from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
 from risala.engine.journal.accounts.key_places import KEPT_MS, PLACES_MAX
 from risala.engine.model.errors import Invalid, KeyExpired
 from risala.engine.model.times import iso
-from risala.engine.rules.key_age import DAY_MS, GRACE_MS
+from risala.engine.rules.people.key_age import DAY_MS, GRACE_MS
 
 OWNER = "owner@example.com"
 HOME, ELSEWHERE = "203.0.113.7", "198.51.100.9"

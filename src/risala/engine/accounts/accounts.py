@@ -26,8 +26,8 @@ from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType, NewValue
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
-from risala.engine.rules import key_age
 from risala.engine.rules.days import day_of, is_zone
+from risala.engine.rules.people import key_age
 from risala.engine.rules.people.names import name_fault
 
 KEYS_CACHED_MAX: Final = 10_000

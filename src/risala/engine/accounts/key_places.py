@@ -10,7 +10,7 @@ import trio
 
 from risala.engine.accounts.last_uses import WRITE_EVERY_S
 from risala.engine.model.errors import Unavailable
-from risala.engine.rules.key_age import network_of
+from risala.engine.rules.people.key_age import network_of
 
 log = structlog.get_logger(__name__)
 

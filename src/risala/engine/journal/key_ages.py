@@ -12,7 +12,7 @@ from risala.engine.journal.upkeep.audit_log import write
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.times import iso
-from risala.engine.rules.key_age import DAY_MS, GRACE_MS, age_days
+from risala.engine.rules.people.key_age import DAY_MS, GRACE_MS, age_days
 
 AT_ONCE: Final = 200
 """Keys that one unit of work changes, each with its line in the audit trail."""

@@ -26,8 +26,8 @@ from risala.engine.operations.arguments import (
     maybe,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.key_age import AGE_DAYS_MAX
 from risala.engine.rules.people.four_eyes import Weight
+from risala.engine.rules.people.key_age import AGE_DAYS_MAX
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 
 

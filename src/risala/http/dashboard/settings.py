@@ -12,7 +12,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.codes import western
-from risala.engine.rules.key_age import GRACE_MS
+from risala.engine.rules.people.key_age import GRACE_MS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words

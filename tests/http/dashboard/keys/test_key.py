@@ -50,7 +50,7 @@ async def test_a_key_without_requests_says_what_appears_there(owner, gateway):
 
 
 async def test_the_places_of_a_key_are_shown_and_new_ones_marked(owner, gateway):
-    assert "It was not used yet." in (await owner.get(HERE)).text
+    assert "No place is known yet." in (await owner.get(HERE)).text
     gateway.key_places = [
         {"network": network, "firstAt": iso(AT_MS), "lastAt": iso(AT_MS), "isNew": is_new}
         for network, is_new in (("198.51.100.0/24", True), ("203.0.113.0/24", False))

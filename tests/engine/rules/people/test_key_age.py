@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.engine.model.errors import Invalid
-from risala.engine.rules.key_age import DAY_MS, age_days, bounded, network_of, renewed
+from risala.engine.rules.people.key_age import DAY_MS, age_days, bounded, network_of, renewed
 
 
 @pytest.mark.parametrize(
