@@ -147,7 +147,7 @@ GUARDS: Final = (
     Guard(
         "Members without a factor see nothing of an organization that demands one.",
         "engine/people/sessions.py",
-        "        if not session.has_factor and self._demands_factor(organization_id):\n",
+        "        if not session.showed_two and self._demands_factor(organization_id):\n",
         "        if False:\n",
         _FACTORS,
     ),

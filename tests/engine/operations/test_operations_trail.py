@@ -181,6 +181,7 @@ class World:
         await self._text()
         self.values = {
             **mine,
+            "domain": "example.org",
             "key_id": key["key"]["id"],
             "credential_id": made["credential"]["id"],
             "face": "kannel",
@@ -349,6 +350,8 @@ class World:
             for owned in people.ending.owned_alone(self.users["guest"]):
                 given = {"organization_id": owned, "email": "viewer@example.com"}
                 await self.do("member.add", role="owner", **given)
+        elif name in ("provider.confirm", "provider.refuse", "provider.delete"):
+            await self.do("provider.set", **PROVIDER, **mine)
         elif name in ("payment.claim", "payment.confirm", "payment.refuse"):
             begun = await self.do("payment.begin", method="bankily", amount="5", **mine)
             self.special |= {"payment_id": begun["id"], "reference": begun["id"]}
@@ -462,6 +465,7 @@ class World:
             "carriers.override": {"rate_per_s": 5.0},
             "key.set": {"allowed_origins": ["https://shop.example"]},
             "hook.set": {"name": "Renamed"},
+            "provider.set": {**PROVIDER, "client_secret": TOKEN},
             "mailing.create": {"numbers": TO},
             "mailing.set": {"name": "Renamed", "text": BODY},
             "list.create": {"name": "Teachers"},
@@ -525,6 +529,8 @@ class World:
         return {**wanted, **special}
 
 
+PROVIDER = {"issuer": "https://id.example.org", "client_id": "us", "domains": ["example.org"]}
+"""An identity provider of an organization."""
 OF_BANKS = ("payment.texts", "payment.dismiss_text", "payment.reconcile")
 """What a bank writes is no organization's."""
 LAST = (
@@ -648,7 +654,8 @@ async def test_what_is_refused_leaves_no_line(world, autojump_clock):
     before = len(world.lines())
     for name, operation in OPERATIONS.items():
         good, caller = world.arguments(name), world.caller(operation, OPERATOR)
-        for argument in [each for each in good if each.endswith("_id") or each == "carrier"]:
+        ours = (each for each in good if each != "client_id")  # is of an identity provider
+        for argument in [each for each in ours if each.endswith("_id") or each == "carrier"]:
             with pytest.raises(NotFound):
                 await world.do(name, caller, **{**good, argument: "nobody"})
         with pytest.raises(Invalid, match="no such"):

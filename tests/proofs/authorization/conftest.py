@@ -165,6 +165,8 @@ async def _organization(city: City, name: str) -> None:
     endpoint = await city.do("webhook.create", url="https://example.com/", **whose)
     things["endpoint_id"] = endpoint["endpoint"]["id"]
     hook = await city.do("hook.create", preset="logto", **whose)
+    provider = {"issuer": "https://id.example.org", "client_id": "us", "domains": ["example.org"]}
+    await city.do("provider.set", **provider, **whose)
     things["hook_id"], things["preset"] = hook["hook"]["id"], "logto"
     listed = await city.do("list.create", name="Parents", **whose)
     things["list_id"] = listed["list"]["id"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
+from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import (
     SECRET_MAX,
@@ -121,7 +122,8 @@ async def ask_remove(visit: PageRequest) -> TrioResponse:
 
 
 async def remove(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(providers.DELETE)
+    with suppress(NotFound):  # removed already, by a double click
+        await visit.ask_here(providers.DELETE)
     return visit.go(visit.at("members"), REMOVED)
 
 
