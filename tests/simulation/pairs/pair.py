@@ -207,6 +207,8 @@ class Pair(Standby):
     def keep(self) -> None:
         """The process dies: what it has put is there."""
         self._had_all = self.log is not None and self.log.has_all
+        if self.log is not None:
+            self.log.end_soon()  # else a ghost that begins would wait for it for ever
 
     def put_back(self) -> None:
         pass
