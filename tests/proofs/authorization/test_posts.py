@@ -74,6 +74,7 @@ FALLS_SHORT = {
     "/operator/approvals/<approval_id>/confirm": "what another operator asked for",
     "/operator/approvals/<approval_id>/refuse": "what another operator asked for",
     "/operator/organizations/<organization_id>/domains/confirm": "a domain that is asked for",
+    "/operator/organizations/<organization_id>/domains/refuse": "a domain that is asked for",
     "/operator/carriers/<carrier>/ask": "a line that takes commands",
     "/operator/carriers/changes": "a file of settings",
     "/operator/organizations/<organization_id>/countries": "a country abroad that is served",
