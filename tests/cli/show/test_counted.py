@@ -31,6 +31,7 @@ _VERBS = {
     "sends",
     "this",
     "wants",
+    "works",
 }
 """Words on an s that are no plural, as they stand after a name in sentences of today."""
 

@@ -142,7 +142,8 @@ def key_list(found: Keys) -> None:
         empty="There are no keys yet. Create one with `risala key create`.",
     )
     if found.age_days is not None:
-        output.said(f"A key works for at most {found.age_days} days; another value begins anew.")
+        most = output.counted(found.age_days, "day")
+        output.said(f"A key works for at most {most}. A new value starts the time again.")
 
 
 @key.command("places")

@@ -148,7 +148,7 @@ def _fields(found: Organization) -> dict[str, object]:
 
 def _key_age(found: Organization) -> str:
     days = found.key_age_days
-    return "as for everybody" if days is None else f"at most {days} days"
+    return "as for everybody" if days is None else f"at most {output.counted(days, 'day')}"
 
 
 def _cap(found: Organization) -> str:

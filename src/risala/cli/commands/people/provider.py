@@ -104,8 +104,7 @@ def provider_set(found: IdentityProvider) -> None:
 
     \b
     Example:
-      risala provider set --org Shop --issuer https://id.example.com/realms/staff \\
-        --client-id risala --secret-file - --domain example.com --default-role viewer
+      risala provider set --org Shop --issuer https://id.example.com --domain example.com
     """
     output.warned(f"The identity provider of {found.organization_id} is set.")
     for domain in sorted({*found.domains} - {*found.confirmed}):
@@ -143,7 +142,7 @@ def provider_show(found: ProviderState) -> None:
             "verified by": known.verified_claim,
             "two factors": ", ".join(known.two_factors) or None,
             "members enter": "by it alone" if known.required else "by it or a code by e-mail",
-            "session": f"{known.session_hours} hours",
+            "session": output.counted(known.session_hours, "hour"),
         }
     )
 
