@@ -257,6 +257,20 @@ async def test_at_the_machine_it_is_asked_too_and_root_may_confirm_alone(counter
     assert line.after["alone"] == "The other one is on leave."
 
 
+async def test_another_role_that_a_page_asked_for_is_confirmed_at_the_machine(
+    counter, autojump_clock
+):
+    till = "till@risala.example"
+    await counter.do("user.create", ROOT, email=till, operator_role="finance", language="en")
+    with pytest.raises(ApprovalNeeded) as found:
+        await counter.do("user.set", AMINA, email=till, operator_role="administrator")
+    shown = await counter.do("user.show", ROOT, email=till)
+    assert shown["user"]["operatorRole"] == "finance"
+    await counter.confirm(ROOT, found.value.approval_id)
+    shown = await counter.do("user.show", ROOT, email=till)
+    assert shown["user"]["operatorRole"] == "administrator"
+
+
 async def test_others_who_may_confirm_get_a_mail(counter, autojump_clock):
     for name, role in (("till", "finance"), ("help", "support"), ("boss", "administrator")):
         await counter.do(
