@@ -1,8 +1,8 @@
 """Sends the signed head of the audit trail out, once a day if there are new lines.
 
 Whoever has an old head can show that lines were changed, removed or put in since. It goes where an
-intruder of this machine has less to say: into the log, by mail to operators, and into the standby's
-directory. The lines since the last head are checked first: a trail that is broken gets no new one.
+intruder of this machine has less to say: into the log, by mail to operators, and to the standby.
+The lines since the last head are checked first: a trail that is broken gets no new one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from risala.engine.rules.trail import heads
 from risala.engine.rules.trail.heads import Head
 from risala.engine.services import Services
 from risala.engine.upkeep.alerts.telling import Telling
+from risala.engine.upkeep.standby.named_stores import give_heads
 
 T = TypeVar("T")
 
@@ -58,7 +59,6 @@ class TrailHeads:
         self._telling = telling
         self._inline = inline
         self._directory = services.settings.storage.data_dir
-        self._standby = services.settings.standby.directory
         self._looked_ms = -EVERY_MS
 
     async def run(self) -> None:
@@ -133,17 +133,12 @@ class TrailHeads:
             self._telling.ring()
 
     def _ship(self) -> None:
-        """Put what the standby's directory lacks there: today's head, and those of days on which it
-        could not be written."""
-        if self._standby is None:
-            return
+        """Give the standby what it lacks: today's head, and those of days on which it could not be
+        reached."""
         try:
-            last = heads_file.last(self._standby)
-            for head in heads_file.read(self._directory):
-                if last is None or head.end.seq > last.end.seq:
-                    heads_file.add(self._standby, head)
+            give_heads(self._services.settings.standby, heads_file.read(self._directory))
         except OSError as error:
-            log.warning("audit.unshipped", directory=str(self._standby), reason=str(error))
+            log.warning("audit.unshipped", reason=str(error))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._inline:

@@ -28,6 +28,8 @@ from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.rules.trail.chain import ChainEnd
+from risala.engine.rules.trail.heads import signed_head
 from risala.engine.upkeep import shipping
 from risala.engine.upkeep.doctor.findings import Grade
 from risala.engine.upkeep.standby import named_stores
@@ -424,3 +426,32 @@ assert not [name for name in sys.modules if "psycopg" in name or "standby.postgr
     command = (sys.executable, "-c", script)
     done = subprocess.run(command, env=environment(), cwd=tmp_path, check=False, timeout=HANG_S)
     assert done.returncode == 0
+
+
+class TestHeads:
+    def test_it_gets_those_that_it_lacks_and_keeps_what_it_has(
+        self, tables, installation, monkeypatch
+    ):
+        monkeypatch.setenv(URL_ENV, tables.url())
+        section = StandbySection.model_validate(
+            {
+                "copy": "postgresql",
+                "lease": "postgresql",
+                "postgresql": {"installation": installation, "url_env": URL_ENV},
+            }
+        )
+        one, two, three = (
+            signed_head(ChainEnd(seq, f"{seq:064x}"), "2026-11-28T02:00:00Z", bytes(32))
+            for seq in (3, 9, 12)
+        )
+        another = signed_head(ChainEnd(9, "f" * 64), "2026-11-28T02:00:00Z", bytes(32))
+
+        def there() -> list[str]:
+            with psycopg.connect(tables.url()) as conn:
+                query = "SELECT text FROM risala_standby.head WHERE installation = %s ORDER BY line"
+                return [text for (text,) in conn.execute(query, (installation,))]
+
+        named_stores.give_heads(section, [one, two])
+        assert there() == [one.text, two.text]
+        named_stores.give_heads(section, [one, another, three])
+        assert there() == [one.text, two.text, three.text]

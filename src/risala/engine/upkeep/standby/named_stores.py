@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,7 +13,9 @@ from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.rules.trail.heads import Head
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 from risala.engine.upkeep.standby.lease import LeaseDirectory, held
 from risala.engine.upkeep.standby.lease_store import LeaseStore
@@ -62,6 +66,22 @@ def pieces_at(section: StandbySection, data_dir: Path, directory: Path | None) -
     if not directory.is_dir():
         raise StorageUnusable(f"There is no directory {directory}.")
     return PieceDirectory(directory)
+
+
+def give_heads(section: StandbySection, heads: Sequence[Head]) -> None:
+    """Put the signed heads of the audit trail that the standby lacks where its pieces are.
+
+    Raises:
+        StorageUnusable: PostgreSQL is named, and its driver or its address is missing.
+        OSError: the store refuses.
+    """
+    if section.copy_kind == "postgresql":
+        with closing(session_of(section)) as session:
+            from risala.engine.upkeep.standby.postgresql.heads import add_missing
+
+            add_missing(session, heads)
+    elif section.directory is not None:
+        heads_file.add_missing(section.directory, heads)
 
 
 def make_ready(section: StandbySection) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,18 @@ def last(directory: Path) -> Head | None:
         return next(heads_of(lines[-1:]), None)
     except (OSError, NoHead):
         return None
+
+
+def add_missing(directory: Path, heads: Iterable[Head]) -> None:
+    """Append the heads that are newer than those in the directory.
+
+    Raises:
+        OSError: the directory cannot be written.
+    """
+    there = last(directory)
+    for head in heads:
+        if there is None or head.end.seq > there.end.seq:
+            add(directory, head)
 
 
 def add(directory: Path, head: Head) -> None:

@@ -77,7 +77,16 @@ _AWAITED: Final = """
 -- Whether every answer has waited for the pieces since: then a takeover misses none of them.
 ALTER TABLE risala_standby.shipped ADD COLUMN awaited boolean NOT NULL DEFAULT false;
 """
-_STEPS: Final = (_TABLES, _AWAITED)
+_HEADS: Final = """
+-- Signed heads of the audit trail, by the number of their line. They stay after a takeover.
+CREATE TABLE risala_standby.head (
+    installation text NOT NULL,
+    line bigint NOT NULL,
+    text text NOT NULL,
+    PRIMARY KEY (installation, line)
+);
+"""
+_STEPS: Final = (_TABLES, _AWAITED, _HEADS)
 """What brings the tables from each version to the next; those that have run never change."""
 VERSION: Final = len(_STEPS)
 """Of the tables."""
