@@ -108,7 +108,8 @@ def provider_set(found: IdentityProvider) -> None:
     """
     output.warned(f"The identity provider of {found.organization_id} is set.")
     for domain in sorted({*found.domains} - {*found.confirmed}):
-        output.warned(f"{domain} works once it is confirmed: risala provider confirm {domain}")
+        how = f"risala provider confirm --org {found.organization_id} {domain}"
+        output.warned(f"{domain} works once it is confirmed: {how}")
 
 
 @provider.command("show")
