@@ -12,6 +12,7 @@ from contextlib import closing
 
 import pytest
 import trio
+from tests.simulation.checks.standby import Standby
 
 from risala.engine.journal.carriers import gates
 from risala.engine.journal.upkeep.audit import audit_file
@@ -164,6 +165,7 @@ class GroupLine:
 @pytest.fixture
 def world(new_world, request):
     world = new_world(request.param)
+    world.standby = Standby(world)  # no answer waits for another machine
     world.line = GroupLine
     # Of the two the one fails what is uncertain, the other sends it again.
     world.carriers = [world.plan.stream("carriers").choice(world.carriers)]

@@ -25,6 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+PATH = os.pathsep.join((".", "tests/support"))
 FORGOTTEN = 30
 """Commits that are on the disk only together."""
 
@@ -52,7 +53,7 @@ class ForgetfulWorld(World):
 def test_a_history_is_the_same_in_another_process(tmp_path):
     here = play(SMALL, tmp_path / "here").story
     for hashing in ("0", "1"):
-        environment = {**os.environ, "PYTHONHASHSEED": hashing, "PYTHONPATH": "."}
+        environment = {**os.environ, "PYTHONHASHSEED": hashing, "PYTHONPATH": PATH}
         command = [sys.executable, "-c", TELL, str(SMALL)]
         told = subprocess.run(
             command,

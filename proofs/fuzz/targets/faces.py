@@ -88,8 +88,9 @@ class _Engine:
 
     def organization(self, principal: Principal, /) -> Organization:
         return Organization(
-            *("org_1", "Shop", "active", 100, "MRU", None, False, False, False, None, None, None),
-            *(None, None, "Africa/Nouakchott", NOW_MS),
+            *("org_1", "Shop", "active", 100, "MRU", None, False, False, False),
+            *(None,) * 6,
+            *("Africa/Nouakchott", NOW_MS),
         )
 
     async def send(

@@ -89,6 +89,9 @@ class FakePeople:
         self.sessions[token] = WebSession(device, who, places, stale=False)
         return token
 
+    def offered_provider(self, email: str) -> None:
+        """No organization here has a provider."""
+
     def new_token(self) -> str:
         return f"token-{next(self._tokens)}-" + "x" * 30
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from patience import HANG_S
+from patience import HANG_S, until
 
 RAM_DISK = Path("/dev/shm")
 PORT = 5432
@@ -146,6 +146,8 @@ class Pooler:
         settings.write_text(POOLED.format(**given))
         settings.chmod(0o644)
         server.run(program, "-d", str(settings))
+        # It says that it runs before it listens.
+        until((server.folder / f".s.PGSQL.{self.PORT}").exists, "PgBouncer listens")
         self._pid = server.folder / "pooler.pid"
 
     @property
