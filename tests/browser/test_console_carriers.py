@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from console_lanes import BROKEN, MODEM
-from looking import wrong_on_any_screen
+from looking import WIDEST, wrong_on_any_screen
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
 
@@ -29,7 +29,7 @@ def look(look_at_console: Callable[..., Page]) -> Callable[..., Page]:
     return look_at_console
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize("language", WIDEST)
 def test_no_page_is_closed_to_anybody(look, console, language):
     """axe finds nothing, nothing runs over, and no text stands over another or is cut."""
     page = look("/operator/overview", language)

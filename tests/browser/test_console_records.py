@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from console_records import HELD
-from looking import violations, wrong_on_any_screen
+from looking import WIDEST, violations, wrong_on_any_screen
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -38,7 +38,7 @@ def look(look_at_console: Callable[..., Page]) -> Callable[..., Page]:
     return look_at_console
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize("language", WIDEST)
 def test_no_page_is_closed_to_anybody(look, console, language):
     """axe finds nothing, nothing runs over, and no text stands over another or is cut."""
     page = look("/operator/overview", language)

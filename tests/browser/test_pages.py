@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from looking import violations, wrong_on_any_screen
+from looking import WIDEST, violations, wrong_on_any_screen
 from risala.sms.segment import count
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -59,7 +59,7 @@ PAGES = {
 }
 
 
-@pytest.mark.parametrize("language", ["fr", "ar", "en"])
+@pytest.mark.parametrize("language", WIDEST)
 def test_no_page_is_closed_to_anybody(look, pages, language):
     """axe finds nothing, nothing runs over, and no text stands over another or is cut."""
     found = []

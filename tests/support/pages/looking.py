@@ -22,6 +22,9 @@ _OF_SCREENS: Final = (
 )
 """The rules that another screen can break, by its colours or by what it shows and hides; all others
 ask about elements, and a page has the same ones on each screen."""
+WIDEST: Final = ("fr", "ar")
+"""The languages that each page is looked at in: French has the longest words, Arabic other letters,
+and runs the other way. English fits where both do."""
 _LANGUAGE_OF_ALL: Final = "ar"
 """Axe looks at this language's pages. Others have the same elements and colours, and other words:
 there a missing name would be missing here too. Where texts stand, which long words and other
