@@ -12,8 +12,7 @@ from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
 from risala.engine.rules.webhooks.signatures import is_secret
-from risala.engine.rules.webhooks.url import UrlRefused, parse_target
-from risala.engine.webhooks.endpoints import rules_of
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.wiring.connections import Connections
 from risala.http.outbound.late import LateOutbound, open_late_outbound
 from risala.plugins.manager import PluginManager

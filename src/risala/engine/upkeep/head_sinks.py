@@ -11,7 +11,6 @@ import structlog
 import trio
 
 from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable, Unavailable
 from risala.engine.upkeep.trail_heads import FIRST_S, LOOK_S
 from risala.plugins.sink import AuditHeadSink, SinkUnavailableError
@@ -64,7 +63,7 @@ class HeadSink:
 
     async def _give(self) -> None:
         taken = self._stored.head_taken(self._name)
-        read = partial(heads_file.read, self._directory)
+        read = partial(self._stored.sent_heads, self._directory)
         sent = read() if self._inline else await trio.to_thread.run_sync(read)
         for head in sent:
             if head.end.seq > taken:

@@ -15,15 +15,12 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.journal.store import trail_key
-from risala.engine.journal.upkeep.trail import heads_file
-from risala.engine.journal.upkeep.trail.heads import KEY
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageUnusable, Unavailable
 from risala.engine.model.times import iso
 from risala.engine.rules.trail import heads
-from risala.engine.rules.trail.heads import Head
+from risala.engine.rules.trail.heads import KEY, Head
 from risala.engine.services import Services
 from risala.engine.upkeep.alerts.telling import Telling
 from risala.engine.upkeep.standby.named_stores import give_heads
@@ -85,7 +82,7 @@ class TrailHeads:
         if not state.faults and now_ms - self._looked_ms < EVERY_MS - EARLY_MS:
             return
         self._looked_ms = now_ms
-        sent = await self._in_thread(partial(heads_file.read, self._directory))
+        sent = await self._in_thread(partial(self._stored.sent_heads, self._directory))
         before = self._stored.end().seq - LINES_LOOKED
         old = [each for each in sent if each.end.seq <= before]
         state.faults = await self._stored.check_since(old[-1] if old else None)
@@ -100,7 +97,7 @@ class TrailHeads:
             Unavailable: the database cannot be written.
             OSError: the data directory cannot be written.
         """
-        last = await self._in_thread(partial(heads_file.last, self._directory))
+        last = await self._in_thread(partial(self._stored.last_sent_head, self._directory))
         if not self._is_due(last):
             return
         faults = await self._stored.check_since(last)
@@ -108,7 +105,7 @@ class TrailHeads:
             self._services.trail.faults = faults
             log.error("audit.broken", faults=[*faults])
             return
-        seed = await self._in_thread(partial(trail_key.load, self._directory))
+        seed = await self._in_thread(partial(self._stored.signing_key, self._directory))
         key = await self._in_thread(partial(heads.public_key, seed))
         now_ms = self._clock.now_ms()
         if not self._stored.names_key(key):
@@ -124,7 +121,7 @@ class TrailHeads:
         return end != last.end and last.at < iso(self._clock.now_ms() - EVERY_MS + EARLY_MS)
 
     async def _send(self, head: Head, now_ms: int) -> None:
-        await self._in_thread(partial(heads_file.add, self._directory, head))
+        await self._in_thread(partial(self._stored.add_sent_head, self._directory, head))
         log.info("audit.head", head=head.text)
         audience = self._telling.audience
         if audience.by_mail:
@@ -136,7 +133,7 @@ class TrailHeads:
         """Give the standby what it lacks: today's head, and those of days on which it could not be
         reached."""
         try:
-            give_heads(self._services.settings.standby, heads_file.read(self._directory))
+            give_heads(self._services.settings.standby, self._stored.sent_heads(self._directory))
         except OSError as error:
             log.warning("audit.unshipped", reason=str(error))
 

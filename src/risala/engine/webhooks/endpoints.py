@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
@@ -27,7 +26,7 @@ from risala.engine.model.records.webhooks import (
 from risala.engine.rules.webhooks.shapes import shape_faults
 from risala.engine.rules.webhooks.signatures import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
-from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
 HEADERS_MAX: Final = 10
 HEADER_VALUE_MAX: Final = 1000
@@ -43,12 +42,6 @@ _OURS: Final = frozenset(
 )
 """Headers that an owner may not set, because they are ours or the connection's; nor may an owner
 set any that begins with ``webhook-``."""
-
-
-def rules_of(settings: WebhooksSection) -> AddressRules:
-    """The settings' rules on where webhooks may go."""
-    networks = tuple(ip_network(text, strict=False) for text in settings.allow_networks)
-    return AddressRules(settings.allow_insecure, settings.ports, networks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,7 @@ def _back_up(
 
     from risala.cli.reach import session
     from risala.engine.journal.store.presence import missing
-    from risala.engine.journal.upkeep import backup_note
-    from risala.engine.journal.upkeep.backup import back_up
+    from risala.engine.journal.upkeep import backup, backup_note
     from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
@@ -102,7 +101,7 @@ def _back_up(
             with progress.shown(quiet=options.json) as shown:
                 # Not abandoned when cancelled: the thread notices that in `shown`, and ends.
                 begun_at = SystemClock().now_ms()
-                work = partial(back_up, database, file, shown)
+                work = partial(backup.back_up, database, file, shown)
                 if to_keys:
                     work = partial(back_up_encrypted, database, file, to_keys, shown)
                 try:

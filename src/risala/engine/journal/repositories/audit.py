@@ -9,14 +9,19 @@ from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
 from risala.engine.journal.people import mails
 from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.store import trail_key
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.journal.upkeep.trail import check, heads
+from risala.engine.journal.upkeep.trail import check, heads, heads_file
 from risala.engine.model.audit import AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRepository:
-    """Lines of the trail. All reads are on the loop's thread, by an index, but for the check."""
+    """Lines of the trail. All reads are on the loop's thread, by an index, but for the check.
+
+    Heads that went out, and the key that signs them, are files beside the database: call these in a
+    thread.
+    """
 
     _store: Store
 
@@ -30,6 +35,10 @@ class AuditRepository:
     owe_head = command(mails.owe_head)
     head_taken = read(heads.line_of_sink)
     note_head_taken = command(heads.note_line_of_sink)
+    sent_heads = staticmethod(heads_file.read)
+    last_sent_head = staticmethod(heads_file.last)
+    add_sent_head = staticmethod(heads_file.add)
+    signing_key = staticmethod(trail_key.load)
 
     async def note(self, entry: AuditEntry) -> int:
         """Write a line alone, for what is done elsewhere or only shown; its number.

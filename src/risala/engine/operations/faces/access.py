@@ -16,10 +16,9 @@ from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.rules.webhooks.url import UrlRefused, parse_target
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.services import Services
 from risala.engine.verify.sessions import view_of
-from risala.engine.webhooks.endpoints import rules_of
 
 _NO_MESSAGE = "There is no message with this id."
 

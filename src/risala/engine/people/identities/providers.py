@@ -21,8 +21,7 @@ from risala.engine.model.records.people.providers import (
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.emails import domain_of, normalised
-from risala.engine.rules.webhooks.url import UrlRefused, parse_target
-from risala.engine.webhooks.endpoints import rules_of
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
 REDIRECT: Final = "/sign-in/oidc/{}/callback"
 """Where an organization's provider sends browsers back to: each has an address of its own, so that

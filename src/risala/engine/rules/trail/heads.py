@@ -19,6 +19,8 @@ _WORDS: Final = "risala audit head 1"
 """In front of what is signed: a signature of something else is never one of a head."""
 _WRITTEN: Final = re.compile(r'\{\\?"seq\\?":[^{}]*\}')
 """A head in a line. A log in JSON has a backslash before each quotation mark."""
+KEY: Final = "audit.key"
+"""The action of the line that names a public key, before the first head that is signed with it."""
 SEED_BYTES: Final = 32
 """Of a private key (RFC 8032 §5.1.5)."""
 

@@ -10,12 +10,15 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import idna
 
 from risala.dataclass import dataclass
+
+if TYPE_CHECKING:
+    from risala.config.model import WebhooksSection
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -102,6 +105,12 @@ class AddressRules:
     ports: Sequence[int] = (443,)
     networks: Sequence[Network] = field(default=())
     """Private networks that may be reached nevertheless."""
+
+
+def rules_of(settings: WebhooksSection) -> AddressRules:
+    """The settings' rules on where webhooks may go."""
+    networks = tuple(ipaddress.ip_network(text, strict=False) for text in settings.allow_networks)
+    return AddressRules(settings.allow_insecure, settings.ports, networks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,11 @@ from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.rules.trail.chain import ChainEnd, moment
-from risala.engine.rules.trail.heads import Head
+from risala.engine.rules.trail.heads import KEY, Head
 
 RESTORE: Final = "database.restore"
 """The action of a restore's line."""
 _TAKEN: Final = "head_taken"
-KEY: Final = "audit.key"
-"""Of the line that names a public key, before the first head that is signed with it."""
 _HASH: Final = "SELECT hash FROM audit_log WHERE seq = ?"
 _THERE: Final = "SELECT 1 FROM sqlite_schema WHERE name = ?"
 _SAID: Final = "SELECT seq, at, after FROM audit_log WHERE action = ? ORDER BY seq"

@@ -14,10 +14,15 @@ from typing import Any, Final
 
 import psycopg
 
-from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.directory import write_whole
 from risala.engine.journal.shipping.piece_store import Fenced, Spoilt
-from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
+from risala.engine.journal.shipping.pieces import (
+    Current,
+    EncodedPiece,
+    PagePiece,
+    Shipped,
+    decode,
+)
 from risala.engine.journal.upkeep import backup
 from risala.engine.upkeep.standby.lease import LeaseMemory
 from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
@@ -226,7 +231,7 @@ class PostgresqlPieces:
         if row is None:
             return None
         (data,) = row
-        return pieces.decode(data, f"Piece {number} in {self}", generation, number, last)
+        return decode(data, f"Piece {number} in {self}", generation, number, last)
 
     def wait(self, span_s: float) -> None:
         """A pooler may not hand on what is said: so nobody waits for longer than ``span_s``."""
