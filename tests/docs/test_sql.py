@@ -161,6 +161,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/compat_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
+    "engine/upkeep/standby/postgresql/heads.py": SERVER,
     "engine/upkeep/standby/postgresql/health.py": SERVER,
     "engine/upkeep/standby/postgresql/lease.py": SERVER,
     "engine/upkeep/standby/postgresql/pieces.py": SERVER,

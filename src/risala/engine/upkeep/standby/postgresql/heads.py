@@ -8,7 +8,7 @@ from typing import Final
 from risala.engine.rules.trail.heads import Head
 from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
 
-_LAST: Final = "SELECT max(line) FROM risala_standby.head WHERE installation = %s"
+_LAST: Final = "SELECT coalesce(max(line), 0) FROM risala_standby.head WHERE installation = %s"
 _ADD: Final = """
 INSERT INTO risala_standby.head (installation, line, text) VALUES (%s, %s, %s)
 ON CONFLICT (installation, line) DO NOTHING
@@ -25,8 +25,7 @@ def add_missing(session: PostgresqlSession, heads: Sequence[Head]) -> None:
     """
 
     def work(conn: Connection) -> None:
-        row = conn.execute(_LAST, (session.installation,)).fetchone()
-        last = 0 if row is None or row[0] is None else int(row[0])
+        [(last,)] = conn.execute(_LAST, (session.installation,)).fetchall()
         for head in heads:
             if head.end.seq > last:
                 conn.execute(_ADD, (session.installation, head.end.seq, head.text))
