@@ -503,7 +503,12 @@ class World:
     data: Path
     config: Path
     running: bool
+    service: Process | None = None
     _numbers = count(1)
+
+    def faults(self) -> list[str]:
+        """What the service has logged of its own faults: its answers do not tell them."""
+        return [line for line in self.service.lines if "error" in line] if self.service else []
 
     def run(self, *arguments: str, as_json: bool = True):
         command = [*arguments, "--config", str(self.config), "--data", str(self.data)]
@@ -663,8 +668,8 @@ def _place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def beside(tmp_path_factory) -> Iterator[World]:
     data, config = _place(tmp_path_factory)
-    with service(data, config):
-        yield World(data, config, running=True)
+    with service(data, config) as process:
+        yield World(data, config, running=True, service=process)
 
 
 @pytest.fixture(scope="module")
@@ -712,7 +717,7 @@ def hold_against(world: World, row: Row, tmp_path: Path) -> None:
     arguments = [*row.command.split(), *(each.format(**names) for each in row.arguments)]
     done = world.run(*arguments)
     expected = row.beside if world.running else row.alone
-    assert done.exit_code == expected, done.output
+    assert done.exit_code == expected, (done.output, world.faults())
     if expected:
         assert done.stderr.count("\n") == 1
         if not done.stdout:  # else it has told what it found, and says what that means
