@@ -283,7 +283,7 @@ GUARDS: Final = (
         "engine/upkeep/standby/postgresql/pieces.py",
         "AND epoch = %(epoch)s AND holder = %(holder)s\n",
         "AND epoch = %(epoch)s AND %(holder)s::text IS NOT NULL\n",
-        ("engine/upkeep/standby/test_postgresql.py",),
+        ("engine/upkeep/standby/test_fence.py",),
     ),
     Guard(
         "PostgreSQL lets nobody take the lease in the middle of a statement that writes.",
