@@ -378,8 +378,8 @@ class Accounts:
     async def rotate_key(
         self, key_id: str, overlap_s: int, *, by: AuditEntry | None = None
     ) -> CreatedKey:
-        """Give a key another value, which exists only in the answer. Where keys have a maximum age,
-        that begins anew.
+        """Give a key another value, which exists only in the answer. If keys have a maximum age,
+        the time starts again.
 
         Args:
             overlap_s: how long the present value stays valid beside it. One that is still valid

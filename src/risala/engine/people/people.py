@@ -66,7 +66,7 @@ class People:
         return self._sign_ins().of_organization(organization_id)
 
     def offered_provider(self, email: str) -> OfferedProvider | None:
-        """The identity provider for addresses of this domain; None: there is none."""
+        """The identity provider for addresses of this domain; None: no organization has one."""
         return self.providers.offered(email)
 
     def provider_of(self, organization_id: str) -> OfferedProvider | None:

@@ -133,7 +133,7 @@ class SignInAccess(Protocol):
         """The same to one organization, by a provider of its own."""
 
     def offered_provider(self, email: str, /) -> OfferedProvider | None:
-        """The provider for addresses of this domain; None: there is none."""
+        """The provider for addresses of this domain; None: no organization has one."""
 
     def provider_of(self, organization_id: str, /) -> OfferedProvider | None:
         """The provider of an organization, once it works; None: it has none."""

@@ -21,6 +21,15 @@ R = TypeVar("R")
 Json = dict[str, Any]
 
 
+def without_missing(given: Json) -> Json:
+    """The arguments that were given, for an operation that knows missing ones from empty ones."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value not in (None, ())
+    }
+
+
 async def _arguments(session: GatewaySession, given: Json) -> Json:
     """The operation's arguments. A repeatable option that is not given counts as missing."""
     arguments: Json = {

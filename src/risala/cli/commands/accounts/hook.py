@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.accounts.asking import asks, mode_option, says
+from risala.cli.commands.accounts.asking import asks, mode_option, says, without_missing
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.show import output, when
 from risala.engine.model.records import hooks
@@ -32,11 +32,7 @@ def hook() -> None:
 
 async def _made(session: GatewaySession, given: Json) -> Json:
     """The given arguments of an operation; what is in files is read."""
-    arguments: Json = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
-        if value not in (None, ())
-    }
+    arguments = without_missing(given)
     if "org" in given:
         arguments.setdefault("org", None)
         arguments["organization_id"] = await organization_id(session, arguments.pop("org"))

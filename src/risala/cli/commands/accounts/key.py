@@ -164,7 +164,7 @@ def key_places(found: KeyPlaces) -> None:
             (each.network, each.is_new, output.at(each.first_at), output.at(each.last_at))
             for each in found.places
         ),
-        empty="No place is known: it was not used yet, or is publishable.",
+        empty="No place is known yet. A use shows after half a minute; publishable keys show none.",
     )
 
 

@@ -6,7 +6,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.accounts.asking import asks
+from risala.cli.commands.accounts.asking import asks, without_missing
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.show import output
 from risala.engine.model.records.people import providers
@@ -35,11 +35,7 @@ def provider() -> None:
 
 async def _given(session: GatewaySession, given: Json) -> Json:
     """The given arguments of `provider.set`; the secret is read from its file."""
-    arguments: Json = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
-        if value not in (None, ())
-    }
+    arguments = without_missing(given)
     arguments["organization_id"] = await organization_id(session, arguments.pop("org", None))
     required: str | None = arguments.pop("required", None)
     if required is not None:

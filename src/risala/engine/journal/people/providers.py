@@ -75,7 +75,7 @@ def provider(conn: sqlite3.Connection, organization_id: str) -> IdentityProvider
 
 
 def of_domain(conn: sqlite3.Connection, domain: str) -> IdentityProvider | None:
-    """The provider that answers for a domain, which an operator confirmed; None: there is none."""
+    """The provider of a domain that an operator confirmed; None: no organization has one."""
     known = "domain = ? AND confirmed_at IS NOT NULL"
     found = _DOMAIN_ROWS.find(table(conn, _DOMAINS), known, (domain,))
     return find(conn, found[0].organization_id) if found else None
