@@ -99,6 +99,20 @@ async def test_a_carrier_that_is_not_there_got_nothing() -> None:
         await context.wait_health(HealthState.DOWN)
 
 
+async def test_a_request_that_was_not_taken_does_not_leave_later() -> None:
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
+    async with listener, carrier_and_driver(url=url) as (_, driver), trio.open_nursery() as nursery:
+        nursery.start_soon(driver.run, RecordingContext())
+        with trio.fail_after(HANG_S):
+            carrier = await listener.accept()
+            assert await carrier.receive_some(1000)
+        nursery.cancel_scope.cancel()
+    with pytest.raises(trio.BrokenResourceError):  # reset, and not closed in order
+        _ = [octets async for octets in carrier]
+    await carrier.aclose()
+
+
 async def test_a_wrong_key_is_for_the_operator() -> None:
     context = RecordingContext()
     async with carrier_and_driver(api_key="wrong") as (_, driver), trio.open_nursery() as nursery:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 import pytest
@@ -65,8 +65,9 @@ async def _bind(stream: trio.SocketStream) -> None:
 async def test_a_deaf_carrier_is_left_and_its_submits_are_uncertain():
     async def deaf(stream: trio.SocketStream) -> None:
         await _bind(stream)
-        async for _ in stream:
-            pass
+        with suppress(trio.BrokenResourceError):  # the reset of a link with open requests
+            async for _ in stream:
+                pass
 
     quick = {"enquire_link_s": 0.5, "response_timeout_s": 0.3}
     async with by_hand(deaf, **quick) as (driver, context):
@@ -130,8 +131,9 @@ async def test_a_stop_says_unbind_and_ends_in_time_although_nobody_answers():
 
     async def mute(stream: trio.SocketStream) -> None:
         await _bind(stream)
-        async for octets in stream:
-            heard.extend(octets)
+        with suppress(trio.BrokenResourceError):  # the reset of a link with open requests
+            async for octets in stream:
+                heard.extend(octets)
 
     context = RecordingContext()
     with trio.fail_after(HANG_S):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -28,6 +30,9 @@ from risala_acme.settings import AcmeSettings
 ANSWER_MAX_BYTES: Final = 65_536
 """What we read of an answer: a real one has some hundred bytes."""
 CONNECT_S: Final = 5.0
+DROP_UNSENT: Final = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("@ii", 1, 0))
+"""``SO_LINGER`` of 0 s: what the carrier's machine has not taken does not leave after the
+connection or the process has ended. By then another machine may send."""
 RETRY_MAX_S: Final = 300.0
 """The longest wait that we believe the carrier."""
 STATES: Final[Mapping[str, ReceiptState]] = {
@@ -58,7 +63,11 @@ class AcmeApi:
             base_url=settings.url,
             headers={"authorization": f"Bearer {settings.api_key.get_secret_value()}"},
             timeout=httpx2.Timeout(settings.answer_s, connect=CONNECT_S),
-            limits=httpx2.Limits(max_connections=settings.window_max + 2),
+            transport=httpx2.AsyncHTTPTransport(
+                limits=httpx2.Limits(max_connections=settings.window_max + 2),
+                trust_env=False,
+                socket_options=[DROP_UNSENT],
+            ),
             follow_redirects=False,
             trust_env=False,
         )

@@ -26,6 +26,7 @@ from risala.drivers.smpp.protocol.session import (
     SmppSession,
     Violated,
 )
+from risala.drivers.smpp.unsent import drop_unsent_at_close
 from risala.drivers.smpp.wiretap import pdu_text
 
 _READ_OCTETS: Final = 64 * 1024
@@ -138,6 +139,8 @@ class Link:
         self._last_words: str | None = None
         self._farewell: Pdu | None = None
         """The peer's ``unbind``, which is answered once our own requests are."""
+        self._unanswered = 0
+        """Requests that were sent and that the peer has not answered, not even late."""
         self._leaving = trio.Event()
         self._all_answered = trio.Event()
         """Set when no request of ours waits for its answer."""
@@ -210,6 +213,7 @@ class Link:
             raise NotSentError(str(fault)) from fault
         self._wire(True, pdu_text, request, slot.sequence)
         self._slots[slot.sequence] = slot
+        self._unanswered += 1
         self._unwritten_slots.append(slot)
         self.write_soon(octets)
         return slot
@@ -233,7 +237,12 @@ class Link:
     # -- life --------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Read, write and keep alive until the end; the stream is closed then."""
+        """Read, write and keep alive until the end; the stream is closed then.
+
+        Requests without an answer do not leave this machine later: see
+        :mod:`risala.drivers.smpp.unsent`.
+        """
+        drop_unsent_at_close(self._stream, is_on=True)
         try:
             with self._scope:
                 async with trio.open_nursery() as nursery:
@@ -244,6 +253,7 @@ class Link:
                     nursery.start_soon(self._take_leave)
         finally:
             self.end("a fault of our own")
+            drop_unsent_at_close(self._stream, is_on=self._unanswered > 0)
             await trio.aclose_forcefully(self._stream)
 
     async def wait_ended(self) -> None:
@@ -398,6 +408,7 @@ class Link:
 
     def _settle(self, answered: Answered) -> None:
         self._answered_at = self._read_at
+        self._unanswered -= 1
         slot: _Slot = answered.token
         self._wire(False, pdu_text, answered.response, slot.sequence)
         if self._slots.pop(slot.sequence, None) is not None:
@@ -419,6 +430,7 @@ class Link:
         match event:
             case AnsweredLate(token, response):
                 self._answered_at = self._read_at
+                self._unanswered -= 1
                 slot: _Slot = token
                 self._wire(False, pdu_text, response, response.sequence_number)
                 self._handler.on_late(self, slot.token, response)
