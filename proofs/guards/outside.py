@@ -243,6 +243,20 @@ GUARDS: Final = (
         _LEASE,
     ),
     Guard(
+        "What a link has written does not leave after it.",
+        "drivers/smpp/link.py",
+        "            drop_unsent_at_close(self._stream, is_on=self._unanswered > 0)\n",
+        "            drop_unsent_at_close(self._stream, is_on=False)\n",
+        ("drivers/smpp/test_unsent.py",),
+    ),
+    Guard(
+        "What a process has written to a carrier does not leave after it.",
+        "drivers/smpp/link.py",
+        "        drop_unsent_at_close(self._stream, is_on=True)\n",
+        "",
+        ("drivers/smpp/test_unsent.py",),
+    ),
+    Guard(
         "A process that is stopped does not outlive its lease.",
         "engine/upkeep/standby/kill_timer.py",
         "_check(self._library.timer_settime(self._timer, _TIMER_ABSTIME, spec, None))",

@@ -26,8 +26,8 @@ from risala.drivers.smpp.protocol.session import (
     SmppSession,
     Violated,
 )
-from risala.drivers.smpp.unsent import drop_unsent_at_close
 from risala.drivers.smpp.wiretap import pdu_text
+from risala.plugins.unsent import drop_unsent_at_close
 
 _READ_OCTETS: Final = 64 * 1024
 _UNWRITTEN_MAX: Final = 256 * 1024
@@ -240,7 +240,7 @@ class Link:
         """Read, write and keep alive until the end; the stream is closed then.
 
         Requests without an answer do not leave this machine later: see
-        :mod:`risala.drivers.smpp.unsent`.
+        :mod:`risala.plugins.unsent`.
         """
         drop_unsent_at_close(self._stream, is_on=True)
         try:

@@ -24,6 +24,8 @@ import serial
 import serial.tools.list_ports
 import trio
 
+from risala.plugins.unsent import drop_unsent_at_close
+
 _READ_OCTETS: Final = 4096
 """Octets to read at once: the kernel's line discipline buffers no more."""
 _CLOSE_S: Final = 5.0
@@ -115,9 +117,11 @@ async def open_port(port: str, baud: int) -> trio.abc.Stream:
     if is_tcp(port):
         where = urlsplit(port)
         try:
-            return await trio.open_tcp_stream(where.hostname or "", where.port or 0)
+            stream = await trio.open_tcp_stream(where.hostname or "", where.port or 0)
         except OSError as error:
             raise PortError(PortFault.MISSING, f"No connection to {port}.") from error
+        drop_unsent_at_close(stream, is_on=True)
+        return stream
     opening = _Opening(port, baud)
     try:
         await trio.to_thread.run_sync(opening.run, abandon_on_cancel=True, limiter=_threads)

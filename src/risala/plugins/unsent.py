@@ -1,4 +1,4 @@
-"""Octets that were written, and that the carrier's machine has not taken yet.
+"""Octets that were written, and that the other machine has not taken yet.
 
 They wait in the kernel, which goes on sending them after the process has ended: even after minutes,
 once a cut network is whole again. By then another machine may send the same messages.
