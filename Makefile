@@ -47,10 +47,10 @@ peers: ## install, as root, the Debian packages that the tests talk to
 WORLDS ?= 500
 LENGTH = $(if $(HOURS),--hours $(HOURS),--worlds $(WORLDS))
 worlds: $(VENV)/.stamp-dev ## play many whole histories in which anything goes wrong; WORLDS=… or HOURS=…
-	PYTHONPATH=. nice $(BIN)/python -m proofs.worlds --write --command "make worlds $(if $(HOURS),HOURS=$(HOURS),WORLDS=$(WORLDS))" $(LENGTH) $(ARGS)
+	PYTHONPATH=.:tests/support nice $(BIN)/python -m proofs.worlds --write --command "make worlds $(if $(HOURS),HOURS=$(HOURS),WORLDS=$(WORLDS))" $(LENGTH) $(ARGS)
 
 world: $(VENV)/.stamp-dev ## play one history and print it: PLAN="SEED …", as a failed one printed it
-	PYTHONPATH=. $(BIN)/python -m proofs.worlds --plan "$(PLAN)"
+	PYTHONPATH=.:tests/support $(BIN)/python -m proofs.worlds --plan "$(PLAN)"
 
 soak: worlds kills timing steady ## run all that takes long: histories, kills, timing, a steady hour
 

@@ -56,4 +56,5 @@ def _cells(title: str, result: dict[str, Any]) -> list[object]:
     return [title, *(result[name] for name in names)]
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
