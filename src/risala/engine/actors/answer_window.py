@@ -7,13 +7,17 @@ a task of its own as soon as the log answers. Only the caller is told that the o
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import trio
 
 from risala.engine.model.errors import Draining, LogSilent
 
 T = TypeVar("T")
+
+SPAN_MIN_S: Final = 0.001
+"""The shortest wait for the log. A deadline nearer than the clock can tell is over at once, and the
+wait for it would begin again and again."""
 
 
 class AnswerLog(Protocol):
@@ -105,6 +109,7 @@ class AnswerWindow:
                 left_s = log.late_in_s
                 if left_s <= 0:
                     raise doubt()
+                left_s = max(left_s, SPAN_MIN_S)
         except trio.Cancelled:
             await own_task.end()
             raise
