@@ -201,11 +201,11 @@ class TestTheLease:
         assert watch.left_s == 0
 
     def test_it_is_renewed_while_the_copy_is_made_ready(self, places):
-        lease = places.lease.take("a", 3, 0, 0, 1)
+        lease, other = places.lease.take("a", 3, 0, 0, 1), places.another().lease
         with InterimLease(places.lease, lease, SystemClock()) as taken:
-            until(lambda: places.another().lease.highest().count > 0, "it is renewed")
+            until(lambda: other.highest().count > 0, "it is renewed")
             taken.check()
-            places.another().lease.take("b", 3, 0, 0, 2)
+            other.take("b", 3, 0, 0, 2)
             until(lambda: not taken._thread.is_alive(), "it has noticed")
             with pytest.raises(LeaseTaken):
                 taken.check()
