@@ -153,4 +153,4 @@ def assert_nothing_inline(page: Page) -> None:
             value = attributes.get(name) or ""
             assert not value.lower().startswith(("javascript:", "data:", "//"))
     title = re.search(r"<title>(.*?)</title>", page.text, re.DOTALL)
-    assert title is None or "<" not in title[1], "browsers show markup in a title as it stands"
+    assert title is None or "<" not in title[1], "a browser shows markup in a title as text"
