@@ -19,8 +19,10 @@ connection and drops what was not sent."""
 
 
 def drop_unsent_at_close(stream: trio.abc.Stream, *, is_on: bool) -> None:
-    """Have the kernel drop such octets when the connection is closed, or when the process ends in
-    any way; or have it send them, as it does unless told. Streams other than TCP stay as they are.
+    """Choose what happens to such octets when the connection is closed, or the process ends in any
+    way: the kernel drops them (``is_on``), or sends them, as usual.
+
+    Streams other than TCP stay as they are.
     """
     while isinstance(stream, trio.SSLStream):
         stream = stream.transport_stream
