@@ -79,6 +79,7 @@ def _other_machine(world: World) -> World:
         shutil.copy2(key, folder)
     other.set_clock(world.now_ms() - other.now_ms())
     other.clock_was_set = world.clock_was_set
+    other.set_back_s = world.set_back_s  # what it takes over may end so much later
     for carrier, known in zip(other.carriers, world.carriers, strict=True):
         carrier.taken_before = len(known.taken)
     other.standby = Standby(other)  # nothing follows it
