@@ -14,8 +14,8 @@ import trio
 from risala.app.stop import Stop
 from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
-from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.upkeep.standby.named_stores import lease_of
@@ -121,6 +121,6 @@ class _Entries:
 
     def last(self) -> int:
         """The number of the last entry; the previous result if the database cannot be read now."""
-        with suppress(DatabaseUnreadable):
+        with suppress(StorageUnusable):
             self._last = last_entry(self._database)
         return self._last

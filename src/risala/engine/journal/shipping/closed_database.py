@@ -9,27 +9,34 @@ from pathlib import Path
 from risala.engine.journal.store.opening import open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.errors import StorageUnusable
 
 
 def last_entry(database: Path) -> int:
     """The number of the ledger's last entry; 0 if there is no such row.
 
     Raises:
-        DatabaseUnreadable: SQLite refused.
+        StorageUnusable: SQLite refused.
     """
     try:
         with closing(open_reader(database)) as conn:
             (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
             return int(key)
     except sqlite3.Error as error:
-        raise DatabaseUnreadable(sqlite_sentence(database, error)) from error
+        raise StorageUnusable(sqlite_sentence(database, error)) from error
 
 
 def write_line(database: Path, entry: AuditEntry) -> None:
-    """Write a line into the audit trail; the caller holds the lock of the data directory."""
-    with closing(open_writer(database, migrate)) as conn:
-        conn.execute("begin immediate")
-        audit_log.write(conn, entry)
-        conn.execute("commit")
+    """Write a line into the audit trail; the caller holds the lock of the data directory.
+
+    Raises:
+        StorageUnusable: SQLite refused; the line is not there.
+    """
+    try:
+        with closing(open_writer(database, migrate)) as conn:
+            conn.execute("begin immediate")
+            audit_log.write(conn, entry)
+            conn.execute("commit")
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(database, error)) from error

@@ -176,12 +176,16 @@ class StandbyCopy:
 
         Raises:
             OSError: the disk refuses.
+            StorageUnusable: SQLite refuses.
         """
         backup.remove(target)
         shutil.copyfile(self.file, target)
         target.chmod(0o600)
-        with closing(connect(target, "rw")) as conn:
-            conn.execute("pragma journal_mode = delete")  # its header says WAL, and there is none
+        try:
+            with closing(connect(target, "rw")) as conn:
+                conn.execute("pragma journal_mode = delete")  # its header says WAL; there is none
+        except sqlite3.Error as error:
+            raise StorageUnusable(sqlite_sentence(target, error)) from error
         checksum.write(target, checksum.of_file(target, _unheard))
 
     def _fetch(self, current: Current, progress: backup.Progress) -> CopyPosition:
