@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
+from benchmarks import processes
 from benchmarks.measure import Goal, Line, Round, Scenario
 from benchmarks.postgresql import synchronous_pair
 from benchmarks.stand import ONE, Data, Stand, new_data
@@ -11,6 +12,8 @@ from benchmarks.trees import Tree
 
 MODES = ("async", "before_answer")
 CONNECTIONS = (1, 64, 256)
+DISTANCES_MS = (1, 5)
+"""What a round trip to PostgreSQL takes longer, as between two machines; with ``before_answer``."""
 _ADDRESS = "RISALA_BENCH_STANDBY"
 _SETTINGS = """
 [standby]
@@ -23,12 +26,24 @@ installation = "{installation}"
 """
 
 
-def _service(stand: Stand, tree: Tree, mode: str) -> Data:
+def _far(stand: Stand, url: str, distance_ms: int) -> str:
+    """The same server's address, so much farther away."""
+    head, _, tail = url.rpartition(":")
+    to, _, database = tail.partition("/")
+    port = processes.free_port()
+    way = ("-m", "benchmarks.distance", str(port), to, str(distance_ms))
+    stand.stack.enter_context(processes.process(*way, port=port))
+    return f"{head}:{port}/{database}"
+
+
+def _service(stand: Stand, tree: Tree, mode: str, distance_ms: int) -> Data:
     """A service with a standby's copy in PostgreSQL."""
 
     def make() -> Data:
         url = stand.once("postgresql", lambda: synchronous_pair(stand.stack))
         assert isinstance(url, str)
+        if distance_ms:
+            url = _far(stand, url, distance_ms)
         data = new_data(stand.stack, tree)
         installation = f"{mode}-{data.port}".replace("_", "-")
         data.configure(
@@ -40,16 +55,20 @@ def _service(stand: Stand, tree: Tree, mode: str) -> Data:
         data.serve(stand.stack, **{_ADDRESS: url})
         return data
 
-    data = stand.once(("standby", tree, mode), make)
+    data = stand.once(("standby", tree, mode, distance_ms), make)
     assert isinstance(data, Data)
     return data
 
 
-def _accept(connections: int, mode: str | None) -> Scenario:
-    name = f"accept {connections}, {mode or 'alone'}"
+def _accept(connections: int, mode: str | None, distance_ms: int = 0) -> Scenario:
+    between = f", {distance_ms} ms between" if distance_ms else ""
+    name = f"accept {connections}, {mode or 'alone'}{between}"
 
     def start(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
-        data = stand.service(tree, more=_ALONE) if mode is None else _service(stand, tree, mode)
+        if mode is None:
+            data = stand.service(tree, more=_ALONE)
+        else:
+            data = _service(stand, tree, mode, distance_ms)
 
         def measure() -> dict[str, float]:
             found = data.post("/api/sms", [ONE], connections=connections, seconds=stand.seconds)
@@ -63,7 +82,7 @@ def _accept(connections: int, mode: str | None) -> Scenario:
 
     goals: tuple[Goal, ...] = ()
     late: tuple[Goal, ...] = ()
-    if mode == "before_answer" and connections == max(CONNECTIONS):
+    if mode == "before_answer" and connections == max(CONNECTIONS) and not distance_ms:
         goals, late = (Goal(0.5, f"accept {connections}, alone"),), (Goal(50, most=True),)
     against = None if mode is None else f"accept {connections}, alone"
     lines = (
@@ -77,6 +96,11 @@ def _accept(connections: int, mode: str | None) -> Scenario:
 _ALONE = "\n# alone\n"
 """A service of its own, so that all three have the same before them."""
 
-SCENARIOS = tuple(
-    _accept(connections, mode) for connections in CONNECTIONS for mode in (None, *MODES)
+SCENARIOS = (
+    *(_accept(connections, mode) for connections in CONNECTIONS for mode in (None, *MODES)),
+    *(
+        _accept(connections, "before_answer", distance_ms)
+        for connections in CONNECTIONS
+        for distance_ms in DISTANCES_MS
+    ),
 )
