@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 import trio
 from sqlite_utils.utils import sqlite3
+from tests.engine.upkeep.standby.conftest import reached_by
 from tests.engine.upkeep.standby.test_stores import PART, is_same, opened, put, ship, unheard
 
 from cases import first
@@ -62,6 +63,23 @@ def database(tmp_path):
         conn.execute("pragma journal_mode = wal")
         conn.execute("create table item (id integer primary key, text text)")
     return path
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_any_encoding_serves(tables, installation, database, tmp_path, encoding):
+    """A cluster that is made where no locale is set has SQL_ASCII."""
+    name = f"in_{encoding}".lower()
+    tables.sql(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}'")
+    with closing(PostgresqlSession(tables.url(name), installation, checks=False)) as session:
+        session.run(tables_module.prepare)
+    for places in reached_by(tables.url(name), installation):
+        lease = places.lease.take("a", TERM_S, 0, 1, 1)
+        assert places.lease.highest().holder == lease.holder
+        ship(places.pieces, database)
+        copy = StandbyCopy(tmp_path / "other", places.another("b").pieces)
+        assert copy.follow(unheard) is not None
+        assert copy.file.read_bytes()[:16] == b"SQLite format 3\0"
+    tables.sql(f"DROP DATABASE {name}")
 
 
 class TestTheFence:

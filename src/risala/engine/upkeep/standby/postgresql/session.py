@@ -101,7 +101,11 @@ class PostgresqlSession:
         if self._connection is None:
             # A pooler gives each transaction another connection: statements that are prepared in
             # one of them are not there in the next.
-            found = psycopg.connect(self._conninfo, autocommit=True, prepare_threshold=None)
+            # A database that was made without a locale has SQL_ASCII: psycopg gives its texts as
+            # bytes, unless it is told what they are.
+            found = psycopg.connect(
+                self._conninfo, autocommit=True, prepare_threshold=None, client_encoding="UTF8"
+            )
             try:
                 if self._checks:
                     fault = check(found)
