@@ -10,6 +10,7 @@ import yaml
 from deploy.container import build
 
 from risala.config.load import load_settings
+from risala.engine.journal.store import sealing_key, server_key
 
 ROOT = Path(__file__).parents[2]
 PLACE = ROOT / "deploy/container"
@@ -101,6 +102,26 @@ def test_the_compose_file_holds_what_the_units_hold():
     assert set(volumes) == set(told["volumes"])
     assert volumes["data"] == values("VOLUME")[0]
     assert service["ports"] == ["127.0.0.1:8080:8080"]  # whoever wants more says so
+
+
+def test_the_pair_is_two_that_take_over_from_each_other():
+    services = yaml.safe_load((PLACE / "pair.yaml").read_text())["services"]
+    assert services["one"]["volumes"] != services["two"]["volumes"]
+    for each in (services["one"], services["two"]):
+        assert each["image"] == build.NAME
+        # The image's entry point is `risala`: what is more than one command replaces it.
+        shell, option, script = each["entrypoint"]
+        assert (shell, option) == ("sh", "-c")
+        assert script == "risala standby rejoin; exec risala standby watch --take-over"
+        assert "command" not in each
+        assert (each["read_only"], each["cap_drop"]) == (True, ["ALL"])
+        environ = {name: str(value) for name, value in each["environment"].items()}
+        assert {server_key.KEY_VARIABLE, sealing_key.KEY_VARIABLE} <= environ.keys()
+        prefixed = {name: each for name, each in environ.items() if "__" in name}
+        standby = load_settings(None, environ=prefixed).standby
+        assert (standby.copy_kind, standby.lease_kind) == ("postgresql", "postgresql")
+        assert standby.replicate == "before_answer"
+        assert standby.postgresql.url_env in environ
 
 
 def test_the_image_keeps_its_health_check_and_does_not_tell_when_it_was_built():

@@ -96,8 +96,10 @@ def test_an_odd_phrase_is_noticed(tmp_path):
 
 def risala_commands(line: str) -> Iterator[list[str]]:
     """The words of each ``risala …`` in a line of shell, without the word itself."""
-    # Not the user of `-u risala` and not the directory /var/lib/risala.
-    for found in re.finditer(r"(?:^|[\s(=])(?<!-u )(?:\S*/?bin/)?risala (.*)", line):
+    # Not the user of `-u risala`, an entry point, or the directory /var/lib/risala.
+    for found in re.finditer(
+        r"(?:^|[\s(=])(?<!-u )(?<!--entrypoint )(?:\S*/?bin/)?risala (.*)", line
+    ):
         words = shlex.shlex(found[1], posix=True, punctuation_chars=True)
         words.whitespace_split = True
         taken: list[str] = []
