@@ -31,7 +31,7 @@ def write_line(database: Path, entry: AuditEntry) -> None:
     """Write a line into the audit trail; the caller holds the lock of the data directory.
 
     Raises:
-        StorageUnusable: SQLite refused; the line is not there.
+        StorageUnusable: SQLite refused.
     """
     try:
         with closing(open_writer(database, migrate)) as conn:

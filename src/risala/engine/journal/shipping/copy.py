@@ -183,7 +183,7 @@ class StandbyCopy:
         target.chmod(0o600)
         try:
             with closing(connect(target, "rw")) as conn:
-                conn.execute("pragma journal_mode = delete")  # its header says WAL; there is none
+                conn.execute("pragma journal_mode = delete")  # its header says WAL
         except sqlite3.Error as error:
             raise StorageUnusable(sqlite_sentence(target, error)) from error
         checksum.write(target, checksum.of_file(target, _unheard))
