@@ -105,13 +105,20 @@ class Guest(Machine):
     def asked(
         self, verb: str, content: bytes, path: str = "", *, patience_s: float = PATIENCE_S
     ) -> tuple[int, bytes]:
-        assert self._wire is not None, "the machine is not started"
-        self._wire.settimeout(patience_s * self.times)
-        self._wire.sendall(f"{verb} {len(content)} {path}\n".encode() + content)
+        self._send(verb, content, path, patience_s)
         while not (line := self._line()).startswith("done "):
             pass  # the agent was restarted
         _, code, size = line.split()
         return int(code), self._read(int(size))
+
+    def order(self, script: str) -> None:
+        # Emulated, the agent is often ended before it says "done". No later call must wait for it.
+        self._send("run", script.encode(), "", PATIENCE_S)
+
+    def _send(self, verb: str, content: bytes, path: str, patience_s: float) -> None:
+        assert self._wire is not None, "the machine is not started"
+        self._wire.settimeout(patience_s * self.times)
+        self._wire.sendall(f"{verb} {len(content)} {path}\n".encode() + content)
 
     def await_start(self) -> None:
         assert self._wire is not None

@@ -93,6 +93,10 @@ class Machine(ABC):
         code, said = self.asked("run", script.encode(), patience_s=patience_s)
         return code, said.decode(errors="replace")
 
+    def order(self, script: str) -> None:
+        """Have a script run that may end the machine before it is answered. Raises: Gone."""
+        self.tried(script)
+
     def put(self, path: str, content: bytes) -> None:
         """Write a file. Raises: StepFailed, Gone."""
         code, _ = self.asked("put", content, path)
@@ -113,7 +117,7 @@ class Machine(ABC):
             Gone: it does not come back.
         """
         began = time.monotonic()
-        self.tried("systemctl reboot --no-block")
+        self.order("systemctl reboot --no-block")
         self.await_start()
         self.settle()
         return time.monotonic() - began

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import socket
 from pathlib import Path
 
 import pytest
-from proofs.machine import clock, later, report, tools
+from proofs.machine import clock, guest, later, report, tools
 from proofs.machine.clock import WAYS, PageChanged, Walked, pasted, words
+from proofs.machine.image import Image
 from proofs.machine.report import Came
 
 
@@ -34,6 +36,18 @@ def test_the_line_to_paste_is_the_one_that_the_demo_prints():
 
 def test_what_is_missing_is_named_by_its_package():
     assert tools.missing({"sh": "dash", "no-such-program": "its-package"}) == ["its-package"]
+
+
+@pytest.mark.parametrize("answered", [b"done 0 0\n", b""])
+def test_a_reboot_may_end_the_agent_before_it_has_answered(monkeypatch, tmp_path, answered):
+    monkeypatch.setattr(guest, "has_kvm", lambda image: True)
+    machine = guest.Guest(Image("12", *[tmp_path] * 5), tmp_path, "first")
+    machine._wire, agent = socket.socketpair()
+    with machine._wire, agent:
+        agent.sendall(answered + b"ready 2\ndone 0 8\nrunning\n")
+        agent.shutdown(socket.SHUT_WR)  # nothing else comes
+        assert machine.reboot() >= 0
+        assert b"systemctl reboot" in agent.recv(1000)
 
 
 def test_a_failure_shows_in_its_cell_and_a_step_that_was_not_reached_too():
