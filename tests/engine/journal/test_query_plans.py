@@ -273,7 +273,7 @@ def _at(name, step, conn):
 
 
 def _take_out(name, conn):
-    erasing.take_out(conn, name, 0)
+    erasing.take_out(conn, erasures.find(conn, name), 0)
 
 
 @pytest.mark.parametrize(

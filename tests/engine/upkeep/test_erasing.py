@@ -208,6 +208,17 @@ async def test_whoever_is_killed_goes_on_where_they_were(open_world, open_house,
         assert found.fetchone() == (0,)
 
 
+@pytest.mark.parametrize("now", [ErasureStep.PENDING, ErasureStep.EVENTS, ErasureStep.REST])
+def test_nothing_is_done_for_a_step_that_another_caller_has_ended(book, now):
+    organization_id = book.organization()
+    new = (book.id("del"), organization_id, NUMBER, "owner@example.com", book.now_ms)
+    erasure = book.unit(lambda conn: erasures.begin(conn, *new))
+    seen = book.unit(lambda conn: erasures.note(conn, erasure, ErasureStep.MAILINGS, "", {}))
+    book.unit(lambda conn: erasures.note(conn, seen, now, "", {}))
+    done = book.unit(lambda conn: erasing.take_out(conn, seen, book.now_ms))
+    assert (done.erasure.step, done.erasure.ended_at, done.waits) == (now, None, False)
+
+
 def test_what_is_with_a_carrier_is_waited_for(book):
     organization_id = book.organization()
     message_id = book.accept(organization_id, recipient=NUMBER)
@@ -218,9 +229,12 @@ def test_what_is_with_a_carrier_is_waited_for(book):
     erasure = book.unit(lambda conn: erasures.begin(conn, *new))
     book.unit(lambda conn: erasures.note(conn, erasure, ErasureStep.EVENTS, "", {}))
 
+    def one(conn):
+        return erasing.take_out(conn, erasures.find(conn, erasure.id), book.now_ms)
+
     def go_on():
         for _ in range(20):
-            done = book.unit(lambda conn: erasing.take_out(conn, erasure.id, book.now_ms))
+            done = book.unit(one)
             if done.waits or done.erasure.ended_at is not None:
                 return done
         raise AssertionError("it comes to no end")

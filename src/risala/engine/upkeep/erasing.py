@@ -45,7 +45,7 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
         # Only the number's last digits are in it.
         await services.requests.forget(erasure.organization_id)
     now_ms = services.recorder.clock.now_ms()
-    return await services.repositories.erasures.take_out(erasure_id, now_ms)
+    return await services.repositories.erasures.take_out(erasure, now_ms)
 
 
 async def _end_sessions(services: Services, erasure: Erasure) -> Erased:

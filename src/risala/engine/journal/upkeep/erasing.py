@@ -59,14 +59,17 @@ class _Stepped:
     done: bool
 
 
-def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
+def take_out(conn: sqlite3.Connection, seen: Erasure, now_ms: int) -> Erased:
     """Do the next small piece of it, of any step but :attr:`ErasureStep.CODES` and ``PENDING``.
+
+    Nothing is done if it is at another step than ``seen`` by now: a command and the service may
+    both be at it.
 
     Raises:
         NotFound: the id is unknown.
     """
-    erasure = erasures.find(conn, erasure_id)
-    if erasure.ended_at is not None:
+    erasure = erasures.find(conn, seen.id)
+    if erasure.ended_at is not None or erasure.step is not seen.step:
         return Erased(erasure)
     if erasure.step is ErasureStep.CARRIERS:
         return _carriers(conn, erasure)
