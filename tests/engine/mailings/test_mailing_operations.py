@@ -89,6 +89,31 @@ async def test_a_command_alone_makes_no_mailing(tmp_path):
         assert await alone.perform("mailing.list", given) == {"mailings": [], "older": None}
 
 
+async def test_a_file_that_is_read_is_for_one_mailing_or_list(open_desk, quick):
+    async with open_desk() as desk:
+        given = {"organization_id": desk.organization_id}
+        listed = await desk.house.gateway.perform("list.create", {**given, "name": "All"})
+        sent = {"upload": await upload(desk)}
+        others = (
+            ("mailing.create", {**given, **sent}),
+            ("list.create", {**given, **sent, "name": "Others"}),
+            ("list.add", {"list_id": listed["list"]["id"], **sent}),
+        )
+
+        async def are_refused():
+            for name, arguments in others:
+                with pytest.raises(Conflict, match="used already"):
+                    await desk.house.gateway.perform(name, arguments)
+
+        with desk.service.uploads.used(sent["upload"], desk.organization_id):
+            await are_refused()
+        made = await do(desk, "create", text="Hello", **given, **sent)
+        await are_refused()
+        await desk.until(made["id"], MailingState.DRAFT)
+        read = await do(desk, "read", mailing_id=made["id"], has_header=True)  # its file is there
+        assert read["id"] == made["id"]
+
+
 async def test_a_mailing_has_one_source(open_desk, quick):
     async with open_desk() as desk:
         given = {"organization_id": desk.organization_id}

@@ -65,6 +65,23 @@ async def test_an_upload_is_private_and_its_owners_over_a_restart(desk):
             desk.uploads.path_of(stranger, OTHERS)
 
 
+async def test_an_upload_has_one_reader(desk):
+    upload = await desk.uploads.keep(OURS, b"1", "a.csv")
+    with desk.uploads.used(upload, OURS) as found:
+        assert found.id == upload
+        with pytest.raises(Conflict, match="used already"), desk.uploads.used(upload, OURS):
+            raise AssertionError("read twice")
+        desk.clock.ms += 2 * DAY_MS
+        await desk.uploads.tidy()
+    with pytest.raises(NotFound), desk.uploads.used(upload, OTHERS):
+        raise AssertionError("another's")
+    with desk.uploads.used(upload, OURS):
+        pass  # the reader before has failed, or the list was full
+    desk.held.add(upload)
+    with pytest.raises(Conflict, match="Upload the file again"), desk.uploads.used(upload, OURS):
+        raise AssertionError("a mailing has it")
+
+
 async def test_nothing_is_left_of_a_file_that_is_too_large_or_cut_off(desk, monkeypatch):
     monkeypatch.setattr(module, "FILE_BYTES_MAX", 10)
     with pytest.raises(Invalid) as caught:

@@ -107,7 +107,7 @@ class TableReader:
         Raises:
             NotFound: the organization has no such upload.
             Invalid: it is no table of people.
-            Conflict: too many uploads of the organization wait.
+            Conflict: the upload is used already, or too many of the organization wait.
             Overloaded: the machine has no room for another process.
             StorageFailed: the disk refused.
         """
@@ -116,15 +116,16 @@ class TableReader:
             source = "numbers"
             pasted = (numbers or "").encode(errors="replace")
             upload = await self.uploads.keep(organization_id, pasted, "numbers.txt")
-        path = self.uploads.path_of(upload, organization_id)
-        rows_path = self.uploads.beside(upload, "rows")
-        codes = tuple(each.code for each in self.plan.countries)
-        try:
-            found = await self.read_file(ReadRequest(path, rows_path, codes, source=source))
-            yield ListTable(rows_path, found.recognised, found.rows, self.inline)
-        finally:
-            with trio.CancelScope(shield=True):
-                await self.uploads.drop(upload)
+        with self.uploads.used(upload, organization_id):
+            path = self.uploads.path_of(upload, organization_id)
+            rows_path = self.uploads.beside(upload, "rows")
+            codes = tuple(each.code for each in self.plan.countries)
+            try:
+                found = await self.read_file(ReadRequest(path, rows_path, codes, source=source))
+                yield ListTable(rows_path, found.recognised, found.rows, self.inline)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await self.uploads.drop(upload)
 
 
 def _piece(file: TextIO, column: int, width: int) -> Piece | None:

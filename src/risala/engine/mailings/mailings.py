@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
 from typing import Any, Final
 
@@ -154,13 +154,18 @@ class MailingService:
 
         Raises:
             NotFound: there is no such upload or list.
-            Conflict: the upload has a mailing, the list is empty, or there are too many mailings.
+            Conflict: the upload is used already, the list is empty, or there are too many mailings.
             Invalid: it is no table of people, or the text names a column that it does not have.
             SenderNotApproved: the sender is not on the account.
         """
         self._refuse_sender(new.organization_id, new.sender)
-        table = await self._files.read_new(new)
-        return await self._add(by, new, table, {})
+        with ExitStack() as stack:
+            upload = None
+            if new.upload is not None:
+                used = self.uploads.used(new.upload, new.organization_id)
+                upload = stack.enter_context(used)
+            table = await self._files.read_new(new, upload)
+            return await self._add(by, new, table, {})
 
     async def read(
         self, mailing_id: str, chosen: Chosen, *, by: AuditEntry | None = None

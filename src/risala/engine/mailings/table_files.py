@@ -15,7 +15,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
-from risala.engine.mailings.uploads import private
+from risala.engine.mailings.uploads import Upload, private
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.mailings import Chosen, NewMailing
 from risala.engine.model.records.mailing_rows import StoredMailing
@@ -61,24 +61,24 @@ class TableFiles:
 
     # -- new tables
 
-    async def read_new(self, new: NewMailing) -> ReadTable:
+    async def read_new(self, new: NewMailing, upload: Upload | None) -> ReadTable:
         """Read what is given for a new mailing.
 
+        Args:
+            upload: the file that was uploaded for it.
+
         Raises:
-            NotFound: there is no such upload or list.
-            Conflict: a mailing has the upload already, or the list is empty.
+            NotFound: there is no such list.
+            Conflict: the list is empty.
             Invalid: it is no table of people; nothing of it is left.
         """
-        if new.upload is not None:
-            found = self._uploads.find(new.upload, new.organization_id)
-            if new.upload in self._uploads.held():
-                raise Conflict("There is a mailing of this upload already. Upload the file again.")
-            return await self._read(new, found.id, found.name, MailingSource.FILE, new.chosen)
+        if upload is not None:
+            return await self._read(new, upload.id, upload.name, MailingSource.FILE, new.chosen)
         if new.list_id is not None:
             return await self._read_list(new, new.list_id)
         pasted = (new.numbers or "").encode("utf-8", "replace")
-        upload = await self._uploads.keep(new.organization_id, pasted, "")
-        return await self._read(new, upload, "", MailingSource.NUMBERS, new.chosen)
+        kept = await self._uploads.keep(new.organization_id, pasted, "")
+        return await self._read(new, kept, "", MailingSource.NUMBERS, new.chosen)
 
     async def read_rows(
         self, new: NewMailing, former: Mailing, rows: AsyncIterator[list[MailingRow]]

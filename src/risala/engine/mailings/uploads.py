@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
@@ -72,6 +73,7 @@ class Uploads:
         self._inline = inline
         self._limiter = trio.CapacityLimiter(1)
         self._arriving: dict[str, Upload] = {}
+        self._in_use: set[str] = set()
 
     async def receive(self, organization_id: str, chunks: AsyncIterator[bytes], name: str) -> str:
         """Store a file as it arrives; returns the upload's id.
@@ -116,6 +118,23 @@ class Uploads:
             raise NotFound("There is no such upload. Upload the file again.")
         return found
 
+    @contextmanager
+    def used(self, upload_id: str, organization_id: str) -> Iterator[Upload]:
+        """An upload that nobody else reads meanwhile: its readers would write over each other.
+
+        Raises:
+            NotFound: there is none of this id, or it is another's.
+            Conflict: a mailing has it, or somebody reads it.
+        """
+        found = self.find(upload_id, organization_id)
+        if upload_id in self._in_use or upload_id in self.held():
+            raise Conflict("This upload is used already. Upload the file again.")
+        self._in_use.add(upload_id)
+        try:
+            yield found
+        finally:
+            self._in_use.discard(upload_id)
+
     def path_of(self, upload_id: str, organization_id: str) -> Path:
         """Where the file of an organization's upload is.
 
@@ -138,7 +157,7 @@ class Uploads:
         now_ms = self._clock.now_ms()
 
         def is_over(name: str) -> bool:
-            if name in held or name in self._arriving:
+            if name in held or name in self._arriving or name in self._in_use:
                 return False
             return now_ms - _made_ms(self._folder, name) >= KEPT_S * 1000
 
