@@ -1,8 +1,7 @@
 """Refusals of the engine, explained to a reader of a page: the error, and how to fix it.
 
 The API keeps the engine's own English sentences. Pages have theirs here by the code of a fault,
-else by the kind of a refusal; others use the engine's words, which are in ``SPOKEN`` so that the
-catalogues have them.
+else by the kind of a refusal; others use the engine's words (:mod:`risala.http.web.spoken`).
 """
 
 from __future__ import annotations
@@ -18,6 +17,8 @@ from risala.engine.model.callers import OperatorRole
 from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_, Words, countries_of, listed
+from risala.http.web.spoken import SPOKEN
+from risala.http.web.states import STATES
 from risala.sms.currencies import USUAL, decimals
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -103,6 +104,10 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_reason": N_("Choose one of the reasons."),
     "invalid_prefix": N_("Write a plus sign and digits, like +221"),
     "home": N_("These are numbers at home. Their price is the price of a part."),
+    "too_long": N_("This is too long."),
+    "out_of_range": N_("This number is too small or too large."),
+    "empty": N_("Write the text first."),
+    "named_twice": N_("Another header field has this name already."),
     "no_price": N_(
         "This country has no price. Set one for the organization, or a general one in the settings "
         "file."
@@ -114,6 +119,10 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.InsufficientBalance: N_("The balance does not cover the price. Top up, then try again."),
     errors.SpendCapReached: N_(
         "The spending limit for today is reached. Raise the limit, or continue after midnight."
+    ),
+    errors.SenderNotApproved: N_(
+        "This sender is not approved for your organization. Ask for it under Sender IDs, or leave "
+        "it out."
     ),
     errors.RecipientOptedOut: N_(
         "The recipient has opted out of your messages. They can opt in again by replying START."
@@ -130,101 +139,8 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.NotFound: N_("This does not exist in this organization."),
     errors.Forbidden: N_("Your role does not allow this."),
 }
-"""Sentences by the kind of a refusal; the most derived one decides."""
-
-
-SPOKEN: Final = (
-    N_("This was changed in the meantime by {who}. Reload it, then make your change again."),
-    N_("A message can be scheduled at most {count} days ahead."),
-    N_("A user can own at most {count} organizations."),
-    N_("They are already a member."),
-    N_("An organization can have at most {count} members."),
-    N_("An organization can have at most {count} members and invitations."),
-    N_("A user can be in at most {count} organizations."),
-    N_("An organization needs an owner. Make somebody else an owner first."),
-    N_("There is already a user {address}."),
-    N_("This request is already decided, or its time is over."),
-    N_("The same is already asked for: it waits for another operator."),
-    N_("Too many requests wait for another operator. Have some decided first."),
-    N_("What this would change is not as it was any more. Refuse it, and have it asked again."),
-    N_("Somebody else must confirm it."),
-    N_("The operators need an administrator. Make another operator an administrator first."),
-    N_("The domain is another organization’s. Take it away from that one first."),
-    N_("The organization is deleted."),
-    N_("A key can have at most {count} allowed addresses."),
-    N_("A key can have at most {count} allowed origins."),
-    N_("At most {count} deletions can run at a time. Wait until one has ended."),
-    N_("A file is already being written. Wait until it is ready."),
-    N_("There are already {count} files. Delete one first."),
-    N_("The file cannot be written because the service is not running. Start the service first."),
-    N_("These codes are no longer valid. Request the change again."),
-    N_("An organization can have at most {count} open payments at once. Finish one first."),
-    N_("This payment no longer needs anything from you."),
-    N_("No further codes are sent for this payment. We check it by hand."),
-    N_("No code was sent for this payment. Request one."),
-    N_("The provider cannot be asked about this payment."),
-    N_("The text is already credited."),
-    N_(
-        "The customer has not proven that the payer's number is theirs. If you know whose money "
-        "it is, confirm the payment as unchecked."
-    ),
-    N_(
-        "The customer has not proven that the payer's number is theirs. If you know whose money "
-        "it is, confirm the payment as unchecked."
-    ),
-    N_("The reference {reference} was already credited: {sum} to {organization}, at {time}."),
-    N_("The balance is {sum}, and this adjustment would make it negative."),
-    N_("The sender {name} was denied. It must be requested again."),
-    N_("The name {name} is already used by the organization {organization}."),
-    N_("The payment is confirmed and credited. Correct it with an adjustment."),
-    N_("The text is already credited."),
-    N_(
-        "The customer has not proven that the payer's number is theirs. If you know whose money "
-        "it is, confirm the payment as unchecked."
-    ),
-    N_("The provider cannot be asked about this payment."),
-    N_("The hook is unknown, or the secret is wrong."),
-    N_("The hook may not be used from this address. It came from {address}."),
-    N_("The hook is disabled, or its organization is not active."),
-    N_("The address is not this hook's."),
-    N_("The header {header} is missing."),
-    N_("The header {header} is missing, or has no password."),
-    N_("The address ends without the hook's secret."),
-    N_("The secret is not this hook's."),
-    N_("The headers {headers} are needed."),
-    N_("The signature has not the form that it must have."),
-    N_("No signature is made with this hook's secret."),
-    N_("The signature's time is more than five minutes from ours: check both clocks."),
-    N_("The list {field} is empty."),
-    N_("The body must be JSON."),
-    N_("A form or query has at most {count} fields."),
-    N_("One request sends at most {count} messages."),
-    N_("{field} must be one phone number."),
-    N_("{field} must be a code of at most {count} characters, without spaces."),
-    N_("The text can have at most {count} characters."),
-    N_("{field} must be a text or a number."),
-    N_("{field} can have at most {count} characters."),
-    N_("{field} is missing or empty."),
-    N_("{program} proves itself by {proofs}."),
-    N_("{program} names no recipient: give the numbers that get its messages."),
-    N_("{program} names the recipient in each request: give no numbers."),
-    N_("A hook sends to at most {count} numbers."),
-    N_("{program} makes the secret itself: give the one that it shows."),
-    N_("The secret is not one that its program makes: copy it whole, and nothing else."),
-    N_("A secret has {least} to {count} characters."),
-    N_("An organization can have at most {count} lists. Delete one first."),
-    N_("An organization can have at most {count} saved texts. Delete one first."),
-    N_("A list can have at most {count} people."),
-    N_("A list can have at most {count} columns."),
-    N_("A user can have at most {count} factors."),
-    N_("This passkey is already here."),
-    N_("Operators need a second factor here. Set up another one first."),
-    N_("Nobody resets their own factors. Remove them on your own page."),
-    N_("This took too long. Begin again."),
-    N_("Recovery codes belong to a factor. Set up a factor first."),
-)
-"""Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
-may meet needs its sentence here."""
+"""Sentences by the kind of a refusal, if the engine's own is not known; the most derived kind
+decides."""
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
@@ -237,15 +153,23 @@ _PATTERNS: Final = tuple((sentence, _pattern(sentence)) for sentence in SPOKEN)
 def in_words(words: Words, text: str) -> Markup:
     """The engine's sentence, in the reader's language where the catalogue has it, without the
     marks that stand around names in it."""
+    known = _known(words, text)
+    return escape(text) if known is None else known
+
+
+def _known(words: Words, text: str) -> Markup | None:
     for sentence, pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found is not None:
-            holes = {
-                name: Markup("<bdi>{}</bdi>").format(what.replace("`", ""))
-                for name, what in found.groupdict().items()
-            }
+            holes = {name: _value(words, name, what) for name, what in found.groupdict().items()}
             return words(sentence, **holes)
-    return escape(text)
+    return None
+
+
+def _value(words: Words, name: str, what: str) -> Markup:
+    if name == "state" and what in STATES:
+        return words.among("state", STATES[what].word)
+    return Markup("<bdi>{}</bdi>").format(what.replace("`", ""))
 
 
 _IN_ROW: Final = re.compile(r"Row (\d+): ")
@@ -354,10 +278,12 @@ def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
             "Your role in the console, {role}, does not allow this. Ask an administrator.",
             role=words.among("operator", OPERATOR_ROLES[error.role]),
         )
+    if (known := _known(words, str(error))) is not None:
+        return known
     for kind in type(error).__mro__:
         if kind in KINDS and kind is not errors.EngineError:
             return words(KINDS[kind])
-    return in_words(words, str(error))
+    return escape(str(error))
 
 
 def waiting(words: Words, seconds: int) -> Markup:
