@@ -183,6 +183,7 @@ SPOKEN: Final = (
         "The sealing key comes from the environment variable {name}: change it there (the new "
         "key, a comma, the old key), start the service again, and rotate then."
     ),
+    N_("The sealing keys are being changed. Wait until that has ended."),
     N_(
         "Some secrets cannot be opened now. Bring their key back or make them anew, before "
         "former keys are deleted. {command} lists them."

@@ -2,8 +2,9 @@
 
 import pytest
 
+from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.store.sealing_key import KEY_VARIABLE, SealingKeys
-from risala.engine.model.errors import Conflict, SecretLost, StorageUnusable
+from risala.engine.model.errors import Conflict, SecretLost, StorageFailed, StorageUnusable
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 PURPOSE = SecretPurpose.HOOK_SECRET
@@ -67,3 +68,42 @@ def test_a_file_that_is_no_key_is_said(tmp_path, text):
     (tmp_path / "sealing.key").write_text(text)
     with pytest.raises(StorageUnusable, match="is not a sealing key"):
         SealingKeys(tmp_path, {}).ring()
+
+
+ASKED = (
+    ("secrets.rotate", {}),
+    ("secrets.rotate", {"forget_old": True}),
+    ("secrets.import_key", {"text": "5e" * 32}),
+)
+
+
+async def test_while_all_is_sealed_anew_nobody_else_changes_the_keys(
+    open_house, monkeypatch, autojump_clock
+):
+    """Whoever deleted the former keys would delete the one that the other has sealed with."""
+    reseal, refused = SealedRepository.reseal, []
+    async with open_house() as house:
+        gateway, mine = house.gateway, {"organization_id": house.principal.organization_id}
+        await gateway.perform("webhook.create", {"url": "https://example.com/hook", **mine})
+
+        async def while_others_ask(self):
+            for name, arguments in ASKED:
+                with pytest.raises(Conflict, match="are being changed") as caught:
+                    await gateway.perform(name, arguments)
+                refused.append(caught.value)
+            return await reseal(self)
+
+        monkeypatch.setattr(SealedRepository, "reseal", while_others_ask)
+        done = await gateway.perform("secrets.rotate", {"forget_old": True})
+        assert len(refused) == len(ASKED)
+        assert done["former"] == []
+        assert (await gateway.perform("secrets.show", {}))["lost"] == []
+
+        async def fails(_):
+            raise StorageFailed
+
+        monkeypatch.setattr(SealedRepository, "reseal", fails)
+        with pytest.raises(StorageFailed):
+            await gateway.perform("secrets.rotate", {})
+        monkeypatch.setattr(SealedRepository, "reseal", reseal)
+        await gateway.perform("secrets.rotate", {})  # the one that failed is no longer at it

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +45,7 @@ class SealingKeys:
         self._given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
         self._path = data_dir / KEY_FILE
         self._ring: SealingRing | None = None
+        self._is_changing = False
 
     def __repr__(self) -> str:
         return "<SealingKeys ***>"
@@ -85,6 +87,23 @@ class SealingKeys:
         """Raise ``Conflict`` if the keys are not ours to change."""
         if self._given:
             raise Conflict(_FROM_ENVIRONMENT)
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Nobody else changes the keys until all is sealed anew: whoever deletes the former keys
+        would delete the one that another seals with.
+
+        Raises:
+            Conflict: the key comes from the environment, or somebody changes the keys already.
+        """
+        self.refuse_change()
+        if self._is_changing:
+            raise Conflict("The sealing keys are being changed. Wait until that has ended.")
+        self._is_changing = True
+        try:
+            yield
+        finally:
+            self._is_changing = False
 
     def rotate(self) -> SealingRing:
         """Seal with a new key from now on. The file has it before memory does.

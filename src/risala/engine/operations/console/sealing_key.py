@@ -65,17 +65,22 @@ async def _import(call: Call[ImportSealingKey]) -> Resealed:
     except StorageUnusable as error:
         raise Invalid("text", "invalid_key", str(error)) from error
     said = {"keys": " ".join(each.id for each in ring.keys)}
-    await call.note(call.audit(subject=SUBJECT, said=said, always=True))
-    try:
-        keys.add(ring)
-    except StorageUnusable as error:
-        raise StorageFailed(str(error)) from error
-    return await _reseal(call.services)
+    with keys.changing():
+        await call.note(call.audit(subject=SUBJECT, said=said, always=True))
+        try:
+            keys.add(ring)
+        except StorageUnusable as error:
+            raise StorageFailed(str(error)) from error
+        return await _reseal(call.services)
 
 
 async def _rotate(call: Call[RotateSealingKey]) -> Resealed:
+    with call.services.sealing.changing():
+        return await _rotate_alone(call)
+
+
+async def _rotate_alone(call: Call[RotateSealingKey]) -> Resealed:
     keys, forgets = call.services.sealing, bool(call.given.forget_old)
-    keys.refuse_change()
     if forgets and await call.services.repositories.sealed.lost():
         raise Conflict(
             "Some secrets cannot be opened now. Bring their key back or make them anew, before"
