@@ -19,6 +19,7 @@ from risala.engine.model.errors import (
     Forbidden,
     Invalid,
     NotFound,
+    SecretLost,
     Unauthorized,
 )
 from risala.engine.model.states import Mode
@@ -113,6 +114,17 @@ async def test_what_signs_for_a_credential_is_the_key_that_an_hmac_makes_of_its_
     await credentials(house).revoke(made.id)
     assert credentials(house).signer(made.id) is None
     assert credentials(house).signer((await create(house)).id) is None
+
+
+async def test_it_signs_on_when_the_secrets_are_sealed_anew(house, autojump_clock):
+    made = await create(house, "twilio")
+    before = credentials(house).signer(made.id)
+    await house.gateway.perform("secrets.rotate", {"forget_old": True})
+    assert credentials(house).signer(made.id) == before
+    house.gateway.services.sealing.rotate()  # the same without sealing: its key is lost
+    house.gateway.services.sealing.forget_old()
+    with pytest.raises(SecretLost):
+        credentials(house).signer(made.id)
 
 
 @pytest.mark.parametrize("house", ALL, indirect=True)

@@ -28,6 +28,7 @@ from risala.engine.model.errors import (
     Forbidden,
     Invalid,
     NotFound,
+    SecretLost,
     Unauthorized,
 )
 from risala.engine.model.ids import IdSource
@@ -135,7 +136,16 @@ class Credentials:
         """
         known = self._known.get(credential_id) or self._read(credential_id)
         sealed = None if known is None else known.proof.signer
-        return None if sealed is None else self._stored.signer(credential_id, sealed)
+        if sealed is None:
+            return None
+        try:
+            return self._stored.signer(credential_id, sealed)
+        except SecretLost:
+            known = self._read(credential_id)  # it may have been sealed anew since it was read
+            anew = None if known is None else known.proof.signer
+            if anew is None or anew == sealed:
+                raise
+            return self._stored.signer(credential_id, anew)
 
     async def changed(self) -> None:
         """Return once one was revoked or an organization changed: check the open sessions then."""
