@@ -166,8 +166,8 @@ GUARDS: Final = (
     Guard(
         "An upload that a mailing needs is not removed.",
         "engine/mailings/uploads.py",
-        "            if name in held or name in self._arriving:\n",
-        "            if name in self._arriving:\n",
+        "            if name in held or name in self._arriving or name in self._in_use:\n",
+        "            if name in self._arriving or name in self._in_use:\n",
         _UPLOADS,
     ),
     Guard(

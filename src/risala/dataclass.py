@@ -2,8 +2,9 @@
 
 The standard library writes and compiles six methods for each frozen dataclass (until Python 3.12).
 The engine has more than six hundred: that was a third of the time of a start, and 6 MiB of memory.
-Here all of them share their methods, and only ``__init__`` is compiled for each, as it is what a
-busy service calls: when the first instance is made, because an idle service makes none of most.
+Here all of them share five methods, and only ``__init__`` is compiled for each, as it is what a
+busy service calls. It is compiled with the class, not with the first instance: that may be made
+when memory has just run out.
 
 It differs in three ways: ``InitVar`` and ``order`` are not known, and a class of this kind and one
 of the standard library's frozen ones do not inherit from each other. Both are refused when the
@@ -97,9 +98,10 @@ def _frozen(cls: type, **options: Any) -> Any:
     made: Any = dataclasses.dataclass(cls, **{**options, "init": False, "repr": False, "eq": False})
     if len(made.__dataclass_fields__) > len(fields(made)) and _has_init_var(made):
         raise TypeError(f"{cls.__name__}: InitVar is not known here; use the standard library's")
-    made.__compared__ = _COMPARED
+    compared = [each.name for each in fields(made) if each.compare]
+    made.__compared__ = staticmethod(attrgetter(*compared) if compared else _nothing)
     if is_init_ours:
-        made.__init__ = _Init(made)
+        made.__init__ = _init_of(made)
     return made
 
 
@@ -109,34 +111,8 @@ def _has_init_var(made: Any) -> bool:
     return any("InitVar" in str(each.type) for each in others)
 
 
-class _Compared:
-    """In the place of what reads the fields that are compared, until two instances are."""
-
-    def __get__(self, one: object, cls: Any) -> Callable[[Any], Any]:
-        compared = [each.name for each in fields(cls) if each.compare]
-        read: Callable[[Any], Any] = attrgetter(*compared) if compared else _nothing
-        cls.__compared__ = staticmethod(read)
-        return read
-
-
-_COMPARED: Final = _Compared()
-
-
 def _nothing(_: object) -> None:
     """What a class without fields compares."""
-
-
-class _Init:
-    """In the place of ``__init__``, until somebody asks for it. Two threads may compile it."""
-
-    __slots__ = ("_cls",)
-
-    def __init__(self, cls: Any) -> None:
-        self._cls = cls
-
-    def __get__(self, one: Any, cls: Any = None) -> Any:
-        self._cls.__init__ = init = _init_of(self._cls)
-        return init.__get__(one, cls)
 
 
 _FACTORY: Final = object()

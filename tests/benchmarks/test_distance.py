@@ -9,6 +9,7 @@ import threading
 import time
 
 import pytest
+from benchmarks.trees import HERE
 
 from patience import HANG_S
 
@@ -33,8 +34,9 @@ def far():
     port = _free_port()
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=_echo, args=(server,), daemon=True).start()
-        words = [str(port), str(server.getsockname()[1]), str(ROUND_TRIP_MS)]
-        process = subprocess.Popen([sys.executable, "-m", "benchmarks.distance", *words])
+        command = [sys.executable, "-m", "benchmarks.distance"]
+        command += [str(port), str(server.getsockname()[1]), str(ROUND_TRIP_MS)]
+        process = subprocess.Popen(command, env=HERE.environment())
         try:
             with _connected(port, process) as connection:
                 yield connection

@@ -218,41 +218,6 @@ def test_what_is_not_known_is_refused_when_the_class_is_defined():
             pass
 
 
-def test_init_is_compiled_with_the_first_instance(monkeypatch):
-    compiled = []
-    real = ours._init_of
-    monkeypatch.setattr(ours, "_init_of", lambda cls: compiled.append(cls) or real(cls))
-
-    @ours.dataclass(frozen=True)
-    class One:
-        x: int
-
-    class Below(One):
-        def __init__(self, x):
-            super().__init__(x)
-
-    assert compiled == []
-    assert Below(1).x == One(1).x == Below(1).x
-    assert compiled == [One]
-
-
-def test_two_threads_may_make_the_first_instance(monkeypatch):
-    @ours.dataclass(frozen=True, slots=True)
-    class One:
-        x: int
-
-    real = ours._init_of
-
-    def later(cls):
-        monkeypatch.setattr(ours, "_init_of", real)
-        assert One(2).x == 2  # as if another thread came between
-        return real(cls)
-
-    monkeypatch.setattr(ours, "_init_of", later)
-    assert One(1).x == 1
-    assert One(1) == One(x=1)
-
-
 _COMPILED = """
 import dataclasses, sys
 compiled = [0]
