@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import fields
 
 import pytest
 import trio
@@ -34,12 +35,19 @@ from risala.engine.rules.trail.heads import signed_head
 from risala.engine.upkeep import shipping
 from risala.engine.upkeep.doctor.findings import Grade
 from risala.engine.upkeep.standby import named_stores
-from risala.engine.upkeep.standby.lease import LeaseLost, LeaseMemory, remember
+from risala.engine.upkeep.standby.lease import (
+    LeaseLost,
+    LeaseMemory,
+    LeaseTaken,
+    SendLease,
+    remember,
+)
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from risala.engine.upkeep.standby.postgresql import health  # noqa: E402
 from risala.engine.upkeep.standby.postgresql import tables as tables_module  # noqa: E402
+from risala.engine.upkeep.standby.postgresql.lease import PostgresqlLease  # noqa: E402
 from risala.engine.upkeep.standby.postgresql.session import (  # noqa: E402
     PostgresqlRefused,
     PostgresqlSession,
@@ -473,3 +481,30 @@ class TestHeads:
         assert there() == [one.text, two.text]
         named_stores.give_heads(section, [one, another, three])
         assert there() == [one.text, two.text, three.text]
+
+
+class SecondOfTwo:
+    """A session that takes the first lease at the instant when another machine does."""
+
+    installation, address = "one", "here"
+
+    def __init__(self, other: SendLease) -> None:
+        self.row = tuple(getattr(other, each.name) for each in fields(SendLease))
+
+    def run(self, work, *, again=True):
+        return work(self)
+
+    def execute(self, query: bytes, _):
+        if query.lstrip().startswith(b"INSERT"):
+            raise psycopg.errors.UniqueViolation("duplicate key value")
+        return self
+
+    def fetchone(self):
+        return self.row
+
+
+def test_of_two_that_take_the_first_lease_at_one_instant_one_hears_who_has_it():
+    other = SendLease(1, "other", "there", 30, 0, 1, 0)
+    with pytest.raises(LeaseTaken) as caught:
+        PostgresqlLease(SecondOfTwo(other)).take("me", 30, 0, 1, 1)
+    assert caught.value.lease == other

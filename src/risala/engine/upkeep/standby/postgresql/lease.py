@@ -10,6 +10,8 @@ import socket
 from dataclasses import asdict, fields, replace
 from typing import Any, Final
 
+from psycopg.errors import UniqueViolation
+
 from risala.engine.upkeep.standby.lease import LeaseLost, LeaseTaken, SendLease
 from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
 
@@ -65,7 +67,7 @@ class PostgresqlLease:
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
         # Once more after a fault: if the first attempt had succeeded, it is found to be ours.
-        if self._session.run(lambda conn: _row(conn, _TAKE, self._given(lease))) is None:
+        if self._session.run(lambda conn: _taken(conn, self._given(lease))) is None:
             found = self.highest()
             if found is None or (found.epoch, found.holder) != (epoch, holder):
                 raise LeaseTaken(lease if found is None else found)
@@ -87,6 +89,15 @@ class PostgresqlLease:
 
     def _given(self, lease: SendLease) -> dict[str, Any]:
         return {**asdict(lease), "installation": self._session.installation}
+
+
+def _taken(conn: Connection, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- parameters
+    try:
+        return _row(conn, _TAKE, given)
+    except UniqueViolation:
+        # Two that take the first lease at the same instant may meet at the table's second key,
+        # for which there is no ON CONFLICT: the other one was first.
+        return None
 
 
 def _row(conn: Connection, query: str, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- any parameters
