@@ -67,7 +67,7 @@ class PostgresqlLease:
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
         # Once more after a fault: if the first attempt had succeeded, it is found to be ours.
-        if self._session.run(lambda conn: _taken(conn, self._given(lease))) is None:
+        if self._session.run(lambda conn: _try_to_take(conn, self._given(lease))) is None:
             found = self.highest()
             if found is None or (found.epoch, found.holder) != (epoch, holder):
                 raise LeaseTaken(lease if found is None else found)
@@ -91,7 +91,7 @@ class PostgresqlLease:
         return {**asdict(lease), "installation": self._session.installation}
 
 
-def _taken(conn: Connection, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- parameters
+def _try_to_take(conn: Connection, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- parameters
     try:
         return _row(conn, _TAKE, given)
     except UniqueViolation:
