@@ -93,7 +93,7 @@ class Machines:
     def _kind(self, base: Image) -> str:
         if self._is_container:
             return "in a container, with this machine's kernel"
-        return "in qemu with KVM" if has_kvm(base) else "in qemu, emulated: some ten times as slow"
+        return "in qemu with KVM" if has_kvm(base) else "in qemu, emulated"
 
     def _package(self, base: Image, built: Packages, place: Path) -> None:
         with contextlib.ExitStack() as stack:

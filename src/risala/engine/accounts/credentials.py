@@ -141,11 +141,11 @@ class Credentials:
         try:
             return self._stored.signer(credential_id, sealed)
         except SecretLost:
-            known = self._read(credential_id)  # it may have been sealed anew since it was read
-            anew = None if known is None else known.proof.signer
-            if anew is None or anew == sealed:
+            known = self._read(credential_id)  # another key may have sealed it since it was read
+            stored = None if known is None else known.proof.signer
+            if stored is None or stored == sealed:
                 raise
-            return self._stored.signer(credential_id, anew)
+            return self._stored.signer(credential_id, stored)
 
     async def changed(self) -> None:
         """Return once one was revoked or an organization changed: check the open sessions then."""

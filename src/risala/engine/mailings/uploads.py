@@ -123,7 +123,7 @@ class Uploads:
         """An upload that nobody else reads meanwhile: its readers would write over each other.
 
         Raises:
-            NotFound: there is none of this id, or it is another's.
+            NotFound: no upload has this id, or it is another organization's.
             Conflict: a mailing has it, or somebody reads it.
         """
         found = self.find(upload_id, organization_id)

@@ -80,7 +80,7 @@ ASKED = (
 async def test_while_all_is_sealed_anew_nobody_else_changes_the_keys(
     open_house, monkeypatch, autojump_clock
 ):
-    """Whoever deleted the former keys would delete the one that the other has sealed with."""
+    """One caller could delete the key that another seals with."""
     reseal, refused = SealedRepository.reseal, []
     async with open_house() as house:
         gateway, mine = house.gateway, {"organization_id": house.principal.organization_id}

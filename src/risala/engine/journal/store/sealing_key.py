@@ -90,8 +90,8 @@ class SealingKeys:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Nobody else changes the keys until all is sealed anew: whoever deletes the former keys
-        would delete the one that another seals with.
+        """Nobody else changes the keys until the newest one has sealed every secret. Otherwise one
+        caller could delete the key that another caller seals with.
 
         Raises:
             Conflict: the key comes from the environment, or somebody changes the keys already.
