@@ -171,6 +171,25 @@ def test_columns_at_the_far_end(refused, read):
     assert refused(changed(workbook(["x"]), sheet1=data)) is TableFault.TOO_MANY_COLUMNS
 
 
+@pytest.mark.parametrize(
+    "number", ["1e300", "-1e300", "9e999", "nan", "0", "-5", "1048577", "1", ""]
+)
+def test_rows_have_numbers_that_sheets_have(refused, number):
+    """A number of 64 bits or more would break what stores rows, for every organization."""
+    row, cell = '<row r="1">', "<c><v>22123456</v></c></row>"
+    data = sheet(f'{row}{cell}<row r="{number}">{cell}')
+    assert refused(changed(workbook(["x"]), sheet1=data)) is TableFault.BROKEN_WORKBOOK
+
+
+def test_the_last_row_of_a_sheet(read):
+    cell = "<c><v>22123456</v></c></row>"
+    data = sheet(f'<row r="7.0">{cell}<row>{cell}<row r="{workbooks.ROW_NUMBER_MAX}">{cell}')
+    assert [row for row, *_ in read(changed(workbook(["x"]), sheet1=data)).rows] == [
+        *(7, 8),
+        workbooks.ROW_NUMBER_MAX,
+    ]
+
+
 def test_shared_texts_are_bounded_where_a_cell_has_them(refused):
     long = f'<sst xmlns="{MAIN}"><si><t>{"x" * 2_000_000}</t></si></sst>'
     book = FILES / "ecole.xlsx"

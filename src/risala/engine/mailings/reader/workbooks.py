@@ -41,6 +41,8 @@ EXPANDED_MAX_BYTES: Final = 200_000_000
 """All parts of a workbook, unpacked: ten times a file, which is usual."""
 SHEETS_MAX: Final = 100
 """Sheets that are offered."""
+ROW_NUMBER_MAX: Final = 1_048_576
+"""The last row of a sheet in every program that writes workbooks: its number fits everywhere."""
 
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DATA, _ROW, _CELL, _VALUE, _FORMULA = (
@@ -258,8 +260,14 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
                 return
 
     def _begin(self, row: Element) -> None:
-        number = row.get("r")
-        self.row_counter = self.row_counter + 1 if number is None else int(float(number))
+        """
+        Raises:
+            UnreadableTable: its number is none of a sheet's, or not after that of the row before.
+        """
+        written, before = row.get("r"), self.row_counter
+        self.row_counter = before + 1 if written is None else int(float(written))
+        if not before < self.row_counter <= ROW_NUMBER_MAX:
+            raise UnreadableTable(TableFault.BROKEN_WORKBOOK)
         self.col_counter = 0
 
     def _text(self, cell: Element) -> str:
