@@ -5,6 +5,7 @@ import json
 import pytest
 
 from risala.engine.mailings.list_tables import PIECE
+from risala.engine.mailings.reading import SheetFault
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.mailings import FULL
 from risala.engine.model.records.mailings import ROWS_MAX
@@ -67,6 +68,18 @@ async def test_a_file_makes_a_list_without_the_numbers_column(lists, mine, uploa
         (TWO, ("علي", "5")),
     ]
     assert left_of(uploads) == []
+
+
+async def test_rows_without_a_number_are_told_with_their_reasons(lists, mine, uploads):
+    sheet = "Nom;Tél\nA;36000001\nB;36000002 / 46000002\nC;36000003 ext 4\nD;3.6E+7\n"
+    upload = await uploaded(uploads, mine, sheet.encode())
+    made = await lists.create(mine, "Parents", upload, None, who="amina")
+    assert (made.added, made.bad_rows) == (1, (3, 4, 5))
+    assert made.faults == ("two_numbers", "extension", "number_shortened")
+    upload = await uploaded(uploads, mine, b"Nom;Tel\nB;36000002 / 46000002\n")
+    with pytest.raises(SheetFault, match=r"^Row 2: These are two numbers\.") as raised:
+        await lists.create(mine, "Others", upload, None, who="amina")
+    assert raised.value.faults[0].code == "two_numbers"
 
 
 async def test_pasted_lines_grow_it_and_doubles_take_the_later_values(lists, mine, uploads):

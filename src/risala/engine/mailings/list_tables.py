@@ -17,13 +17,15 @@ from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.mailings import NewPerson
 from risala.engine.model.records.mailing_rows import cells_of
-from risala.engine.model.records.mailings import Recognised
+from risala.engine.model.records.mailings import Recognised, RowFault
 from risala.sms.numbering.plan import NumberingPlan
 
 PIECE: Final = 500
 """People who are stored together: some milliseconds, during which nothing else is written."""
 T = TypeVar("T")
-Piece = tuple[list[NewPerson], list[int]]
+BadRow = tuple[int, RowFault]
+"""A row without a number, and why it has none."""
+Piece = tuple[list[NewPerson], list[BadRow]]
 """People, and the rows without a number among them."""
 
 
@@ -131,12 +133,12 @@ class TableReader:
 def _piece(file: TextIO, column: int, width: int) -> Piece | None:
     """The next rows of the reader's file; None: there are no more."""
     people: list[NewPerson] = []
-    bad: list[int] = []
+    bad: list[BadRow] = []
     lines = [*islice(file, PIECE)]
     for line in lines:
-        row, cells, number, *_ = json.loads(line)
+        row, cells, number, fault, *_ = json.loads(line)
         if number is None:
-            bad.append(row)
+            bad.append((row, RowFault(fault)))
             continue
         values = [*_without(cells_of(cells), column)[:width]]
         people.append((number, values + [""] * (width - len(values))))

@@ -19,7 +19,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
-from risala.engine.mailings.list_tables import PIECE, ListTable, TableReader, in_thread
+from risala.engine.mailings.list_tables import PIECE, BadRow, ListTable, TableReader, in_thread
 from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
 from risala.engine.mailings.uploads import Uploads, private
 from risala.engine.model.audit import AuditEntry
@@ -29,9 +29,11 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.mailings import FULL, Grown, NewPerson
 from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import ListGrowth, ListPeople, RecipientList
-from risala.engine.rules.mailings.faults import SENTENCES, TableFault
+from risala.engine.rules.mailings.faults import SENTENCES as TABLE_SENTENCES
+from risala.engine.rules.mailings.faults import TableFault
 from risala.engine.rules.mailings.rendering import folded
 from risala.sms.numbering.plan import NumberingPlan
+from risala.sms.numbering.written import SENTENCES
 
 PREFIX: Final = "lst"
 BAD_ROWS_MAX: Final = 20
@@ -231,7 +233,7 @@ class RecipientListService:
             if into.people + fresh > ROWS_MAX:
                 raise Conflict(FULL)
         added = changed = 0
-        bad_rows: list[int] = []
+        bad_rows: list[BadRow] = []
         grown: Grown | None = None
         async with aclosing(table.pieces()) as pieces:
             async for people, bad in pieces:
@@ -244,8 +246,10 @@ class RecipientListService:
                     grown = await self._stored.put_people(grown.list.id, grown.places, people)
                 added, changed = added + grown.added, changed + grown.changed
         if grown is None:
-            raise SheetFault(TableFault.NO_NUMBERS, SENTENCES[TableFault.NO_NUMBERS])
-        return ListGrowth(grown.list, added, changed, len(bad_rows), (*bad_rows[:BAD_ROWS_MAX],))
+            raise _no_numbers(bad_rows)
+        named = bad_rows[:BAD_ROWS_MAX]
+        rows, faults = tuple(row for row, _ in named), tuple(fault for _, fault in named)
+        return ListGrowth(grown.list, added, changed, len(bad_rows), rows, faults)
 
     # -- for mailings
 
@@ -269,6 +273,15 @@ class RecipientListService:
             await in_thread(partial(_write, path, "a", lines), inline=self._inline)
             rows, after = rows + len(people), people[-1][0]
         return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
+
+
+def _no_numbers(bad_rows: Sequence[BadRow]) -> SheetFault:
+    """A table without a single number; if it nearly has one, what is wrong with that."""
+    for row, fault in bad_rows:
+        known = next((each for each in SENTENCES if each.value == fault.value), None)
+        if known is not None:
+            return SheetFault(known, f"Row {row}: {SENTENCES[known]}")
+    return SheetFault(TableFault.NO_NUMBERS, TABLE_SENTENCES[TableFault.NO_NUMBERS])
 
 
 def _number_name(columns: Collection[str]) -> str:

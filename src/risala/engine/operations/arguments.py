@@ -18,6 +18,7 @@ from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
+from risala.sms.numbering.written import NumberFault, UnreadNumber
 
 Json = dict[str, Any]
 A = TypeVar("A", bound="Arguments")
@@ -227,8 +228,14 @@ def number(value: object, info: ValidationInfo) -> str:
     plan: NumberingPlan = info.context or DEFAULT
     try:
         return plan.read(text(value))
-    except ValueError:
-        raise fault("invalid_phone_number", f"`{{name}}` must look like {plan.example}.") from None
+    except UnreadNumber as error:
+        raise unread(error, plan) from None
+
+
+def unread(error: UnreadNumber, plan: NumberingPlan) -> PydanticCustomError:
+    """The error that refuses what a person typed as a number."""
+    usual = f"`{{name}}` must look like {plan.example}."
+    return fault("invalid_phone_number", usual if error.fault is NumberFault.NUMBER else str(error))
 
 
 def mode(value: object) -> str:

@@ -21,11 +21,15 @@ from risala.http.web.spoken import SPOKEN
 from risala.http.web.states import STATES
 from risala.sms.currencies import USUAL, decimals
 from risala.sms.numbering.plan import NumberingPlan
+from risala.sms.numbering.written import SENTENCES, NumberFault
 
 TOP: Final = ""
 """The field of an error that concerns the form as a whole."""
 
 _NO_NUMBER: Final = "invalid_phone_number"
+
+_NEARLY_NUMBERS: Final = {sentence: fault.value for fault, sentence in SENTENCES.items()}
+"""By the engine's sentence: what is wrong with a text that is no number, where that is known."""
 
 _USUAL_AMOUNT: Final = N_("Write an amount in digits, like 100 or 99.50.")
 FAULTS: Final[Mapping[str, str]] = {
@@ -35,6 +39,14 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_amount": _USUAL_AMOUNT,
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
     _NO_NUMBER: N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
+    NumberFault.SHORTENED: N_(
+        "A spreadsheet has shortened this number, and its last digits are lost. Format the column "
+        "as text, then enter the number again."
+    ),
+    NumberFault.TWO_NUMBERS: N_("These are two numbers. Leave only one of them."),
+    NumberFault.EXTENSION: N_(
+        "This number has an extension, which no message reaches. Leave only the number."
+    ),
     "too_few_digits": N_("Type at least four digits of the number."),
     "too_many_numbers": N_(
         "Too many numbers have these digits. Type more digits, or choose what they are."
@@ -226,9 +238,10 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
         return {TOP: refusal_sentence(words, error)}
     found: dict[str, Markup] = {}
     for fault in error.faults:
-        known = FAULTS.get(fault.code)
+        code = _NEARLY_NUMBERS.get(fault.message, fault.code)
+        known = FAULTS.get(code)
         sentence = in_words(words, fault.message) if known is None else words(known)
-        if fault.code == _NO_NUMBER and not plan.is_default:
+        if code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
         if fault.code == "too_few_digits" and not plan.is_default:
             sentence = words("Type at least {n} digits of the number.", n=plan.part_min)

@@ -16,6 +16,7 @@ from risala.sms.numbering.country import Country
 from risala.sms.numbering.digits import compact, is_digits
 from risala.sms.numbering.mauritania import MAURITANIA
 from risala.sms.numbering.part_of_number import part_min, ranges_of
+from risala.sms.numbering.written import SENTENCES, NumberFault, UnreadNumber, read_written
 
 INTERNATIONAL_ACCESS: Final = "00"
 """What people dial for ``+`` (ITU-T E.164 annex A)."""
@@ -63,19 +64,20 @@ class NumberingPlan:
         """The number in a person's writing, as ``+`` and digits. For pages and commands only.
 
         Home's numbers may be written as at home, all in the international form with ``+``, ``00``
-        or neither; spaces, dots, dashes, brackets and invisible direction marks anywhere;
-        Arabic-Indic digits.
+        or neither; with the signs that people write between digits
+        (:func:`risala.sms.numbering.written.read_written`), and digits of any script.
 
         Raises:
-            ValueError: it is no mobile number of a served country; with one sentence.
+            UnreadNumber: it is no mobile number of a served country, or not certainly one alone;
+                with one sentence.
         """
-        found = self._meant(text)
-        if found is None:
-            raise ValueError(self.fault)
+        found = read_written(text, self._meant)
+        if isinstance(found, NumberFault):
+            raise UnreadNumber(found, SENTENCES.get(found, self.fault))
         return found
 
-    def _meant(self, text: str) -> str | None:
-        typed = compact(text)
+    def _meant(self, typed: str) -> str | None:
+        """The number that digits are, with or without ``+`` in front."""
         digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
         found = None if typed.startswith(INTERNATIONAL_ACCESS) else self.home.read(typed)
         for each in self.countries:
@@ -136,7 +138,7 @@ class NumberingPlan:
             return number
         local = found.local(number) if found is self.home else None
         # Some local forms are read as another number: Gabon's of seven digits, Tajikistan's 00….
-        is_clear = local is not None and self._meant(local) == number
+        is_clear = local is not None and read_written(local, self._meant) == number
         return local if local is not None and is_clear else found.international(number)
 
     def networks(self) -> frozenset[str]:

@@ -9,6 +9,7 @@ from risala.engine.rules.mailings.checking import check_row, read_number, row_ch
 from risala.engine.rules.mailings.rendering import render
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import DEFAULT, plan_of
+from risala.sms.numbering.written import NumberFault
 from risala.sms.segment import count
 
 COLUMNS = ("Nom", "Tél", "Frais")
@@ -46,10 +47,33 @@ def test_numbers_as_people_and_spreadsheets_write_them(cell):
     assert read_number(cell, DEFAULT) == "+22222123456"
 
 
-@pytest.mark.parametrize("cell", ["", "néant", "2,2123E+07", "2212345", "+33612345678", "'", '=""'])
+@pytest.mark.parametrize("cell", ["", "néant", "2212345", "+33612345678", "'", '=""'])
 def test_what_is_no_number(cell):
-    assert read_number(cell, DEFAULT) is None
+    assert read_number(cell, DEFAULT) is NumberFault.NUMBER
     assert checked(("Sidi", cell, "1500")) == (None, RowFault.NUMBER, "Tél", 0)
+
+
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        ("2,2123E+07", RowFault.NUMBER_SHORTENED),
+        ("'2.2E+10", RowFault.NUMBER_SHORTENED),
+        ("22123456 ::: 33123456", RowFault.TWO_NUMBERS),
+        ("22 12 34 56 / 33123456", RowFault.TWO_NUMBERS),
+        ("22123456 ext. 12", RowFault.EXTENSION),
+        ("22123456-12", RowFault.EXTENSION),
+    ],
+)
+def test_what_is_nearly_a_number_says_why_it_is_none(cell, fault):
+    assert checked(("Sidi", cell, "1500")) == (None, fault, "Tél", 0)
+    assert checked(("33123456", cell, "1500")) == (None, fault, "Tél", 0)
+
+
+@pytest.mark.parametrize("cell", ["", "néant", "12", "+33612345678"])
+def test_a_number_in_another_column_is_named(cell):
+    assert checked(("Sidi", cell, "33 12 34 56")) == (None, RowFault.OTHER_COLUMN, "Frais", 0)
+    assert checked(("Sidi", cell, "21/11/2010")) == (None, RowFault.NUMBER, "Tél", 0)
+    assert checked(("Sidi", cell, "", "33123456")) == (None, RowFault.NUMBER, "Tél", 0)
 
 
 def test_the_first_country_is_home():

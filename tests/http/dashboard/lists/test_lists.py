@@ -94,6 +94,17 @@ async def test_a_file_makes_a_list_and_the_rows_that_were_left_out_are_told(owne
     assert "<bdi>4, 9, …</bdi>" in told.text
 
 
+async def test_rows_with_a_reason_of_their_own_say_it(owner, gateway):
+    faults = ["number", "two_numbers", "extension"]
+    gateway.answers["list.create"] = growth("lst_1", bad=3, badRows=[4, 9, 11], faults=faults)
+    page = await owner.get(LISTS)
+    made = await send_file(owner, page, LISTS, "Nom;36120001\n", name="Parents")
+    told = plain(await owner.get(made.location))
+    assert "Row 4:" not in told
+    assert "Row 9: These are two numbers. Leave only one of them." in told
+    assert "Row 11: This number has an extension" in told
+
+
 async def test_pasted_lines_make_a_list_once(owner, gateway):
     page = await owner.get(LISTS)
     fields = {"name": "Parents", "numbers": "36120001\r\n36120002"}

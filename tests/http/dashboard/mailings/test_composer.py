@@ -8,6 +8,8 @@ import web_messages
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.records.mailings import FILE_BYTES_MAX
+from risala.http.dashboard.messages.recipients import Recipients, recipients_of
+from risala.http.web.forms import SentForm
 
 NEW = "/app/org_1/messages/new"
 DRAFT = "/app/org_1/mailings/mlg_draft"
@@ -60,6 +62,21 @@ async def test_a_time_is_the_draft_s_too(owner, gateway):
     await owner.upload(await owner.get(NEW), NEW, fields)
     [given] = asked(gateway, "mailing.set")
     assert given == {"mailing_id": "mlg_draft", "send_at": "2026-12-01T08:00:00.000Z"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        ("36123456,0", {"to": "36123456,0"}),
+        ("4,91701E+11", {"to": "4,91701E+11"}),
+        ("36123456 ext 12", {"to": "36123456 ext 12"}),
+        ("36123456 ou 46123456", {"to": "36123456 ou 46123456"}),
+        ("36123456,0\n46123456,0", {"numbers": "36123456,0\n46123456,0"}),
+    ],
+)
+def test_what_is_meant_to_be_a_number_is_kept_whole(typed, given):
+    found = recipients_of(SentForm({"to": (typed,)}), ())
+    assert found == Recipients(number=given.get("to"), numbers=given.get("numbers"))
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,14 @@ from risala.cli.commands.messaging.mailing_files import content_of
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
+from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.recipient_lists import (
     ListGrowth,
     ListPeople,
     RecipientList,
     RecipientLists,
 )
+from risala.engine.rules.mailings.reporting import FAULTS
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -161,6 +163,9 @@ def _tell(grown: ListGrowth) -> None:
         shown = ", ".join(map(str, grown.bad_rows[:ROWS_SHOWN]))
         more = ", …" if grown.bad > ROWS_SHOWN else ""
         output.warned(f"{grown.bad} left out, without a phone number: row {shown}{more}.")
+    for row, fault in zip(grown.bad_rows, grown.faults, strict=False):
+        if fault is not RowFault.NUMBER:
+            output.warned(f"Row {row}: {FAULTS[fault]}.")
 
 
 @recipient_list.command("list")

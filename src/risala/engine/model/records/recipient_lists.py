@@ -15,7 +15,7 @@ from risala.engine.model.records.fields import (
     Maximum,
     Moment,
 )
-from risala.engine.model.records.mailings import NAME_MAX
+from risala.engine.model.records.mailings import NAME_MAX, RowFault
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 LISTS_MAX: Final = 200
@@ -78,6 +78,8 @@ class ListGrowth:
     """Rows without a number that can be read."""
     bad_rows: tuple[int, ...]
     """The first of them, as the file counts its rows."""
+    faults: tuple[RowFault, ...] = ()
+    """What is wrong with each of these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,15 @@ from risala.engine.operations.arguments import (
     Arguments,
     OfOrganization,
     Text,
-    fault,
     text,
+    unread,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
 from risala.engine.upkeep.erasing import go_on
-from risala.sms.numbering.digits import compact
 from risala.sms.numbering.plan import DEFAULT
+from risala.sms.numbering.written import NumberFault, UnreadNumber, read_written
 
 SHOWN_MAX: Final = 50
 """Deletions that a list shows: the latest."""
@@ -45,10 +45,10 @@ def _number(value: object, info: ValidationInfo) -> str:
     typed, plan = text(value), info.context or DEFAULT
     try:
         return plan.read(typed)
-    except ValueError:
-        found = compact(typed)
-    if not _is_whole(found):
-        raise fault("invalid_phone_number", f"`{{name}}` must look like {plan.example}.")
+    except UnreadNumber as error:
+        found = read_written(typed, lambda digits: digits if _is_whole(digits) else None)
+        if isinstance(found, NumberFault):
+            raise unread(error, plan) from None
     return found
 
 

@@ -15,11 +15,24 @@ from risala.engine.rules.mailings.rendering import TextPieces, cell_at, text_pie
 from risala.sms.alphabet import smart_encode
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import NumberingPlan
+from risala.sms.numbering.written import NumberFault, UnreadNumber
 from risala.sms.segment import count
 
 _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd-\uffff]").search
 """Finds what no text has: control characters but tab and line ends, halves of characters, and
 U+FFFD, which stands for a character that could not be read."""
+_FAULTS: Final = {
+    NumberFault.NUMBER: RowFault.NUMBER,
+    NumberFault.SHORTENED: RowFault.NUMBER_SHORTENED,
+    NumberFault.TWO_NUMBERS: RowFault.TWO_NUMBERS,
+    NumberFault.EXTENSION: RowFault.EXTENSION,
+}
+_is_date: Final = re.compile(
+    r"((19|20)\d\d([-/.])\d\d?\3\d\d?|[0-3]?\d([-/.])[01]?\d\4(19|20)\d\d)(\D.*)?"
+).fullmatch
+"""A day: without its separators it may be a number of the plan."""
+_has_digits: Final = re.compile(r"(?:\d\D*){5}").search
+"""Most cells have no number, and this tells that soonest."""
 _wrapped: Final = re.compile(r'=?"(?P<quoted>[^"]*)"|[\'’](?P<marked>.*)', re.DOTALL).fullmatch
 """``="22…"`` and ``'22…``: how spreadsheets, and our own reports, keep a number a text."""
 
@@ -62,8 +75,8 @@ class RowChecker:
         """
         found = tuple(cells)
         number = read_number(cell_at(found, self.number_column), self.plan)
-        if number is None:
-            return self._bad(row, None, found, RowFault.NUMBER, self.number_column)
+        if isinstance(number, NumberFault):
+            return self._bad(row, None, found, *self._without_number(found, number))
         if seen is not None:
             if number in seen:
                 return self._bad(row, number, found, RowFault.DOUBLE, self.number_column)
@@ -73,6 +86,16 @@ class RowChecker:
         if self.pieces is None:
             return CheckedRow(row, number, found, None, None, 0)
         return self._of_text(row, number, found, self.pieces)
+
+    def _without_number(
+        self, cells: tuple[str, ...], fault: NumberFault
+    ) -> tuple[RowFault, int | None]:
+        """What is wrong with a row whose cell is no number, and of which column that is said."""
+        if fault is NumberFault.NUMBER:
+            for place, cell in enumerate(cells[: len(self.columns)]):
+                if has_number(cell, self.plan):
+                    return RowFault.OTHER_COLUMN, place
+        return _FAULTS[fault], self.number_column
 
     def _of_text(
         self, row: int, number: str, cells: tuple[str, ...], pieces: TextPieces
@@ -146,11 +169,18 @@ def check_row(
     return row_checker(columns, number_column, text, plan, smart).check(row, cells)
 
 
-def read_number(cell: str, plan: NumberingPlan) -> str | None:
-    """The phone number that a cell has, as ``+`` and digits; None if it has none."""
+def read_number(cell: str, plan: NumberingPlan) -> str | NumberFault:
+    """The phone number that a cell has, as ``+`` and digits, or why it has none."""
     wrapped = _wrapped(cell.strip())
     written = cell if wrapped is None else wrapped["quoted"] or wrapped["marked"] or ""
     try:
         return plan.read(written)
-    except ValueError:
-        return None
+    except UnreadNumber as error:
+        return error.fault
+
+
+def has_number(cell: str, plan: NumberingPlan) -> bool:
+    """Whether a cell is a phone number, and no day whose digits would be one."""
+    if not _has_digits(cell) or _is_date(cell):
+        return False
+    return not isinstance(read_number(cell, plan), NumberFault)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from risala.engine.model.records.mailings import (
     COLUMNS_MAX,
     NAME_MAX,
 )
-from risala.engine.rules.mailings.checking import read_number
+from risala.engine.rules.mailings.checking import has_number, read_number
 from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
 from risala.engine.rules.mailings.rendering import cell_at, folded
 from risala.sms.numbering.plan import NumberingPlan
+from risala.sms.numbering.written import NumberFault, entries
 
 SEPARATORS: Final = ("\t", ";", "|", ",")
 """The likelier first, where they are alike otherwise: a comma is also a decimal mark."""
@@ -23,10 +24,6 @@ SAMPLE_ROWS: Final = 200
 """Rows by which a table is recognised."""
 
 _named_separator: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
-_is_date: Final = re.compile(
-    r"((19|20)\d\d([-/.])\d\d?\3\d\d?|[0-3]?\d([-/.])[01]?\d\4(19|20)\d\d)(\D.*)?"
-).fullmatch
-"""A day: without its separators it may be a number of the plan."""
 _is_formula: Final = re.compile(r"=\s*[A-Za-z$(+\-@'].*", re.DOTALL).fullmatch
 _quoted: Final = re.compile(r'="([^"]*)"').fullmatch
 _marked: Final = re.compile(r"'[\s=+\-@＝＋－＠].*", re.DOTALL).fullmatch
@@ -194,26 +191,33 @@ def numbers_of(text: str) -> list[str] | None:
     has words, and is a table."""
     if any(each.isalpha() for each in text):
         return None
-    return [each.strip() for each in re.split(r"[\r\n;,،؛\t|]+", text) if each.strip()]
+    return entries(text)
 
 
-def _shares(rows: Sequence[SampleRow], plan: NumberingPlan) -> list[float]:
+def _shares(
+    rows: Sequence[SampleRow],
+    plan: NumberingPlan,
+    is_number: Callable[[str, NumberingPlan], bool] = has_number,
+) -> list[float]:
     """How many of the rows have a phone number, for each column."""
     width = max((len(each.cells) for each in rows), default=0)
     counts = [0] * width
     for each in rows:
         for place, cell in enumerate(each.cells):
-            counts[place] += _is_number(cell, plan)
+            counts[place] += is_number(cell, plan)
     return [count / len(rows) for count in counts]
 
 
-def _is_number(cell: str, plan: NumberingPlan) -> bool:
-    return _is_date(cell) is None and read_number(cell, plan) is not None
+def _is_nearly(cell: str, plan: NumberingPlan) -> bool:
+    """Whether a cell is a number, or something about it is why it is none."""
+    return read_number(cell, plan) is not NumberFault.NUMBER
 
 
 def _number_column(sample: Sequence[SampleRow], plan: NumberingPlan) -> int | None:
     """The column with the most phone numbers; of headings that say so, half of that is enough."""
     shares = _shares(sample, plan)
+    if not any(shares):  # then each row says what is wrong with it
+        shares = _shares(sample, plan, _is_nearly)
     scores = [
         share + _heading_weight(cell_at(sample[0].cells, place))
         for place, share in enumerate(shares)
@@ -236,7 +240,7 @@ def _is_heading(cells: Sequence[str], number_column: int, plan: NumberingPlan) -
     cell = cell_at(cells, number_column)
     if cell:
         has_digits = any(each.isdigit() for each in cell)
-        return not _is_number(cell, plan) and (not has_digits or _heading_weight(cell) > 0)
+        return not has_number(cell, plan) and (not has_digits or _heading_weight(cell) > 0)
     return not any(each.isdigit() for other in cells for each in other)
 
 

@@ -23,6 +23,10 @@ HEADINGS: Final = {
 """What the report says beside the table's own columns, in English."""
 FAULTS: Final = {
     RowFault.NUMBER: "not a phone number",
+    RowFault.NUMBER_SHORTENED: "the spreadsheet has shortened the number: format it as text",
+    RowFault.TWO_NUMBERS: "two numbers: leave one",
+    RowFault.EXTENSION: "a number with an extension: leave the number alone",
+    RowFault.OTHER_COLUMN: "the number is in another column: move it, or choose that column",
     RowFault.COUNTRY: "a country that is not open",
     RowFault.OPTED_OUT: "opted out",
     RowFault.DOUBLE: "the same number as an earlier row",

@@ -96,6 +96,7 @@ def address_of(visit: PageRequest, grown: ListGrowth) -> str:
     query = {name: str(count) for name, count in told.items() if count}
     if grown.bad_rows:
         query["rows"] = ",".join(map(str, grown.bad_rows))
+        query["faults"] = ",".join(each.value for each in grown.faults)
     return visit.at(f"lists/{grown.list.id}", **query)
 
 

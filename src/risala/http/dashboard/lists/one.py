@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.asks import Versioned
+from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.recipient_lists import ListPeople, RecipientList
 from risala.http.dashboard.lists.listing import (
     address_of,
@@ -17,6 +20,7 @@ from risala.http.dashboard.lists.listing import (
     people_of,
     wrong_people,
 )
+from risala.http.dashboard.mailings.words import FAULTS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -44,6 +48,8 @@ class GrowthView:
     bad: int
     rows: tuple[int, ...]
     """The first of the bad ones."""
+    faults: tuple[tuple[int, Markup], ...]
+    """Which of these have a reason of their own, and the reason."""
 
 
 def id_of(visit: PageRequest) -> str:
@@ -98,10 +104,22 @@ def _growth(visit: PageRequest) -> GrowthView | None:
     """As the address says it behind a form; None: it says nothing."""
     if visit.request.method != "GET":
         return None
-    told = visit.form.filled("added", "changed", "bad", "rows")
+    told = visit.form.filled("added", "changed", "bad", "rows", "faults")
     rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
+    faults = _faults(visit, rows, told.pop("faults", "").split(","))
     added, changed, bad = (_count(told.get(name, "")) for name in ("added", "changed", "bad"))
-    return GrowthView(added, changed, bad, rows) if added or changed or bad else None
+    return GrowthView(added, changed, bad, rows, faults) if added or changed or bad else None
+
+
+def _faults(
+    visit: PageRequest, rows: Sequence[int], named: Sequence[str]
+) -> tuple[tuple[int, Markup], ...]:
+    """The rows with a reason of their own, and the sentence that says it."""
+    return tuple(
+        (row, visit.words(FAULTS[RowFault(name)]))
+        for row, name in zip(rows, named, strict=False)
+        if name in RowFault.__members__.values() and name != RowFault.NUMBER
+    )
 
 
 def _count(text: str) -> int:

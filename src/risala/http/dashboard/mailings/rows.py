@@ -44,7 +44,10 @@ WRITTEN: Final = 100
 _PREFIX: Final = "cell"
 """The name of a cell's field, before the place of its column."""
 _ABOUT_NUMBERS: Final = frozenset(
-    {RowFault.NUMBER, RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE}
+    {
+        *(RowFault.NUMBER, RowFault.NUMBER_SHORTENED, RowFault.TWO_NUMBERS, RowFault.EXTENSION),
+        *(RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE),
+    }
 )
 
 
@@ -159,7 +162,7 @@ def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
 
 def _place_of(found: MailingRows, row: MailingRow) -> int | None:
     """The column to mend."""
-    if row.fault in _ABOUT_NUMBERS:
+    if row.fault in _ABOUT_NUMBERS or row.fault is RowFault.OTHER_COLUMN:
         return found.number_column if found.number_column < len(found.columns) else None
     return found.columns.index(row.column) if row.column in found.columns else None
 

@@ -69,6 +69,17 @@ URGENT: Final = frozenset(
 
 FAULTS: Final[Mapping[RowFault, str]] = {
     RowFault.NUMBER: N_("This is not a phone number."),
+    RowFault.NUMBER_SHORTENED: N_(
+        "A spreadsheet has shortened this number, and its last digits are lost. Format the column "
+        "as text, then enter the number again."
+    ),
+    RowFault.TWO_NUMBERS: N_("These are two numbers. Leave only one of them."),
+    RowFault.EXTENSION: N_(
+        "This number has an extension, which no message reaches. Leave only the number."
+    ),
+    RowFault.OTHER_COLUMN: N_(
+        "Another column has this person’s number. Copy it here, or choose that column."
+    ),
     RowFault.COUNTRY: N_("This country is not open to your organization."),
     RowFault.OPTED_OUT: N_("This person does not want your messages any more."),
     RowFault.DOUBLE: N_("An earlier row has the same number."),

@@ -10,9 +10,10 @@ from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.http.web.forms import SentForm
+from risala.sms.numbering.written import entries
 
-_BETWEEN: Final = re.compile(r"[\n\t,;\u060c\u061b]+")
-"""Between two numbers: the end of a line, a comma or a semicolon, the Arabic ones too."""
+_is_number: Final = re.compile(r"[^\d]*(?:\d[^\d]*){7,}").fullmatch
+"""What is meant to be a number, whatever letters are in it: a list's name has fewer digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +33,6 @@ class Recipients:
         return {name: value for name, value in found.items() if value is not None}
 
 
-def typed_entries(text: str) -> list[str]:
-    """The numbers of a text."""
-    return [entry.strip() for entry in _BETWEEN.split(text) if entry.strip()]
-
-
 def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
     """What a form means.
 
@@ -53,14 +49,14 @@ def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
     named = [each.id for each in lists if each.name.casefold() == typed.casefold()]
     if named:
         return Recipients(list_id=named[0])
-    entries = typed_entries(typed)
-    if not entries:
+    found = entries(typed)
+    if not found:
         raise Invalid("to", "missing", "`to` is required.")
-    if len(entries) > 1:
-        return Recipients(numbers="\n".join(entries))
-    if any(letter.isalpha() for letter in typed):
+    if len(found) > 1:
+        return Recipients(numbers="\n".join(found))
+    if any(letter.isalpha() for letter in typed) and not _is_number(typed):
         raise Invalid("to", "unknown_list", "There is no list of this name.")
-    return Recipients(number=entries[0])
+    return Recipients(number=found[0])
 
 
 def upload_of(form: SentForm) -> str:
