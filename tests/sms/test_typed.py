@@ -188,3 +188,15 @@ def test_the_digits_of_every_script():
 def test_what_is_ascii_costs_no_look_at_each_letter(monkeypatch):
     monkeypatch.setattr(typed_texts, "_plainer", None)
     assert [typed(" A  b ", each) for each in Purpose]
+
+
+@pytest.mark.parametrize(
+    ("written", "address"),
+    [
+        *((" a@b.test\u200b", "a@b.test"), ("\u2068a@b.test\u2069", "a@b.test")),
+        *(("ａ@b．test", "a@b.test"), ("o’brien@b.test", "o'brien@b.test")),
+        *(("a b@c.test", "a b@c.test"), ("a@b.test\nBcc: x", "a@b.test Bcc: x")),
+    ],
+)
+def test_an_address_keeps_what_makes_it_none(written, address):
+    assert typed(written, Purpose.ADDRESS) == address

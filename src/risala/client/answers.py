@@ -143,6 +143,8 @@ class UnicodeCharacter:
     character: str
     index: int
     suggestion: str | None = None
+    name: str | None = None
+    """Its number and name in Unicode if it shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
+from risala.sms.typed import Purpose, typed
+
 STEP_S: Final = 30.0
 """The longest that a step may take, in seconds: a customer waits for a page."""
 REFERENCE_CHARACTERS_MAX: Final = 100
@@ -333,7 +335,7 @@ def normalised_reference(reference: str) -> str:
     Raises:
         ValueError: nothing remains, or more than :data:`REFERENCE_CHARACTERS_MAX`.
     """
-    plain = unicodedata.normalize("NFKC", reference).upper().translate(_LATIN)
+    plain = typed(reference, Purpose.REFERENCE).upper().translate(_LATIN)
     kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())
     found = "".join(kept)
     if not 0 < len(found) <= REFERENCE_CHARACTERS_MAX:

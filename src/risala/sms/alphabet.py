@@ -187,6 +187,11 @@ def plainer(character: str) -> str | None:
     return same if same != character and fits_gsm7(same) else None
 
 
+def with_plain_signs(text: str) -> str:
+    """``text`` with its typographic characters replaced, whatever else is in it."""
+    return text.translate(_SMART)
+
+
 def smart_encode(text: str) -> str:
     """``text`` with typographic characters replaced, if that makes it fit GSM 7-bit.
 
@@ -194,5 +199,5 @@ def smart_encode(text: str) -> str:
     changed. A text that would still need UCS-2 is returned unchanged: nothing would be gained, and
     an ellipsis would cost two code units more.
     """
-    plain = text.translate(_SMART)
+    plain = with_plain_signs(text)
     return plain if fits_gsm7(plain) else text

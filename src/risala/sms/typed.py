@@ -34,10 +34,12 @@ class Purpose(StrEnum):
     """An amount."""
     REFERENCE = "reference"
     """What names a payment at a bank."""
+    ADDRESS = "address"
+    """An e-mail address or a domain."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Normalisation:
     """What is done to a text of one purpose."""
 
     needed_marks: bool = False
@@ -57,14 +59,15 @@ class Rule:
     """Accents, vowel signs and the Arabic stroke between letters stay."""
 
 
-RULES: Final[Mapping[Purpose, Rule]] = {
-    Purpose.NUMBER: Rule(spaces="none"),
-    Purpose.CODE: Rule(spaces="none"),
-    Purpose.KEYWORD: Rule(form="NFKD", case=False, accents=False),
-    Purpose.HEADING: Rule(form="NFKC", case=False),
-    Purpose.NAME: Rule(needed_marks=True, form="NFC", digits=False, signs=False),
-    Purpose.MONEY: Rule(spaces="none"),
-    Purpose.REFERENCE: Rule(form="NFKC"),
+RULES: Final[Mapping[Purpose, Normalisation]] = {
+    Purpose.NUMBER: Normalisation(spaces="none"),
+    Purpose.CODE: Normalisation(spaces="none"),
+    Purpose.KEYWORD: Normalisation(form="NFKD", case=False, accents=False),
+    Purpose.HEADING: Normalisation(form="NFKC", case=False),
+    Purpose.NAME: Normalisation(needed_marks=True, form="NFC", digits=False, signs=False),
+    Purpose.MONEY: Normalisation(spaces="none"),
+    Purpose.REFERENCE: Normalisation(form="NFKC"),
+    Purpose.ADDRESS: Normalisation(),
 }
 
 _DASHES: Final = "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b\ufe58\ufe63"
@@ -101,7 +104,7 @@ def typed_code(text: str) -> str:
     return _BETWEEN_DIGITS.sub("", typed(text, Purpose.CODE).strip(_AROUND_CODE))
 
 
-def _plainer(text: str, rule: Rule) -> str:
+def _plainer(text: str, rule: Normalisation) -> str:
     text = text.translate(_FILLERS)
     text = with_needed(text) if rule.needed_marks else without_unseen(text)
     if rule.signs:  # before the normalisation, which takes some apart

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from risala.sms.alphabet import GSM7_CHARACTERS
+from risala.sms.alphabet import GSM7_CHARACTERS, fits_gsm7, with_plain_signs
 
 _FORMAT: Final = (
     "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u061c\U0001bca0-\U0001bca3"
@@ -88,7 +88,7 @@ def cheapest(text: str) -> str:
     overrides = _overrides(text) is not None
     turns = overrides or any(map(_goes_left, text))
 
-    def kept(run: re.Match[str]) -> str:
+    def stayed(run: re.Match[str]) -> str:
         start, end = run.span()
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
         plain = all(not side or side in GSM7_CHARACTERS for side in (before, after))
@@ -99,8 +99,27 @@ def cheapest(text: str) -> str:
             if _stays(before, each, after, turns=turns, free=plain, at_an_end=at_an_end)
         )
 
-    found = _runs.sub(kept, text)
+    found = _runs.sub(stayed, text)
     return found if overrides else _without_outer_turns(found)
+
+
+def as_sent(text: str, *, smart: bool) -> str:
+    """A message's text as it is sent: :func:`cheapest`, and with ``smart`` with typographic
+    characters replaced if that makes it fit GSM 7-bit. A text of nothing but such marks stays."""
+    if text.isascii():
+        return text
+    plain = cheapest(text) or text
+    if not smart or fits_gsm7(plain):
+        return plain
+    signs = cheapest(with_plain_signs(text))
+    return signs if signs and fits_gsm7(signs) else plain
+
+
+def name_of(character: str) -> str | None:
+    """``U+200C ZERO WIDTH NON-JOINER`` for a mark or a blank that nobody sees; else None."""
+    if not has_unseen(character) and character not in FILLERS:
+        return None
+    return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
 
 
 def _stays(before: str, mark: str, after: str, *, turns: bool, free: bool, at_an_end: bool) -> bool:

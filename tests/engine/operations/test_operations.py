@@ -442,7 +442,7 @@ async def test_a_text_is_counted_as_it_would_be_sent(house, organization, autoju
     async def estimate(body):
         return await house.gateway.perform("message.estimate", {**organization, "body": body})
 
-    curly = [{"character": "’", "index": 1, "suggestion": "'"}]
+    curly = [{"character": "’", "index": 1, "suggestion": "'", "name": None}]
     assert (await estimate("L’été"))["unicodeCharacters"] == curly
     await house.gateway.perform("org.set", {**organization, "smart_encoding": True})
     found = await estimate("L’été")
@@ -450,9 +450,12 @@ async def test_a_text_is_counted_as_it_would_be_sent(house, organization, autoju
     found = await estimate("Fenêtre ☂")
     assert (found["encoding"], found["characters"], found["segments"]) == ("ucs2", 9, 1)
     assert found["unicodeCharacters"] == [
-        {"character": "ê", "index": 3, "suggestion": "e"},
-        {"character": "☂", "index": 8, "suggestion": None},
+        {"character": "ê", "index": 3, "suggestion": "e", "name": None},
+        {"character": "☂", "index": 8, "suggestion": None, "name": None},
     ]
+    assert (await estimate("Fin\u200c"))["encoding"] == "gsm7"
+    found = await estimate("می\u200cخواهم")
+    assert found["unicodeCharacters"][2]["name"] == "U+200C ZERO WIDTH NON-JOINER"
     assert (await estimate("x" * 161))["segments"] == 2
     assert float(found["price"]) > 0
 

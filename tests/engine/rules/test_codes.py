@@ -57,12 +57,36 @@ def test_the_code_of_a_test_key_is_zeros():
     assert not CODES.matches("000000", "ver_1 a", 6, test=False)
 
 
-@pytest.mark.parametrize("guess", ["870927", " 870927\n", "٨٧٠٩٢٧", "۸۷۰۹۲۷"])
+@pytest.mark.parametrize(
+    "guess",
+    [
+        *(
+            "870927",
+            " 870927\n",
+            "٨٧٠٩٢٧",
+            "۸۷۰۹۲۷",
+            "८७०९२७",
+            "８７０９２７",
+            "870 927",
+            "870\u00a0927",
+        ),
+        *(
+            "870-927",
+            "870–927",
+            "870927.",
+            "\u2068870927\u2069",
+            "870\ufe0f927",
+            "\ufeff870927\u200b",
+        ),
+    ],
+)
 def test_people_write_digits_in_their_own_way(guess):
     assert CODES.matches(guess, "ver_1 a", 6, test=False)
 
 
-@pytest.mark.parametrize("guess", ["", "870928", "87092", "8709270", "870 927", "\ud800", "0x8709"])
+@pytest.mark.parametrize(
+    "guess", ["", "870928", "87092", "8709270", "870x927", "870927²", "\ud800", "0x8709"]
+)
 def test_what_is_no_match(guess):
     assert not CODES.matches(guess, "ver_1 a", 6, test=False)
 

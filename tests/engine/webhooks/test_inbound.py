@@ -133,7 +133,20 @@ async def test_routes_are_made_once_and_removed(open_house, quick):
                 await house.perform("inbound.route", organization_id=house.organization_id, **wrong)
 
 
-@pytest.mark.parametrize("word", ["STOP", " stop. ", "Arrêt !", "ARRET", "توقف", "تَوَقَّف", "توقـــف"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "STOP",
+        " stop. ",
+        "Stop, thanks",
+        "\u2068STOP\u2069 🛑",
+        "Arrêt !",
+        "ARRET",
+        "توقف",
+        "تَوَقَّف",
+        "توقـــف",
+    ],
+)
 async def test_stop_ends_messages_and_start_reverses_it(open_house, quick, driver, word):
     async with open_house(driver=driver) as house:
         await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)
@@ -330,7 +343,7 @@ async def test_it_is_off_unless_wished_for(open_house, quick, driver):
         await send(house, house.principal)
 
 
-@pytest.mark.parametrize("text", ["stop it", "non stop", "stops", "please stop", "", "?"])
+@pytest.mark.parametrize("text", ["stop it", "non stop", "stops", "STOP 12345", "", "?"])
 async def test_only_the_word_alone_counts(open_house, quick, driver, text):
     async with open_house(driver=driver) as house:
         await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.engine.model.numbers import recipient_text
-from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
+from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -102,7 +102,7 @@ class Stops:
                     if self._writers.get((number, last)) == other:
                         del self._writers[number, last]
                 case "wrote":
-                    self._wrote(number, last, folded(str(other)))
+                    self._wrote(number, last, only_word(str(other)))
 
     def _sent(self, organization: int, number: str, message_id: str) -> None:
         since_s, _ = self._out.get((organization, number), (trio.current_time(), ""))

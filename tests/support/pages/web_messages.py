@@ -187,7 +187,7 @@ def events(state: str) -> dict[str, Any]:
 
 def estimate(body: str) -> dict[str, Any]:
     odd = [
-        {"character": each, "index": place, "suggestion": {"ê": "e"}.get(each)}
+        {"character": each, "index": place, "suggestion": {"ê": "e"}.get(each), "name": None}
         for place, each in enumerate(body)
         if each in "ê" + ARABIC.replace(" ", "")
     ]

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals, has_too_many
+from risala.sms.typed import western
+from risala.sms.unseen import without_unseen
 
 TEXT_CHARACTERS_MAX: Final = 700
 """A longer text is no confirmation: four parts of an SMS in the GSM alphabet have 612."""
@@ -84,12 +86,8 @@ class TextPattern:
 
 def plain(text: str) -> str:
     """A text as patterns see it: Western digits, one blank between words, no marks of direction."""
-    seen = (
-        str(unicodedata.digit(each, each)) if each.isdigit() else each
-        for each in unicodedata.normalize("NFKC", text.translate(_ARABIC_POINTS))
-        if unicodedata.category(each) != "Cf"
-    )
-    return " ".join("".join(seen).split())
+    seen = unicodedata.normalize("NFKC", without_unseen(text.translate(_ARABIC_POINTS)))
+    return " ".join(western(seen).split())
 
 
 def amount_of(text: str) -> int:

@@ -7,7 +7,6 @@ service meanwhile. Case, accents and invisible marks are ignored in forbidden wo
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
@@ -22,6 +21,7 @@ from risala.plugins.policy import (
     PolicyVerdict,
 )
 from risala.sms.limits import TEXT_CHARACTERS_MAX
+from risala.sms.typed import Purpose, typed
 
 REASON: Final = "forbidden_words"
 _Word = Annotated[str, Field(min_length=1, max_length=100)]
@@ -76,8 +76,7 @@ class WordsPolicy:
 
 def folded(text: str) -> str:
     """A text in the form for searching words: no case, no accents, no invisible marks."""
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Cf"))
+    return typed(text, Purpose.KEYWORD)
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:

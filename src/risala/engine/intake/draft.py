@@ -33,8 +33,8 @@ from risala.engine.model.states import PRIORITY_CODE, Mode
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
 from risala.sms.address import fold_sender
-from risala.sms.alphabet import smart_encode
 from risala.sms.segment import SegmentCount, count
+from risala.sms.unseen import as_sent
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -260,7 +260,7 @@ class RequestDrafts:
         known = self._senders.get((requested, numeric))
         name, notice, end = known or self._sender(requested, numeric)
         if part is None:
-            body = smart_encode(text) if self._organization.smart_encoding else text
+            body = as_sent(text, smart=self._organization.smart_encoding)
             size = count(body)
             segments, alphabet = size.segments, size.alphabet
         else:

@@ -9,8 +9,8 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.records.mailing_rows import StoredMailing
 from risala.engine.model.records.mailings import MailingRows, Person, ReportPart, RowState
 from risala.engine.rules.mailings.rendering import render
-from risala.sms.alphabet import smart_encode
 from risala.sms.segment import count
+from risala.sms.unseen import as_sent
 
 REPORT_ROWS: Final = 500
 """Rows of one part of a report: some milliseconds of the loop."""
@@ -51,8 +51,8 @@ class MailingPeople:
             raise NotFound("This mailing has no such person.")
         mailing, found = stored.mailing, self._mailings.row(stored.key, wanted)
         text = render(mailing.text, mailing.columns, found.cells)
-        if self._sources.accounts.organization(mailing.organization_id).smart_encoding:
-            text = smart_encode(text)
+        organization = self._sources.accounts.organization(mailing.organization_id)
+        text = as_sent(text, smart=organization.smart_encoding)
         at = 0
         if found.state in _WITH_TEXT:
             at = await self._mailings.place_of(stored.key, wanted)

@@ -54,9 +54,10 @@ from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
-from risala.sms.alphabet import fits_gsm7, plainer, smart_encode
+from risala.sms.alphabet import fits_gsm7, plainer
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.segment import count
+from risala.sms.unseen import as_sent, name_of
 
 UNSERVED: Final = (
     "It waits: no enabled carrier serves this number. Name its network or prefix in a"
@@ -219,10 +220,10 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     given, services = call.given, call.services
     organization = services.accounts.organization(given.organization_id)
-    text = smart_encode(given.body) if organization.smart_encoding else given.body
+    text = as_sent(given.body, smart=organization.smart_encoding)
     size = count(text)
     odd = tuple(
-        PlacedCharacter(each, place, plainer(each))
+        PlacedCharacter(each, place, plainer(each), name_of(each))
         for place, each in enumerate(text)
         if not fits_gsm7(each)
     )

@@ -34,6 +34,8 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
 from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
+from risala.sms.typed import western
+from risala.sms.unseen import without_unseen
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
@@ -115,8 +117,7 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
 
 def _western(reference: str) -> str:
     """A reference, with its digits in the form in which references are compared."""
-    plain = unicodedata.normalize("NFKC", reference)
-    return "".join(str(unicodedata.digit(one, one)) for one in plain)
+    return western(unicodedata.normalize("NFKC", without_unseen(reference)))
 
 
 async def _adjust(call: Call[Correct]) -> LedgerEntry:

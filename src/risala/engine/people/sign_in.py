@@ -29,7 +29,7 @@ from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
-from risala.engine.rules.people.emails import domain_of, normalised
+from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.people.entering import SignInRules, goes_on, is_over
 from risala.engine.rules.people.lifetimes import (
     AGAIN_MS,
@@ -51,7 +51,7 @@ def address_of(text: str, path: str = "email") -> str:
     Raises:
         Invalid: it is no address.
     """
-    found = normalised(text)
+    found = typed_address(text)
     if found is None:
         raise Invalid(
             path, "invalid_email", f"`{path}` must be an e-mail address, like name@example.com."

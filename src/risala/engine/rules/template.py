@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from risala.sms.unseen import cheapest
+
 CODE: Final = "{{code}}"
 EXPIRY: Final = "{{expiry_minutes}}"
 TEMPLATE_MAX: Final = 480
@@ -50,7 +52,7 @@ def is_origin(text: str) -> bool:
 
 def freeze(template: str, expiry_minutes: int, app_hash: str | None, origin: str | None) -> str:
     """The text as it is stored: complete except for the code."""
-    lines = [template.replace(EXPIRY, str(expiry_minutes))]
+    lines = [cheapest(template.replace(EXPIRY, str(expiry_minutes)))]
     if app_hash:
         lines.append(app_hash)
     if origin:

@@ -114,7 +114,8 @@ class CheckCodeBody(RequestBody):
             min_length=CODE_CHARACTERS[0],
             max_length=CODE_CHARACTERS[1],
             repr=False,
-            description="Spaces around it are ignored. Arabic-Indic digits are accepted.",
+            description="Spaces, dashes and invisible marks between its digits, and signs around"
+            " it, are ignored. Digits of every script are accepted.",
             examples=["042137"],
             json_schema_extra=_FIT,
         ),

@@ -14,6 +14,7 @@ from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute, shows
+from risala.sms.typed import Purpose, typed
 
 DELETED: Final = N_("The organization is deleted. Its data is being erased.")
 ACCOUNT_DELETED: Final = N_("Your account is deleted.")
@@ -36,7 +37,8 @@ async def delete(visit: PageRequest) -> TrioResponse:
 
 
 async def delete_account(visit: PageRequest) -> TrioResponse:
-    if visit.form.text("email").casefold() != visit.user.email.casefold():
+    address = typed(visit.form.text("email"), Purpose.ADDRESS)
+    if address.casefold() != visit.user.email.casefold():
         faults = {"email": visit.words("This is not the address of your account.")}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     try:

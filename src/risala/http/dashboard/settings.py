@@ -11,13 +11,13 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import Organization
-from risala.engine.rules.codes import western
 from risala.engine.rules.people.key_age import GRACE_MS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
+from risala.sms.typed import Purpose, typed
 
 SAVED: Final = N_("The settings are saved, and apply at once.")
 _PAGE: Final = "settings/show.html"
@@ -42,10 +42,10 @@ async def save(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at("settings"), SAVED)
 
 
-def _days(typed: str) -> int | str | None:
+def _days(text: str) -> int | str | None:
     """The days that were typed; what is no number is refused by the engine."""
-    typed = western(typed)
-    return int(typed) if typed.isascii() and typed.isdigit() else typed or None
+    days = typed(text, Purpose.NUMBER)
+    return int(days) if days.isascii() and days.isdigit() else days or None
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:

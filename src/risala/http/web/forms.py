@@ -6,7 +6,6 @@ import base64
 import binascii
 import re
 import secrets
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import field
@@ -19,6 +18,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.errors import Refusal
 from risala.http.common.problems import Problem, plain
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals
+from risala.sms.typed import Purpose, typed
 
 MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
@@ -78,8 +78,8 @@ class SentForm:
         return bool(self.fields.get(name))
 
 
-_SPACES: Final = re.compile(r"[\s\u066c'\u2019]")
-"""Separators of thousands, including an Arabic sign and apostrophes."""
+_THOUSANDS: Final = re.compile(r"[\u066c']")
+"""Separators of thousands besides spaces, points and commas."""
 _AMOUNT: Final = {
     places: re.compile(
         rf"(\d{{1,3}}(?:([.,])\d{{3}}(?:\2\d{{3}})*)?|\d+)(?:([.,])(\d{{1,{places}}}))?", re.ASCII
@@ -99,8 +99,7 @@ def amount_text(text: str) -> str:
     which have no decimals, a thousand.
     """
     places = decimals()
-    plain = unicodedata.normalize("NFKC", _SPACES.sub("", text)).replace("\u066b", ".")
-    plain = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in plain)
+    plain = _THOUSANDS.sub("", typed(text, Purpose.MONEY)).replace("\u066b", ".")
     one = _ONE_COMMA.fullmatch(plain)
     if one is not None and places != USUAL:
         return f"{one[1]}.{one[2]}" if places else one[1] + one[2]

@@ -82,7 +82,8 @@ class TestEstimate:
         }
         found = await bureau.ask("/api/sms/estimate", {"body": "It’s سلا"})
         assert (found["encoding"], found["segments"], found["characters"]) == ("ucs2", 1, 8)
-        assert found["unicodeCharacters"][0] == {"character": "’", "index": 2, "suggestion": "'"}
+        curly = {"character": "’", "index": 2, "suggestion": "'", "name": None}
+        assert found["unicodeCharacters"][0] == curly
         assert (await bureau.ask("/api/balance/get"))["balance"] == "100.00"
         assert (await bureau.ask("/api/sms/estimate", {"body": "x"}, "sk_test"))["price"] == "0.00"
 

@@ -17,7 +17,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.keywords import keyword_of
+from risala.engine.rules.keywords import keyword_ways
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.message import Inbound
 
@@ -68,8 +68,8 @@ def _organization_for(conn: sqlite3.Connection, message: Inbound, ways: Ways) ->
     found: str | None = value_of(
         conn,
         f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS}, '')"  # noqa: S608 -- a constant
-        " AND keyword IN (?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
-        (*ways, keyword_of(message.text)),
+        " AND keyword IN (?, ?, ?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
+        (*ways, *keyword_ways(message.text)),
     )
     return found
 

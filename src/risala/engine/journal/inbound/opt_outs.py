@@ -20,7 +20,7 @@ from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import markers
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.numbers import MODES, recipient_text
-from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
+from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
 from risala.sms.message import Inbound
 
 LOOK_BACK_ROWS_MAX: Final = 1_000_000
@@ -113,11 +113,11 @@ def _begin_to_look_back(conn: sqlite3.Connection) -> None:
 def apply_keyword(
     conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int
 ) -> None:
-    """Apply a message that is only STOP or START in one of their languages.
+    """Apply a message that says nothing but STOP or START in one of their languages.
 
     ``carriers`` are those of one account: an answer comes through any of them.
     """
-    word, recipient = folded(message.text), message.sender
+    word, recipient = only_word(message.text), message.sender
     if word in STOP_WORDS:
         conn.execute(
             "INSERT INTO opt_outs (organization_id, recipient, carrier, at, keyword)"  # noqa: S608 -- constants

@@ -368,6 +368,8 @@ class PlacedCharacter:
     """Where it stands: Unicode code points before it, in the text as it would be sent."""
     suggestion: str | None
     """What would do in its place; null: nothing that says the same."""
+    name: str | None
+    """Its number and name in Unicode if it shows nothing, as a joiner; null: it can be seen."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from risala.engine.operations.account_data.erasing import progress_of
 from risala.engine.operations.arguments import OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OWNERS, READERS
+from risala.sms.typed import Purpose, typed
 
 
 class Delete(OfOrganization):
@@ -36,7 +37,7 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     organization = services.accounts.fresh_organization(organization_id)
     if organization.status == DELETED:
         raise NotFound("There is no such organization.")
-    if _plain(given.name) != _plain(organization.name):
+    if typed(given.name, Purpose.HEADING) != typed(organization.name, Purpose.HEADING):
         text = "`name` must be the organization's name, as it is shown."
         raise Invalid("name", "other_name", text)
     erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
@@ -63,10 +64,6 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     services.errands.erasing.ring()
     services.errands.exporting.ring()
     return progress_of(services.repositories.erasures.find(erasure_id))
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -6,7 +6,7 @@ import hmac
 from base64 import b32encode
 from typing import Final
 
-from risala.engine.rules.codes import western
+from risala.sms.typed import typed_code
 
 SEED_BYTES: Final = 20
 """RFC 4226 §4, R6: the length that is recommended, and that every app takes."""
@@ -31,7 +31,7 @@ def matching_step(seed: str, typed: str, now_ms: int) -> int | None:
     import pyotp
 
     app, now = pyotp.TOTP(seed), now_ms // STEP_MS
-    given = western(typed).encode("utf-8", "surrogatepass")
+    given = typed_code(typed).encode("utf-8", "surrogatepass")
     steps = range(max(0, now - SKEW_STEPS), now + SKEW_STEPS + 1)
     fits = [step for step in steps if hmac.compare_digest(app.generate_otp(step).encode(), given)]
     return fits[-1] if fits else None

@@ -24,8 +24,8 @@ from risala.engine.people.factors.passkeys import Passkeys
 from risala.engine.people.factors.recovery import hash_of, hashes_of, new_codes
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sources import PeopleSources
-from risala.engine.rules.codes import western
 from risala.engine.rules.people.lifetimes import HOUR_MS
+from risala.sms.typed import typed_code
 
 SET_UP_MS: Final = HOUR_MS
 """How long the set-up of an app may take: somebody has to install it first."""
@@ -224,7 +224,7 @@ class Factors:
         """
         if shown.answer:
             return FactorTry(await self._passkey(user_id, shown, cookie), is_guessable=False)
-        typed = western("".join(shown.typed[:TYPED_MAX].split()))
+        typed = typed_code(shown.typed[:TYPED_MAX])
         if len(typed) <= APP_DIGITS:
             return FactorTry(self._app(user_id, typed), is_guessable=True)
         code = hash_of(user_id, typed)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.model.people_records.factors import RECOVERY_CODES
-from risala.engine.rules.codes import western
+from risala.sms.typed import Purpose, typed
 
 CHARACTERS: Final = 16
 """79 bits: a code cannot be guessed, so that a plain hash of it is right."""
@@ -26,10 +26,10 @@ def hashes_of(user_id: str, codes: Sequence[str]) -> list[bytes]:
     return [hash_of(user_id, code) for code in codes]
 
 
-def hash_of(user_id: str, typed: str) -> bytes:
+def hash_of(user_id: str, code: str) -> bytes:
     """The form of a code in the journal. How it is grouped and in which case it is typed does not
     matter."""
-    letters = "".join(each for each in western(typed).lower() if each.isalnum())
+    letters = "".join(each for each in typed(code, Purpose.HEADING) if each.isalnum())
     return hashlib.sha256(f"{user_id} {letters}".encode("utf-8", "surrogatepass")).digest()
 
 

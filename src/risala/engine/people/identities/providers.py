@@ -20,7 +20,7 @@ from risala.engine.model.records.people.providers import (
 )
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sources import PeopleSources
-from risala.engine.rules.people.emails import domain_of, normalised
+from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
 REDIRECT: Final = "/sign-in/oidc/{}/callback"
@@ -57,7 +57,7 @@ class Providers:
     def offered(self, email: str) -> OfferedProvider | None:
         """The provider for an address of this domain, whether anybody has it or not; None: there
         is none."""
-        address = normalised(email)
+        address = typed_address(email)
         found = None if address is None else self._have.providers.of_domain(domain_of(address))
         return None if found is None else self._offered(found)
 
@@ -182,7 +182,7 @@ def _domain(text: str) -> str:
     Raises:
         Invalid: it is none.
     """
-    address = normalised(f"x@{text.strip().removeprefix('@')}")
+    address = typed_address(f"x@{text.strip().removeprefix('@')}")
     if address is None:
         raise Invalid(
             "domains", "invalid_domain", "`domains` must be domains, such as example.com."

@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from risala.dataclass import dataclass
 from risala.engine.model.records.mailings import RowFault
 from risala.engine.rules.mailings.rendering import TextPieces, cell_at, text_pieces
-from risala.sms.alphabet import smart_encode
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 from risala.sms.segment import count
+from risala.sms.unseen import as_sent
 
 _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd-\uffff]").search
 """Finds what no text has: control characters but tab and line ends, halves of characters, and
@@ -114,7 +114,7 @@ class RowChecker:
             return self._bad(row, number, cells, RowFault.EMPTY, None)
         if len(text) > TEXT_CHARACTERS_MAX:
             return self._bad(row, number, cells, RowFault.TOO_LONG, None)
-        size = count(smart_encode(text) if self.smart else text)
+        size = count(as_sent(text, smart=self.smart))
         return CheckedRow(row, number, cells, None, None, size.segments)
 
     def _bad(

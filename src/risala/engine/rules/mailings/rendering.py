@@ -1,30 +1,27 @@
 """The text of each person: a text whose placeholders are filled by a row's cells. Pure.
 
-``{{name}}`` stands for the cell of the column ``name``. Case, spaces and invisible direction marks
-do not matter: people copy a column's name by hand.
+``{{name}}`` stands for the cell of the column ``name``. Case, kinds of spaces, quotation marks and
+digits, and marks that nobody sees do not matter: people copy a column's name by hand.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.sms.typed import Purpose, typed
 
 TEXTS_REMEMBERED: Final = 64
 """Texts that are kept taken apart, so that many rows of one mailing share the work."""
 _placeholders: Final = re.compile(r"\{\{([^{}]*)\}\}").finditer
-_DIGITS: Final = {zero + value: str(value) for zero in (0x0660, 0x06F0) for value in range(10)}
-"""Arabic-Indic digits: columns without names are called by their numbers."""
 
 
 def folded(name: str) -> str:
     """A column's name or a placeholder's, in the form in which both are compared."""
-    visible = "".join(each for each in name if unicodedata.category(each) != "Cf")
-    return " ".join(unicodedata.normalize("NFKC", visible).casefold().translate(_DIGITS).split())
+    return typed(name, Purpose.HEADING)
 
 
 def placeholders(text: str) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ from typing import Final
 
 import idna
 
+from risala.sms.typed import Purpose, typed
+
 ADDRESS_MAX: Final = 254
 """RFC 5321 §4.5.3.1.3: a path of 256 octets, less its brackets."""
 LOCAL_MAX: Final = 64
@@ -32,6 +34,15 @@ def normalised(text: str) -> str | None:
     if len(address) > ADDRESS_MAX or "." not in name or name.endswith("."):
         return None
     return address
+
+
+def typed_address(text: str) -> str | None:
+    """As :func:`normalised`, for what a person typed or pasted: without marks that nobody sees.
+
+    Never for what a program says: to an identity provider, two names that only such a mark tells
+    apart may be two people.
+    """
+    return normalised(typed(text, Purpose.ADDRESS))
 
 
 def domain_of(address: str) -> str:

@@ -139,7 +139,9 @@ _CANCEL: Final = (
                     "characters": 10,
                     "price": "0.50",
                     "currency": "MRU",
-                    "unicodeCharacters": [{"character": "’", "index": 2, "suggestion": "'"}],
+                    "unicodeCharacters": [
+                        {"character": "’", "index": 2, "suggestion": "'", "name": None}
+                    ],
                 }
             }
         },

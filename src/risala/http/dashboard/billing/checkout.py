@@ -3,7 +3,6 @@ imitates a provider's. A card's number is read from its form, passed on, and in 
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -17,6 +16,7 @@ from risala.http.web.facade import CheckoutPayment, PaymentAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.plugins.payment import ForgedCallbackError, PaymentCallback
+from risala.sms.typed import Purpose, typed
 
 _PAGE: Final = "pay/checkout.html"
 
@@ -27,18 +27,13 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def pay(visit: PageRequest) -> TrioResponse:
     found = _payment(visit)
-    card = "".join(_digit(each) for each in visit.form.text("card") if not each.isspace())
+    card = typed(visit.form.text("card"), Purpose.NUMBER)
     try:
         await visit.site.gateway.payments.play(found.id, card)
     except Invalid:
         fault = visit.words("Only the two test cards work here. Never type a real card’s number.")
         return await visit.wrong(_PAGE, {"card": fault}, _values(visit, found))
     return visit.go(_back(found))
-
-
-def _digit(character: str) -> str:
-    """A digit of any script as an ASCII digit."""
-    return str(unicodedata.digit(character, character))
 
 
 def _payment(visit: PageRequest) -> CheckoutPayment:

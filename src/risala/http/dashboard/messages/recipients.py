@@ -11,6 +11,7 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.records.recipient_lists import RecipientList
 from risala.http.web.forms import SentForm
 from risala.sms.numbering.written import entries
+from risala.sms.typed import Purpose, typed
 
 _is_number: Final = re.compile(r"[^\d]*(?:\d[^\d]*){7,}").fullmatch
 """What is meant to be a number, whatever letters are in it: a list's name has fewer digits."""
@@ -39,22 +40,23 @@ def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
     Raises:
         Invalid: it names nobody, more than one of them, or a list that does not exist.
     """
-    typed, chosen, upload = form.text("to"), form.text("list"), upload_of(form)
-    if sum(map(bool, (typed, chosen, upload))) > 1:
+    written, chosen, upload = form.text("to"), form.text("list"), upload_of(form)
+    if sum(map(bool, (written, chosen, upload))) > 1:
         raise Invalid("to", "several_sources", "Numbers, a list or a file: only one of them.")
     if upload:
         return Recipients(upload=upload)
     if chosen:
         return Recipients(list_id=chosen)
-    named = [each.id for each in lists if each.name.casefold() == typed.casefold()]
+    name = typed(written, Purpose.HEADING)
+    named = [each.id for each in lists if typed(each.name, Purpose.HEADING) == name]
     if named:
         return Recipients(list_id=named[0])
-    found = entries(typed)
+    found = entries(written)
     if not found:
         raise Invalid("to", "missing", "`to` is required.")
     if len(found) > 1:
         return Recipients(numbers="\n".join(found))
-    if any(letter.isalpha() for letter in typed) and not _is_number(typed):
+    if any(letter.isalpha() for letter in written) and not _is_number(written):
         raise Invalid("to", "unknown_list", "There is no list of this name.")
     return Recipients(number=found[0])
 
