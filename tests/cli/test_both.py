@@ -142,6 +142,8 @@ ROWS = (
     Row("price", (), (("perSegment", "0.50"), ("organizations", list))),
     Row("price show", ("{org}",), (("perSegment", "0.50"), ("organizations", list))),
     Row("price set", ("{org}", "0.30"), (("pricePerSegment", "0.30"),)),
+    Row("payer", (), (("payer", "customers"), ("settings_payer", "customers"))),
+    Row("payer set", ("customers", "--parts-per-day", "150", "--yes"), (("payer", "customers"),)),
     Row("country list", ("--org", "{org}"), (("countries.0.code", "MR"), ("ownPrices", []))),
     *(
         Row(f"country {verb}", ("SN", "--org", "{org}"), alone=1, beside=1, sentence="not served")

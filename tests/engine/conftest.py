@@ -86,9 +86,10 @@ class House:
 
     async def organization(self, balance: str = "1000") -> Principal:
         organization = await self.gateway.perform("org.create", {"name": "Test"})
-        await self.gateway.perform(
-            "topup", {"organization_id": organization["id"], "amount": balance}
-        )
+        if balance != "0":
+            await self.gateway.perform(
+                "topup", {"organization_id": organization["id"], "amount": balance}
+            )
         return Principal(organization["id"], "key", KeyType.SECRET, Mode.LIVE)
 
     async def send(

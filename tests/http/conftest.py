@@ -120,6 +120,8 @@ class FakeGateway:
     def is_lean(self, principal: Principal) -> bool:
         return False
 
+    is_self_paid = False
+
     async def send_code(self, principal: Principal, command: SendCode) -> str:
         if self.refuse is not None:
             raise self.refuse

@@ -37,17 +37,19 @@ log = structlog.get_logger(__name__)
 
 CARRIER: Final = "demo-smsc"
 SYSTEM_ID: Final = "risala"
-BALANCE: Final = "1000.00"
+BALANCE: Final = "1000"
 OWNER: Final = "owner@demo.example"
 OPERATOR: Final = "operator@demo.example"
 """Both sign in by the codes that are mailed to them, that is: written into the outbox."""
+SANDBOX: Final[dict[str, dict[str, str]]] = {"sandbox": {}}
 METHODS: Final[dict[str, dict[str, str]]] = {
-    "sandbox": {},
+    **SANDBOX,
     "bankily": {"merchant": "038 221"},
     "masrvi": {"merchant": "114 507"},
     "sedad": {"merchant": "902 663"},
 }
-"""The top-up methods of the demo's organization; the merchant codes are invented."""
+"""The top-up methods of the demo's organization in Mauritania, whose wallets these are; the
+merchant codes are invented."""
 _SIGN_IN: Final = f"Sign in as {OWNER}: the code is mailed, that is, printed here."
 _KEYS: Final = {
     "secret_key": (KeyType.SECRET, Mode.LIVE),
@@ -245,7 +247,7 @@ class Demo:
         self._phone = Phone(data_dir / "inbox.jsonl", self._console)
         self.mail = MailSection(mailer="outbox", outbox=data_dir / "outbox.jsonl")
         """Instead of the settings' own: no mail leaves a demo."""
-        self.payments = PaymentsSection.model_validate(METHODS)
+        self.payments = PaymentsSection.model_validate(METHODS if plan.is_default else SANDBOX)
         """Instead of the settings' own: no money moves."""
         self._is_set_up = False
 

@@ -28,6 +28,7 @@ _PLACES: Final = {
     "adjust": _ACCOUNTS + "ledger:adjust",
     "ledger": _ACCOUNTS + "ledger:ledger",
     "price": _ACCOUNTS + "money:price",
+    "payer": _ACCOUNTS + "money:payer",
     "country": _ACCOUNTS + "country:country",
     "user": _PEOPLE + "user:user",
     "console": _PEOPLE + "console:console",

@@ -16,6 +16,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, PrivateAttr, model_validator
 
 from risala.config.alerts import AlertsSection
+from risala.config.billing import BillingSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
@@ -32,6 +33,7 @@ from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 __all__ = [
     "AlertsSection",
+    "BillingSection",
     "CarrierSection",
     "CompatSection",
     "DeliverySection",
@@ -226,6 +228,8 @@ class Settings(Section):
     """The log of the API's requests."""
     numbers: NumbersSection = NumbersSection()
     """The countries that are served."""
+    billing: BillingSection = BillingSection()
+    """Who pays for messages."""
     pricing: PricingSection = PricingSection()
     """The price of a message."""
     prices: tuple[PriceSection, ...] = ()

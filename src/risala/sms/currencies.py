@@ -75,3 +75,16 @@ def has_too_many(part: str, places: int) -> bool:
     Zeros as far as the usual decimals are no fault: ``50.00`` is 50 in a currency without any.
     """
     return len(part) > max(places, USUAL) or bool(part[places:].strip("0"))
+
+
+def currency_of(country_code: str) -> str:
+    """The currency of a country by its ISO 3166-1 code; the usual one where none is known."""
+    from babel.numbers import get_territory_currencies  # imported where it is asked: it is large
+
+    return next(iter(get_territory_currencies(country_code)), DEFAULT_CURRENCY)
+
+
+def usual_price(currency: str) -> str:
+    """An amount in a currency that may be the price of a part."""
+    usual = "0.50" if currency == DEFAULT_CURRENCY else "0.05"
+    return {0: "25", 2: usual}.get(decimals_of(currency), "0.050")

@@ -22,8 +22,8 @@ def talk(trials, *typed: str, standing=None):
     return command.answers, done.output
 
 
-MONEY = ("", "", "")
-"""Country, currency and price as they are offered."""
+MONEY = ("", "", "", "")
+"""Country, who pays, currency and price as they are offered."""
 LAST = ("", "", "", "me@example.mr", "", "36 12 34 56")
 """From the public address to the phone, for whoever has no mail."""
 SMPP = ("", "mattel", "smsc.example.net", "", "", "risala", "s3cret", "", "")
@@ -33,6 +33,7 @@ def test_enter_takes_what_is_offered(trials):
     answers, told = talk(trials, *MONEY, *SMPP, *LAST)
     assert answers == {
         "country": "MR",
+        "payer": "customers",
         "currency": "MRU",
         "price": "0.50",
         "carrier": "smpp",
@@ -51,7 +52,7 @@ def test_enter_takes_what_is_offered(trials):
         "organization": "My organization",
         "phone": "+22236123456",
     }
-    assert trials.tried == ["smpp", "address", "mail"]
+    assert trials.tried == ["smpp", "address"]
     assert "s3cret" not in told
 
 
@@ -59,6 +60,7 @@ def test_another_country_has_another_currency_and_price(trials):
     answers, _ = talk(
         trials,
         "sn",
+        "",
         "",
         "",
         "3",
@@ -75,7 +77,7 @@ def test_another_country_has_another_currency_and_price(trials):
 
 
 def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
-    wrong = ("XX", "MR", "euros", "", "0.555", "1,5")
+    wrong = ("XX", "MR", "", "euros", "", "0.555", "1,5")
     answers, told = talk(trials, *wrong, "9", "trial", "", "", "", "me", "me@a.mr", "", "12", "")
     assert answers["price"] == "1.5"
     for sentence in (
@@ -92,16 +94,8 @@ def test_a_wrong_answer_is_asked_again_with_what_is_wrong(trials):
 def test_back_returns_across_steps(trials):
     answers, told = talk(
         trials,
-        "",
-        "EUR",
-        "back",
-        "back",
-        "SN",
-        "",
-        "back",
-        "back",
-        "",
-        "XAF",
+        *("", "", "EUR", "back", "back", "back", "SN", "", ""),
+        *("back", "back", "back", "", "", "XAF"),
         "",
         "3",
         *LAST[:3],
@@ -135,6 +129,7 @@ def test_a_modem_that_was_found_is_offered(trials):
 def test_what_stands_is_offered_and_can_be_emptied(trials):
     standing = {
         "country": "MR",
+        "payer": "customers",
         "currency": "MRU",
         "price": "0.40",
         "carrier": "trial",
@@ -150,7 +145,7 @@ def test_what_stands_is_offered_and_can_be_emptied(trials):
         "organization": "Mine",
         "sender": "ACME",
     }
-    answers, _ = talk(trials, *[""] * 4, "-", *[""] * 10, standing=standing)
+    answers, _ = talk(trials, *[""] * 5, "-", *[""] * 10, standing=standing)
     assert answers == {**standing, "public_url": "", "phone": ""}
 
 
@@ -162,3 +157,12 @@ def test_an_end_of_the_input_is_an_end(trials, at):
 
     done = CliRunner().invoke(command, input="\n" * at)
     assert done.exit_code == 1
+
+
+def test_who_sends_for_himself_is_asked_no_price(trials):
+    ways = ("FR", "1", "", "3", "", "none", "me@a.fr", "", "06 12 34 56 78")
+    answers, told = talk(trials, *ways[:4], "", "", *ways[5:])
+    assert (answers["payer"], answers["parts_per_day"]) == ("self", "200")
+    assert "price" not in answers
+    assert answers["mail_host"] == ""
+    assert "Signing in at the mail server" not in told

@@ -72,6 +72,7 @@ class Reader:
         await self.get(self.link)
         await self.get("/first-run/")
         await self.answer("country", country="MR")
+        await self.answer("payer", payer="customers", parts_per_day="200")
         await self.answer("money", currency="MRU", price="0.50")
         await self.answer("carrier", carrier="trial")
         await self.answer("address", public_url="", port="8080")

@@ -87,7 +87,7 @@ class Conversation:
 
     def _works(self, step: FirstRunStep) -> bool:
         """Whether the answers work, or are to be used all the same."""
-        if not step.tried or not self._tries:
+        if not (step.tried and self._tries and step.has_to_try(self.answers)):
             return True
         _hint(f"{step.tried} …")
         try:

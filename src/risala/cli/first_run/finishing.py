@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from shlex import quote
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,19 +18,22 @@ from risala.cli.first_run.settings import SettingsFile
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import messages
+from risala.engine.model.records import keys, messages
 from risala.engine.model.records.carriers import rereading
+from risala.engine.model.records.paying import payer
 from risala.engine.model.records.paying.ledger import TOP_UP
+from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
 from risala.engine.model.records.people import members, organizations, users
 from risala.engine.model.records.upkeep import sealed
 from risala.http.first_run import ending
 from risala.http.first_run.ending import FirstRunEnd, Report, Stage, StageKind
 from risala.http.first_run.questions import TRIAL
-from risala.http.first_run.reading import Answers
+from risala.http.first_run.reading import Answers, plan_in
 from risala.sms.currencies import counting_in
 
 _ONES_OWN: Final = 20
 """Parts that the balance of a new organization is enough for."""
+_KEY_NAME: Final = "First key"
 _RECEIPT_S: Final = 90.0
 """Seconds for the message to arrive: a modem registers within one minute."""
 _LOOK_S: Final = 0.3
@@ -45,11 +50,13 @@ class Finish:
         file: the settings, to be written.
         data: the data directory.
         report: takes each stage as it comes.
+        keeps_data: the settings name the data directory from now on.
     """
 
     file: SettingsFile
     data: Path
     report: Report
+    keeps_data: bool = False
     child: service.ChildService | None = None
     """The service, where it was started here."""
 
@@ -60,7 +67,7 @@ class Finish:
             CommandRefused: it went wrong, and where.
         """
         is_running = await service.is_running(self.data)
-        changes, secrets = self.file.write(answers)
+        changes, secrets = self.file.write(answers, self.data if self.keeps_data else None)
         is_changed = bool(changes or secrets or not self.file.text)
         sentence = ending.WRITTEN if is_changed else ending.UNCHANGED
         self._tell(StageKind.DONE, sentence, path=self.file.path)
@@ -104,7 +111,7 @@ class Finish:
             self._tell(StageKind.ODD, ending.RESTART, keys=keys)
 
     async def _people(self, session: GatewaySession, answers: Answers) -> FirstRunEnd:
-        operator, name = answers.get("operator", ""), answers.get("organization", "")
+        operator = answers.get("operator", "")
         try:
             await session.ask(users.CREATE, email=operator, operator=True)
         except CommandRefused as refused:
@@ -112,14 +119,14 @@ class Finish:
                 raise
             await session.ask(users.SET, email=operator, operator=True)
         self._tell(StageKind.DONE, ending.OPERATOR, email=operator)
-        organization_id = await _organization(session, name, answers.get("price", ""))
+        await _follow_payer(session, answers)
+        organization_id = await self._organization(session, answers)
         with suppress(CommandRefused):  # they are a member already
             await session.ask(
                 members.ADD, organization_id=organization_id, email=operator, role="owner"
             )
         message_id, status = None, None
         if answers.get("phone"):
-            self._tell(StageKind.DONE, ending.ORGANIZATION, name=name)
             message_id, status = await self._message(session, answers, organization_id)
         else:
             self._tell(StageKind.ODD, ending.NO_PHONE)
@@ -129,7 +136,49 @@ class Finish:
         path = urlsplit(link.url).path
         local = link.url if self.child is None else f"{self.child.url}{path}"
         is_well = status not in ("failed", "undelivered")
-        return FirstRunEnd(link.url, local, organization_id, message_id, status, is_well)
+        key = await _first_key(session, organization_id)
+        start = "" if self.child is None else f"risala serve --config {quote(str(self.file.path))}"
+        base = f"{urlsplit(local).scheme}://{urlsplit(local).netloc}"
+        return FirstRunEnd(
+            link.url,
+            local,
+            organization_id,
+            message_id,
+            status,
+            is_well,
+            key=key,
+            curl="" if key is None else _curl(base, key, answers),
+            start=start,
+        )
+
+    async def _organization(self, session: GatewaySession, answers: Answers) -> str:
+        """The organization of that name; where customers pay, a new one gets a balance for some
+        messages."""
+        name = answers.get("organization", "")
+        found = (await session.ask(organizations.FIND, name=name)).value
+        if found.organization_id is not None:
+            return found.organization_id
+        if found.count:
+            named = output.counted(found.count, "organization is", "organizations are")
+            raise CommandRefused(f"{named} named {name}. Choose another name.")
+        made = (await session.ask(organizations.CREATE, name=name)).value
+        if answers.get("payer") == SELF:
+            parts = answers.get("parts_per_day", "")
+            self._tell(StageKind.DONE, ending.NOBODY_PAYS, name=name, parts=parts)
+            return made.id
+        amount = Decimal(answers.get("price", "")) * _ONES_OWN
+        if amount:
+            about = {"organization_id": made.id, "amount": f"{amount:f}", "note": "First run"}
+            await session.ask(TOP_UP, **about)
+            self._tell(
+                StageKind.DONE,
+                ending.BALANCE,
+                name=name,
+                amount=f"{amount:f} {answers.get('currency', '')}",
+                parts=_ONES_OWN,
+                command=f"risala topup {quote(name)} {amount:f}",
+            )
+        return made.id
 
     async def _message(
         self, session: GatewaySession, answers: Answers, organization_id: str
@@ -187,16 +236,28 @@ class Finish:
         self.report(Stage(kind, sentence, holes))
 
 
-async def _organization(session: GatewaySession, name: str, price: str) -> str:
-    """The organization of that name; a new one gets a balance for some messages."""
-    found = (await session.ask(organizations.FIND, name=name)).value
-    if found.organization_id is not None:
-        return found.organization_id
-    if found.count:
-        named = output.counted(found.count, "organization is", "organizations are")
-        raise CommandRefused(f"{named} named {name}. Choose another name.")
-    made = (await session.ask(organizations.CREATE, name=name)).value
-    amount = Decimal(price) * _ONES_OWN
-    if amount:
-        await session.ask(TOP_UP, organization_id=made.id, amount=f"{amount:f}", note="First run")
-    return made.id
+async def _follow_payer(session: GatewaySession, answers: Answers) -> None:
+    """Have the service follow the answer, where an operator or an older file says otherwise."""
+    now, wanted = (await session.ask(payer.SHOW)).value, answers.get("payer", CUSTOMERS)
+    parts = int(answers.get("parts_per_day") or now.self_parts_per_day)
+    if (wanted, parts) != (now.payer, now.self_parts_per_day):
+        await session.ask(payer.SET, payer=wanted, self_parts_per_day=parts, sure=True)
+
+
+async def _first_key(session: GatewaySession, organization_id: str) -> str | None:
+    """The value of a new key; None: the organization has one."""
+    if (await session.ask(keys.LIST, organization_id=organization_id)).value.keys:
+        return None
+    made = await session.ask(
+        keys.CREATE, organization_id=organization_id, type="secret", mode="live", name=_KEY_NAME
+    )
+    return made.value.value
+
+
+def _curl(base: str, key: str, answers: Answers) -> str:
+    """The command that sends a message by a key."""
+    to = answers.get("phone") or plan_in(answers).example
+    body = json.dumps({"to": to, "body": "Hello"})
+    return (
+        f"curl {base}/api/sms -H 'x-api-key: {key}' -H 'content-type: application/json' -d '{body}'"
+    )

@@ -22,6 +22,7 @@ from risala.cli.reach.options import Options
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
+from risala.engine.model.records.paying import payer
 from risala.engine.model.records.people import organizations, users
 from risala.http.first_run.ending import FirstRunEnd, Stage, StageKind
 from risala.http.first_run.reading import Answers
@@ -50,13 +51,15 @@ class FirstRun:
     as_json: bool
     file: SettingsFile = field(init=False)
     is_running: bool = field(init=False, default=False)
+    _asks_data: bool = field(init=False, default=False)
+    """Whether the data directory was named."""
 
     def __post_init__(self) -> None:
         if not self.path.parent.is_dir():
             raise CommandRefused(f"There is no folder {self.path.parent}. Make it first.")
         self.file = SettingsFile.at(self.path)
-        if self.data is None:
-            self.data = self._data()
+        self._asks_data = self.data is not None
+        self.data = (self._data() if self.data is None else self.data).absolute()
         self.is_running = session.run_async(lambda: service.is_running(self._directory))
 
     @property
@@ -135,7 +138,9 @@ class FirstRun:
 
     def finish(self, report: Callable[[Stage], None]) -> Finish:
         """What follows the questions."""
-        return Finish(self.file, self._directory, report)
+        is_of_unit = self.path == service.SYSTEM_FILE  # its unit names the data directory
+        is_new = not self.file.text and not is_of_unit
+        return Finish(self.file, self._directory, report, keeps_data=self._asks_data or is_new)
 
     async def _finish(self, answers: Answers, *, stays: bool) -> None:
         """The end in a terminal.
@@ -178,9 +183,18 @@ class FirstRun:
             "messageId": ended.message_id,
             "status": ended.status,
             "url": ended.url,
+            "key": ended.key,
         }
         if output.show(self.as_json, told):
             return
+        if ended.key is not None:
+            output.warned("This key sends messages. It is shown now and never again:")
+            click.echo(ended.key)
+            output.warned("For example:")
+            click.echo(ended.curl)
+        if ended.start:
+            output.warned("The next time, this starts the service:")
+            click.echo(ended.start)
         output.warned("Open this link within ten minutes. It signs you in, once:")
         click.echo(ended.url)
         if ended.local_url != ended.url:
@@ -193,6 +207,8 @@ async def _people(asked: GatewaySession) -> dict[str, str]:
     operators = (await asked.ask(users.LIST, operator=True)).value.users
     if operators:
         found["operator"] = operators[0].email
+    now = (await asked.ask(payer.SHOW)).value
+    found |= {"payer": now.payer, "parts_per_day": str(now.self_parts_per_day)}
     first = (await asked.ask(organizations.LIST, limit=1)).value.organizations
     if first:
         found["organization"] = first[0].name

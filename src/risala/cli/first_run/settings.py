@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +17,10 @@ from risala.config.faults import ConfigError
 from risala.config.files.secrets_file import read_secrets, secrets_path, with_secrets
 from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.template import render_template
+from risala.engine.model.records.paying.payer import SELF
 from risala.http.first_run.questions import MODEM, SMPP, TRIAL
 from risala.http.first_run.reading import NO, YES, Answers
+from risala.sms.currencies import currency_of
 
 Tree = dict[str, Any]
 _DRIVERS: Final = {SMPP: "smpp", MODEM: "modem", TRIAL: "loopback"}
@@ -25,6 +28,8 @@ _TRIAL_NAME: Final = "trial"
 _MODEM_RATE: Final = 0.2
 """One part in five seconds: networks block SIMs that send faster for long."""
 _PLAIN: Final = {
+    "payer": ("billing", "payer"),
+    "parts_per_day": ("billing", "self_parts_per_day"),
     "currency": ("service", "currency"),
     "price": ("pricing", "per_segment"),
     "sender": ("service", "default_sender"),
@@ -49,7 +54,17 @@ _OF_CARRIER: Final = {
 }
 """Answers that are one key each of the driver's table."""
 _SECRETS: Final = {SMPP: ("smpp_password", "password"), MODEM: ("modem_pin", "pin")}
-_NUMBERS: Final = frozenset({"port", "mail_port", "smpp_port"})
+_NUMBERS: Final = frozenset({"port", "mail_port", "smpp_port", "parts_per_day"})
+_LOW_PARTS: Final = 5
+"""Parts that a balance is enough for when it is called low: a quarter of what a new organization
+gets."""
+_FREE: Final = "0"
+REFERENCE: Final = ".reference"
+"""Before the ending of the file beside the settings that explains all of them."""
+_HEAD: Final = """\
+# The settings of Risala, as `risala init` asked for them. {reference}
+# explains all others. Passwords are in the file `secrets` beside this one.
+"""
 
 
 @dataclass(slots=True)
@@ -91,6 +106,8 @@ class SettingsFile:
             value = self.tree.get(section, {}).get(key)
             if value is not None:
                 found[name] = str(value)
+        if found.get("price") == _FREE:  # nobody pays
+            del found["price"]
         found |= self._present_carrier()
         password = self._secret(self.tree.get("mail", {}), "password")
         if password:
@@ -135,10 +152,20 @@ class SettingsFile:
         on = [n for n in found if carriers[n].get("enabled", True)]
         return next(iter(on if kind is None else on or found), None)
 
+    @property
+    def _reference(self) -> Path:
+        return self.path.with_name(f"{self.path.stem}{REFERENCE}{self.path.suffix}")
+
     # -- what is to be written
 
-    def changes(self, answers: Answers) -> tuple[list[Change], dict[str, str]]:
-        """The settings that these answers change, and the passwords, by the variables' names."""
+    def changes(
+        self, answers: Answers, data: Path | None = None
+    ) -> tuple[list[Change], dict[str, str]]:
+        """The settings that these answers change, and the passwords, by the variables' names.
+
+        Args:
+            data: the data directory, where it is an answer too.
+        """
         changes: list[Change] = []
         secrets: dict[str, str] = {}
         countries = self.tree.get("numbers", {}).get("countries", [])
@@ -146,14 +173,34 @@ class SettingsFile:
             others = countries if answers.get("country", "") in countries else countries[1:]
             rest = [each for each in others if each != answers.get("country", "")]
             changes.append((("numbers", "countries"), [answers.get("country", ""), *rest]))
+        if data is not None:
+            self._plain(changes, ("storage", "data_dir"), str(data))
         for name, path in _PLAIN.items():
             if name in answers:
                 self._plain(changes, path, _value(name, answers[name]))
+        self._money_changes(answers, changes)
         self._carrier_changes(answers, changes, secrets)
         if answers.get("mail_password") and answers.get("mail_host"):
             where = (("mail",), self.tree.get("mail", {}), "password")
             self._keep(answers.get("mail_password", ""), where, "MAIL_PASSWORD", changes, secrets)
         return changes, secrets
+
+    def _money_changes(self, answers: Answers, changes: list[Change]) -> None:
+        """What follows from who pays: when a balance is low; and a currency also where nobody pays,
+        because it cannot change later."""
+        pricing = self.tree.get("pricing", {})
+        if answers.get("payer") == SELF:
+            if "currency" not in self.tree.get("service", {}):
+                changes.append((("service", "currency"), currency_of(answers.get("country", ""))))
+            if "per_segment" not in pricing:
+                changes.append((("pricing", "per_segment"), _FREE))
+            if "low_balance" not in pricing:
+                changes.append((("pricing", "low_balance"), _FREE))
+            return
+        is_first_price = pricing.get("per_segment", _FREE) == _FREE
+        if is_first_price and pricing.get("low_balance", _FREE) == _FREE and answers.get("price"):
+            low = Decimal(answers.get("price", "")) * _LOW_PARTS
+            changes.append((("pricing", "low_balance"), f"{low:f}"))
 
     def _plain(self, changes: list[Change], path: tuple[str, str], value: object) -> None:
         standing = self.tree.get(path[0], {}).get(path[1])
@@ -216,18 +263,25 @@ class SettingsFile:
         if f"{key}_env" not in table:
             changes.append(((*path, f"{key}_env"), name))
 
-    def write(self, answers: Answers) -> tuple[list[Change], dict[str, str]]:
+    def write(
+        self, answers: Answers, data: Path | None = None
+    ) -> tuple[list[Change], dict[str, str]]:
         """Write what the answers change; the changes, and the new passwords by their variables.
+
+        Args:
+            data: the data directory, where it is an answer too.
 
         Raises:
             CommandRefused: a file cannot be written, or is written in a way that this cannot
                 change.
         """
-        changes, secrets = self.changes(answers)
+        changes, secrets = self.changes(answers, data)
         try:
-            text = edited(self.text or render_template(), changes)
+            text = edited(self.text or _HEAD.format(reference=self._reference.name), changes)
             if changes or not self.text:
                 replace_file(self.path, text, group=True, check=check_settings)
+            if not self.text:
+                replace_file(self._reference, render_template(), group=True)
             if secrets:
                 place = secrets_path(self.path)
                 before = place.read_text(encoding="utf-8") if place.exists() else ""

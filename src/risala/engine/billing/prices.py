@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from risala.config.model import Settings
+from risala.engine.billing.payer import PayerPolicy
 from risala.engine.model.money import minor_units
-from risala.engine.model.records.people.countries import OpenedCountries, PrefixPrice
+from risala.engine.model.records.people.countries import (
+    CountryUse,
+    OpenedCountries,
+    PrefixPrice,
+)
 from risala.engine.model.records.people.organizations import Organization
 from risala.sms.numbering.country import Country
 
@@ -19,19 +24,22 @@ class Prices:
 
     Args:
         opened: reads organizations' own prices abroad.
+        payer: who pays; where nobody does, nothing has a price.
     """
 
-    def __init__(self, settings: Settings, opened: Opened) -> None:
+    def __init__(self, settings: Settings, opened: Opened, payer: PayerPolicy) -> None:
         self._home = settings.plan.home
         self._is_home_alone = len(settings.plan.countries) == 1
         self.opened = opened
+        self.payer = payer
         self.retune(settings)
 
     def retune(self, settings: Settings) -> None:
         """Apply prices that were changed at run time."""
-        self.per_segment = minor_units(settings.pricing.per_segment)
+        self._settings = settings
+        self.per_segment = 0 if self.payer.is_self else minor_units(settings.pricing.per_segment)
         """The general price of a segment at home."""
-        self.low_balance = minor_units(settings.pricing.low_balance)
+        self.low_balance = 0 if self.payer.is_self else minor_units(settings.pricing.low_balance)
         """Below this an organization is notified that its balance is low; 0: never."""
         self._abroad = {each.prefix: minor_units(each.price) for each in settings.prices}
         """The general prices abroad, by prefix."""
@@ -53,12 +61,16 @@ class Prices:
 
     def per_segment_of(self, organization: Organization) -> int:
         """What a segment costs at home: the organization's own price, or the general one."""
+        if self.payer.is_self:
+            return 0
         own = organization.price_per_segment
         return self.per_segment if own is None else own
 
     def abroad_of(self, opened: OpenedCountries, number: str) -> int | None:
         """What a segment to a number abroad costs: by the longest prefix of the organization's own
         prices, else of the general ones; None: it has no price."""
+        if self.payer.is_self:
+            return 0
         own = _longest({each.prefix: each.price for each in opened.prices}, number)
         return _longest(self._abroad, number) if own is None else own
 
@@ -79,9 +91,29 @@ class Prices:
         found = ((each, self.abroad_of(opened, each)) for each in sorted(prefixes))
         return tuple(PrefixPrice(prefix, price) for prefix, price in found if price is not None)
 
+    def unpriced(self, organizations: Iterable[Organization]) -> list[tuple[str, str]]:
+        """Organizations that would have no price if customers paid: their names, each with the
+        country."""
+        paid = Prices(self._settings, self.opened, self.payer.paid())
+        found = []
+        for each in organizations:
+            if not paid.per_segment_of(each):
+                found.append((each.name, self._home.name))
+            opened = self.opened(each.id)
+            found += [
+                (each.name, country.name)
+                for country in self._settings.plan.countries
+                if country is not self._home
+                and any(opened.has(country.code, use) for use in CountryUse)
+                and not paid.list_of(each, opened, country)
+            ]
+        return found
+
     def low_balance_of(self, organization: Organization) -> int:
         """The balance, in minor units, below which this organization is notified that it is low; 0:
         never."""
+        if self.payer.is_self:
+            return 0
         own = organization.low_balance
         return self.low_balance if own is None else own
 

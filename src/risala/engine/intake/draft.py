@@ -241,6 +241,8 @@ class RequestDrafts:
             principal.key_id if _is_key(principal.key_id) else None,
         )
         """The end of each row."""
+        policy = drafts.prices.payer
+        self._allowance = policy.allowance(organization, now_ms) if self._is_live else None
         self._senders: dict[tuple[str | None, str | None], _Sender] = {}
         self._opened: OpenedCountries | None = None
         """What the organization reaches abroad, after the first look."""
@@ -295,6 +297,7 @@ class RequestDrafts:
                 notice,
                 *self._shared,
                 None if part is None else part_number(part.place, part.halves),
+                self._allowance,
             )
         )
 
@@ -368,6 +371,7 @@ class RequestDrafts:
                 None,
                 *self._shared,
                 None,
+                self._allowance,
             )
         )
 

@@ -105,11 +105,14 @@ class Holding:
         self._slot = slot
 
     async def reserve(self, news: Sequence[NewMessage]) -> None:
-        """Hold the price of messages of one request, which are therefore of one day.
+        """Hold the price of messages of one request, which are therefore of one day. Where nobody
+        pays, nothing is held: the journal alone counts the parts of the day.
 
         Raises:
             InsufficientBalance, SpendCapReached: nothing is held for them.
         """
+        if news[0].allowance is not None:
+            return
         organization = self._organization
         price = sum([new.price for new in news])
         claim = Reserve(organization.id, price, news[0].day, organization.spend_cap)

@@ -16,6 +16,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
+from risala.engine.billing.payer import PayerPolicy
 from risala.engine.billing.prices import Prices
 from risala.engine.intake.batch import Judged, Keys, Result, firsts, in_order
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
@@ -49,6 +50,7 @@ from risala.engine.model.records.messages import (
     NewVerification,
     Stamp,
 )
+from risala.engine.model.records.paying.payer import StoredPayer
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode, Status
@@ -98,7 +100,8 @@ class Intake:
         self._verifications = repositories.verifications
         self._accounts = accounts
         self._senders = senders
-        self.prices = Prices(settings, repositories.organizations.opened)
+        self.payer = PayerPolicy(settings, repositories.organizations.stored_payer())
+        self.prices = Prices(settings, repositories.organizations.opened, self.payer)
         self.policies = policies
         self._limits = limits
         self._billing = billing
@@ -165,9 +168,15 @@ class Intake:
 
     def retune(self, settings: Settings) -> None:
         """Apply prices and limits that were changed at run time."""
+        self._settings = settings
         self.prices.retune(settings)
         self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
         self._limits.tell_nowait(SetCodeGuards(guards_of(settings.limits)))
+
+    def follow_payer(self, stored: StoredPayer | None) -> None:
+        """Follow operators' choice of who pays, from the next message on."""
+        self.payer.choose(stored)
+        self.prices.retune(self._settings)
 
     def drain(self) -> None:
         """Accept nothing from now on: the service stops."""

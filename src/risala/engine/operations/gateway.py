@@ -41,12 +41,14 @@ from risala.engine.model.errors import (
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.mailings.uploads import receive_upload
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
+from risala.engine.rules.days import day_of
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.engine.verify.sessions import Judge, Open, view_of
@@ -174,6 +176,21 @@ class Gateway:
     def is_lean(self, principal: Principal) -> bool:
         """Whether answers about messages have only seven fields and four states."""
         return self.services.accounts.organization(principal.organization_id).lean_answers
+
+    def parts_today(self, organization_id: str) -> PartsToday | None:
+        """What an organization has sent today, of what it may; None: customers pay instead."""
+        services = self.services
+        if not services.intake.payer.is_self:
+            return None
+        zone = services.accounts.organization(organization_id).time_zone
+        today = day_of(zone, services.recorder.clock.now_ms())
+        sent = services.repositories.organizations.parts_of(organization_id, today)
+        return PartsToday(sent, services.intake.payer.parts_per_day)
+
+    @property
+    def is_self_paid(self) -> bool:
+        """Whether nobody pays for messages."""
+        return self.services.intake.payer.is_self
 
     async def send_code(self, principal: Principal, command: SendCode) -> str:
         """Send a one-time code and open its session; the session's id.

@@ -9,6 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Conflict
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
@@ -34,6 +35,7 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
 from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
+from risala.engine.services import Services
 from risala.sms.typed import western
 from risala.sms.unseen import without_unseen
 
@@ -103,6 +105,7 @@ class ListEntries(OfOrganization):
 
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
+    refuse_if_nobody_pays(services)
     reference = _western(given.reference or services.ids.new("pay"))
     by = call.audit(
         AuditImage.ORGANIZATION,
@@ -115,6 +118,18 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     return entry
 
 
+def refuse_if_nobody_pays(services: Services) -> None:
+    """
+    Raises:
+        Conflict: the ledger rests: the service's owner sends for themselves.
+    """
+    if services.intake.payer.is_self:
+        raise Conflict(
+            "Nobody pays for messages here, so there is no balance. `risala payer set customers`"
+            " changes that."
+        )
+
+
 def _western(reference: str) -> str:
     """A reference, with its digits in the form in which references are compared."""
     return western(unicodedata.normalize("NFKC", without_unseen(reference)))
@@ -122,6 +137,7 @@ def _western(reference: str) -> str:
 
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
     given, services = call.given, call.services
+    refuse_if_nobody_pays(services)
     reference = services.ids.new("adj")
     by = call.audit(
         AuditImage.ORGANIZATION,

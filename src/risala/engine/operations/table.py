@@ -58,7 +58,7 @@ from risala.engine.operations.mailings import mailings
 from risala.engine.operations.mailings import rows as mailing_rows
 from risala.engine.operations.mailings import texts as saved_texts
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.paying import payers, payments
+from risala.engine.operations.paying import payer, payers, payments
 from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import factors, members, providers, users
@@ -85,6 +85,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         payments,
         claimed_payments,
         payers,
+        payer,
         payment_texts,
         senders,
         sender_requests,

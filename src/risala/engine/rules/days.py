@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -31,6 +31,17 @@ def midnight(zone: str, at_ms: int) -> int:
     there = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
     began = there.replace(hour=0, minute=0, second=0, microsecond=0)
     return round(began.timestamp() * 1000)
+
+
+@lru_cache(maxsize=1024)
+def _next_midnight(zone: str, day: date) -> int:
+    began = datetime.combine(day + timedelta(days=1), datetime.min.time(), ZoneInfo(zone))
+    return round(began.timestamp() * 1000)
+
+
+def next_midnight(zone: str, at_ms: int) -> int:
+    """When the day of a moment ends in that time zone; both in UTC epoch milliseconds."""
+    return _next_midnight(zone, date_of(zone, at_ms))
 
 
 def is_zone(name: str) -> bool:

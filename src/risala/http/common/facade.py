@@ -46,6 +46,10 @@ class GatewayFacade(Protocol):
     def is_lean(self, principal: Principal, /) -> bool:
         """Whether the caller's organization has messages answered in seven fields."""
 
+    @property
+    def is_self_paid(self) -> bool:
+        """Whether nobody pays for messages: then there is no balance."""
+
     async def send_code(self, principal: Principal, command: SendCode, /) -> str:
         """Send a one-time code; the id of its session."""
 

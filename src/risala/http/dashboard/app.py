@@ -81,6 +81,7 @@ FACE: Final = WebFace(
     frame="shell.html",
     navigation=NAVIGATION,
     within=WITHIN,
+    of_money=frozenset({"billing"}),
     first=("overview", "messages", "keys"),
 )
 

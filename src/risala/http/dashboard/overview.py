@@ -193,6 +193,8 @@ def _lasts_ms(visit: PageRequest, spent_a_day: int) -> int | None:
 
 
 def _is_low(visit: PageRequest) -> bool:
+    if visit.is_self_paid:
+        return False
     low = visit.organization.low_balance
     return low is not None and visit.organization.balance < low
 

@@ -12,6 +12,8 @@ from risala.http.web.languages import N_
 
 Choices = Sequence[tuple[str, str]]
 """What may be chosen: the word that is stored, and what it means."""
+NONE_WORDS: Final = ("none", "no", "-")
+"""How people leave an optional answer out."""
 EMPTY: Final = ""
 """What an optional answer is when it is left out."""
 
@@ -56,6 +58,8 @@ class FirstRunStep:
     when: Callable[[Answers], bool] = _always
     tried: str = ""
     """What is said while the answers are tried out; empty: nothing is to try."""
+    has_to_try: Callable[[Answers], bool] = _always
+    """Whether there is anything to try in these answers."""
 
 
 def default_of(question: Question, answers: Answers, standing: Answers) -> str:
@@ -74,6 +78,8 @@ def read_answer(question: Question, text: str, answers: Answers) -> str:
         Wrong: it cannot be used.
     """
     typed = text if question.secret else text.strip()
+    if question.optional and not question.secret and typed.lower() in NONE_WORDS:
+        typed = EMPTY
     if not typed:
         if question.secret:
             return answers.get(question.name, EMPTY)

@@ -18,7 +18,11 @@ RUNNING: Final = N_("The service runs at {url}.")
 REREAD: Final = N_("The service that runs uses the new settings.")
 RESTART: Final = N_("Restart the service: only then it uses {keys}.")
 OPERATOR: Final = N_("{email} runs the service.")
-ORGANIZATION: Final = N_("{name} pays for the message.")
+BALANCE: Final = N_(
+    "{name} has {amount}, enough for {parts} parts. Your customers' money is added like this:"
+    " {command}"
+)
+NOBODY_PAYS: Final = N_("Nobody pays: {name} may send {parts} parts a day.")
 NO_PHONE: Final = N_("No number was given, so no SMS is sent.")
 SENDING: Final = N_("An SMS to {number} leaves by {carrier}.")
 WAITING: Final = N_("The SMS waits until the carrier is ready.")
@@ -89,3 +93,9 @@ class FirstRunEnd:
     status: str | None
     is_well: bool
     """False: the message failed."""
+    key: str | None = field(default=None, repr=False)
+    """The value of a new key; None: the organization has one already."""
+    curl: str = field(default="", repr=False)
+    """The command that sends by it."""
+    start: str = ""
+    """What starts the service the next time; empty: systemd does."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from babel.numbers import get_territory_currencies
-
+from risala.config.billing import PARTS_PER_DAY
+from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
 from risala.http.first_run import reading
 from risala.http.first_run.asking import FirstRunStep, Question
 from risala.http.first_run.reading import NO, Answers
 from risala.http.web.languages import N_
+from risala.sms.currencies import currency_of, usual_price
 
 SMPP: Final = "smpp"
 MODEM: Final = "modem"
@@ -30,7 +31,7 @@ def _always_is(value: str) -> Callable[[Answers], str]:
 
 
 def _currency(answers: Answers) -> str:
-    return next(iter(get_territory_currencies(answers.get("country", ""))), "MRU")
+    return currency_of(answers.get("country", ""))
 
 
 def _carrier_name(answers: Answers) -> str:
@@ -64,8 +65,33 @@ STEPS: Final = (
                 name="country",
                 asks=N_("Country"),
                 reads=reading.country,
-                hint=N_("Two letters, such as MR or SN."),
-                default=_always_is("MR"),
+                hint=N_("Its two letters, such as FR or SN."),
+                default=lambda _: reading.country_here(),
+            ),
+        ),
+    ),
+    FirstRunStep(
+        name="payer",
+        title=N_("Who pays"),
+        told=N_("Who pays for messages?"),
+        questions=(
+            Question(
+                name="payer",
+                asks=N_("Who pays for messages?"),
+                reads=reading.one_of(SELF, CUSTOMERS),
+                choices=(
+                    (SELF, N_("Nobody: I send for myself")),
+                    (CUSTOMERS, N_("My customers")),
+                ),
+                default=_always_is(CUSTOMERS),
+            ),
+            Question(
+                name="parts_per_day",
+                asks=N_("Parts a day"),
+                reads=reading.parts_per_day,
+                hint=N_("A long message has several parts. Ask your network what a SIM may send."),
+                default=_always_is(str(PARTS_PER_DAY)),
+                when=_is("payer", SELF),
             ),
         ),
     ),
@@ -73,6 +99,7 @@ STEPS: Final = (
         name="money",
         title=N_("Money"),
         told=N_("In what do your customers pay?"),
+        when=_is("payer", CUSTOMERS),
         questions=(
             Question(
                 name="currency",
@@ -87,7 +114,7 @@ STEPS: Final = (
                 asks=N_("Price of a part"),
                 reads=reading.price,
                 hint=N_("What a customer pays. A long message has several parts."),
-                default=lambda answers: reading.price_in(answers.get("currency", "")),
+                default=lambda answers: usual_price(answers.get("currency", "")),
                 follows="currency",
             ),
         ),
@@ -172,13 +199,13 @@ STEPS: Final = (
         name="address",
         title=N_("Address"),
         told=N_("Under which address do people open the pages?"),
-        tried=N_("Looking for the address"),
+        tried=N_("Trying the port and the address"),
         questions=(
             Question(
                 name="public_url",
                 asks=N_("Public address"),
                 reads=reading.public_url,
-                hint=N_("Such as https://sms.example.mr. Empty: only this machine."),
+                hint=N_("Such as https://sms.example.net. Empty: only this machine."),
                 optional=True,
             ),
             Question(
@@ -195,12 +222,13 @@ STEPS: Final = (
         title=N_("Mail"),
         told=N_("Codes for signing in go by mail. Without mail you make links on this machine."),
         tried=N_("Signing in at the mail server"),
+        has_to_try=_has("mail_host"),
         questions=(
             Question(
                 name="mail_host",
                 asks=N_("Mail server"),
                 reads=reading.host,
-                hint=N_("Such as smtp.example.mr. Empty: no mail."),
+                hint=N_("Such as smtp.example.net. Empty: no mail."),
                 optional=True,
             ),
             Question(
@@ -253,7 +281,7 @@ STEPS: Final = (
                 name="organization",
                 asks=N_("Name of your organization"),
                 reads=reading.organization,
-                hint=N_("It pays for your messages."),
+                hint=N_("The messages and their keys belong to it."),
                 default=_always_is("My organization"),
                 stored=False,
             ),

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlsplit
 
+from risala.config.billing import PARTS_PER_DAY_MAX
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
-from risala.sms.currencies import decimals_of, has_too_many
-from risala.sms.numbering.plan import NumberingPlan, plan_of
+from risala.sms.currencies import decimals_of, has_too_many, usual_price
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan, plan_of
 
 Answers = Mapping[str, str]
 """The answers until now, by the questions' names."""
@@ -58,7 +60,7 @@ def country(text: str, _: Answers) -> str:
         plan_of((code,))
     except ValueError:
         raise Wrong(
-            N_("{code} is no country that Risala knows. Write its two letters, such as MR or SN."),
+            N_("{code} is no country that Risala knows. Write its two letters, such as FR or SN."),
             code=text,
         ) from None
     return code
@@ -74,20 +76,34 @@ def currency(text: str, _: Answers) -> str:
 def price(text: str, answers: Answers) -> str:
     money, plain = answers.get("currency", ""), text.replace(",", ".").strip()
     if _AMOUNT.fullmatch(plain) is None:
-        raise Wrong(N_("Write an amount in digits, such as {amount}."), amount=price_in(money))
+        raise Wrong(N_("Write an amount in digits, such as {amount}."), amount=usual_price(money))
     if has_too_many(plain.partition(".")[2], decimals_of(money)):
         raise Wrong(
             N_("{currency} has {places} decimals. Write an amount such as {amount}."),
             currency=money,
             places=decimals_of(money),
-            amount=price_in(money),
+            amount=usual_price(money),
         )
     return plain
 
 
-def price_in(money: str) -> str:
-    """An amount in a currency that may be the price of a part."""
-    return {0: "25", 2: "0.50" if money == "MRU" else "0.05"}.get(decimals_of(money), "0.050")
+def parts_per_day(text: str, _: Answers) -> str:
+    plain = text.replace(" ", "")
+    if not (plain.isascii() and plain.isdecimal() and 0 < int(plain) <= PARTS_PER_DAY_MAX):
+        raise Wrong(N_("Write a whole number of parts, from 1 to {most}."), most=PARTS_PER_DAY_MAX)
+    return str(int(plain))
+
+
+def country_here() -> str:
+    """The country of this machine, by its language; the usual one where the language names none."""
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        found = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
+        if found is not None:
+            try:
+                return plan_of((found[1],)).home.code
+            except ValueError:
+                break
+    return DEFAULT.home.code
 
 
 def one_of(*keys: str) -> Reader:
@@ -179,7 +195,7 @@ def public_url(text: str, _: Answers) -> str:
     except ValueError:
         good = at_home = False
     if not good or not (parts.scheme == "https" or (parts.scheme == "http" and at_home)):
-        raise Wrong(N_("Write the whole address, such as https://sms.example.mr."))
+        raise Wrong(N_("Write the whole address, such as https://sms.example.net."))
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise Wrong(N_("Leave out what stands behind the name: Risala needs the whole of it."))
     return f"{parts.scheme}://{parts.netloc.lower()}"
@@ -187,7 +203,7 @@ def public_url(text: str, _: Answers) -> str:
 
 def email(text: str, _: Answers) -> str:
     if _EMAIL.fullmatch(text) is None:
-        raise Wrong(N_("This is not an e-mail address. It looks like name@example.mr"))
+        raise Wrong(N_("This is not an e-mail address. It looks like name@example.net"))
     return text
 
 
@@ -209,4 +225,4 @@ def phone(text: str, answers: Answers) -> str:
 
 def plan_in(answers: Answers) -> NumberingPlan:
     """The numbers of the country that was answered."""
-    return plan_of((answers.get("country", "MR"),))
+    return plan_of((answers.get("country", DEFAULT.home.code),))

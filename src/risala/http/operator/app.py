@@ -35,6 +35,7 @@ from risala.http.operator.organizations import money, provider
 from risala.http.operator.organizations import one as organization
 from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
+from risala.http.operator.system import payer as system_payer
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
@@ -67,6 +68,7 @@ PAGES: Final = (
     trail_export,
     system,
     system_alerts,
+    system_payer,
     tries,
     plugins,
     account,
@@ -100,6 +102,7 @@ FACE: Final = WebFace(
     home=HOME,
     frame="console.html",
     navigation=NAVIGATION,
+    of_money=frozenset({"payments"}),
 )
 
 

@@ -186,6 +186,8 @@ class WebApp(JsonApp):
                 visit = await self._enter_console(visit, may_lack_factor=route.before_factor)
                 if not visit.can(route.needs):
                     raise OperatorRoleTooLow(visit.caller.operator_role)
+            if visit.is_inside and visit.is_shut:
+                raise plain(404)
             reply = await self._view(route, visit)
         except ProviderNeeded as error:
             reply = await to_provider(visit, error)

@@ -29,6 +29,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.people.providers import OfferedProvider
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
@@ -228,6 +229,13 @@ class WebGateway(Protocol):
 
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """The same with a typed answer."""
+
+    @property
+    def is_self_paid(self) -> bool:
+        """Whether nobody pays for messages: then there is no balance."""
+
+    def parts_today(self, organization_id: str, /) -> PartsToday | None:
+        """What an organization has sent today, of what it may; None: customers pay instead."""
 
     def console_lock(self) -> str | None:
         """The only address, or network, that the console answers; None: all."""

@@ -57,6 +57,8 @@ class WebFace:
     """The entries of its rail and its dock."""
     within: Mapping[str, str] = field(default_factory=dict)
     """Pages without an entry: by their slug, that of the entry that is the current one there."""
+    of_money: frozenset[str] = frozenset()
+    """Pages that are only there while customers pay, by their slug."""
     first: Sequence[str] = ()
     """The page after an organization was chosen: the first of these that exists."""
 

@@ -23,6 +23,7 @@ from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.figures import Deciding
+from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.http.common.client_address import (
@@ -91,8 +92,8 @@ class Site:
     slugs: Mapping[str, Ask[Any] | None]
     """The existing pages of an organization, such as ``keys`` and ``verify/settings``, or of the
     console, with the operation that each needs."""
-    rails: dict[Role | OperatorRole | None, Rail] = field(default_factory=dict)
-    """The rail by the reader's role, in the organization or in the console."""
+    rails: dict[tuple[Role | OperatorRole | None, bool], Rail] = field(default_factory=dict)
+    """The rail by the reader's role, in the organization or in the console, and by who pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,10 +308,10 @@ class PageRequest:
     @property
     def rail(self) -> Rail:
         """:meth:`navigation`, the same object for all readers of a role."""
-        rails, role = self.site.rails, self._role
-        if role not in rails:
-            rails[role] = Rail(tuple(self.navigation()))
-        return rails[role]
+        rails, key = self.site.rails, (self._role, self.is_self_paid)
+        if key not in rails:
+            rails[key] = Rail(tuple(self.navigation()))
+        return rails[key]
 
     @property
     def _role(self) -> Role | OperatorRole | None:
@@ -320,7 +321,27 @@ class PageRequest:
 
     def has(self, page: str) -> bool:
         """Whether the organization has such a page, or the console for the reader's role."""
+        if self._is_shut(page.partition("/")[0]):
+            return False
         return page in self.site.slugs and (not self.is_console or self.can(self.site.slugs[page]))
+
+    @property
+    def is_shut(self) -> bool:
+        """Whether this page is about money, and nobody pays."""
+        return self._is_shut(self.slug)
+
+    def _is_shut(self, slug: str) -> bool:
+        return slug in self.face.of_money and self.is_self_paid
+
+    @property
+    def is_self_paid(self) -> bool:
+        """Whether nobody pays for messages: then no page shows a balance or a price."""
+        return self.site.gateway.is_self_paid
+
+    @property
+    def parts_today(self) -> PartsToday | None:
+        """What the organization has sent today, of what it may; None: customers pay instead."""
+        return self.site.gateway.parts_today(self.organization_id)
 
     @property
     def slug(self) -> str:

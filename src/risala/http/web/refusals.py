@@ -37,7 +37,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_length": N_("This is empty or too long."),
     "invalid_characters": N_("This contains a character that cannot be stored."),
     "invalid_amount": _USUAL_AMOUNT,
-    "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
+    "invalid_email": N_("This is not an e-mail address. It looks like name@example.net"),
     _NO_NUMBER: N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     NumberFault.SHORTENED: N_(
         "A spreadsheet has shortened this number, and its last digits are lost. Format the column "
@@ -62,7 +62,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "key_too_old": N_("Its value is too old. Give the key another value."),
     "invalid_age": N_("Write a number of days from 1 to 3650, or nothing."),
     "invalid_url": N_("Write an address that begins with https://"),
-    "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),
+    "invalid_address": N_("This is not an e-mail address. It looks like name@example.net"),
     "not_a_list": N_("Write one per line."),
     "same_email": N_("This is already your address."),
     "other_name": N_("This is not the name of this organization."),

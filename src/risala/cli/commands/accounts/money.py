@@ -1,4 +1,4 @@
-"""The price of messages, and payments."""
+"""The price of messages, who pays it, and payments."""
 
 from __future__ import annotations
 
@@ -16,9 +16,13 @@ from risala.cli.commands.accounts.organizations import (
     organization_id,
 )
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.paying.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
+from risala.engine.model.records.paying.payer import CUSTOMERS, PAYERS, Payer
+from risala.engine.model.records.paying.payer import SET as SET_PAYER
+from risala.engine.model.records.paying.payer import SHOW as PAYER
 from risala.engine.model.records.people.organizations import SHOW, Organization
 from risala.engine.model.records.record import to_json
 
@@ -145,3 +149,80 @@ def price_set(options: Options, org: str | None, amount: str) -> None:
     found = changed.value
     now = money_of(found.price_per_segment, found.currency) or "the general price"
     output.said(f"A segment of {output.clean(found.name)} costs {now}.")
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+@common
+def payer(options: Options, context: click.Context) -> None:
+    """Who pays for messages: your customers, or nobody, because you send for yourself.
+
+    \b
+    Examples:
+      risala payer
+      risala payer set self --parts-per-day 500
+    """
+    if context.invoked_subcommand is None:
+        shown = options.ask(PAYER)
+        if not output.show(options.json, shown.json):
+            _say_payer(shown.value)
+
+
+@payer.command("set")
+@click.argument("who", type=click.Choice(PAYERS), metavar="customers|self")
+@click.option(
+    "--parts-per-day",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With self: the most parts that an organization may send in a day.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@common
+def payer_set(options: Options, who: str, parts_per_day: int | None, yes: bool) -> None:
+    """Change who pays, from the next message on. What was sent before stays as it is.
+
+    With self nothing has a price and there is no balance: a number of parts a day is the limit.
+
+    \b
+    Examples:
+      risala payer set self
+      risala payer set customers --yes
+    """
+
+    async def work(session: GatewaySession) -> Reply[Payer] | None:
+        now = (await session.ask(PAYER)).value
+        if not yes and now.payer != who and not _is_sure(now, who):
+            return None
+        return await session.ask(SET_PAYER, payer=who, self_parts_per_day=parts_per_day, sure=True)
+
+    changed = options.run(work)
+    if changed is None:
+        raise CommandRefused("Nothing was changed.")
+    if not output.show(options.json, changed.json):
+        _say_payer(changed.value)
+
+
+def _is_sure(now: Payer, who: str) -> bool:
+    """Whether to go on; asked twice where there are several organizations."""
+    asked = (
+        "From now on each message takes its price from a balance. Change it?"
+        if who == CUSTOMERS
+        else "From now on messages have no price, and balances rest. Change it?"
+    )
+    if not click.confirm(asked, err=True):
+        return False
+    several = f"This changes it for {now.organizations} organizations. Are you sure?"
+    return now.organizations <= 1 or click.confirm(several, err=True)
+
+
+def _say_payer(now: Payer) -> None:
+    if now.payer == CUSTOMERS:
+        click.echo("Your customers pay: each organization has a balance, and each part a price.")
+    else:
+        parts = f"{now.self_parts_per_day:,}"
+        click.echo(
+            "Nobody pays: you send for yourself. An organization may send at most"
+            f" {parts} parts a day."
+        )
+    if now.payer != now.settings_payer:
+        click.echo(f'The settings say "{now.settings_payer}": an operator changed it since.')

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import write_values
+from risala.engine.journal.store.sql import value_of, write_values
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import key_ms
@@ -41,6 +41,11 @@ _CHARGE_ROWS: Final = (
     " SELECT column1, column2, 0, column3, column4, column5, nullif(column6, 1),"
     " nullif(column7, 0) FROM ({values})"
 )
+
+
+def is_charged(conn: sqlite3.Connection, key: int) -> bool:
+    """Whether a message was charged for when it was accepted."""
+    return value_of(conn, "SELECT charge FROM message WHERE key = ?", (key,)) is not None
 
 
 def refund(

@@ -12,25 +12,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from risala.dataclass import dataclass
-from risala.engine.journal.accounts import ledger, senders, spending
+from risala.engine.journal.accounts import ledger, senders
 from risala.engine.journal.accounts.ledger import Charge
+from risala.engine.journal.accounts.payers import BalancePayer, OwnParts
 from risala.engine.journal.messages import counts
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.counts import CountKey
 from risala.engine.journal.people import mails
 from risala.engine.journal.store import names
-from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import Row, write_values
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.errors import (
-    Failed,
-    Forbidden,
-    InsufficientBalance,
-    Refusal,
-    SpendCapReached,
-)
+from risala.engine.model.errors import Failed, Refusal
 from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
 from risala.engine.model.records.accounts import Entered
@@ -119,51 +112,6 @@ def accept_each(
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Account:
-    """An organization's row before a unit."""
-
-    no: int
-    status: str
-    balance: int
-    spend_cap: int | None
-    owner_spend_cap: int | None
-
-
-_ACCOUNTS: Final = Rows(_Account)
-_ACCOUNT: Final = f"SELECT {_ACCOUNTS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- constants
-
-
-class _Payer:
-    """An organization while a unit charges it."""
-
-    def __init__(self, conn: sqlite3.Connection, organization_id: str) -> None:
-        row = _ACCOUNTS.of(conn.execute(_ACCOUNT, (organization_id,)).fetchone())
-        self.no = row.no
-        self.is_active = row.status == "active"
-        self.balance = row.balance
-        self.charged = False
-        caps = (row.spend_cap, row.owner_spend_cap)
-        self.days = spending.Days(conn, organization_id, caps)
-
-    def refusal(self, mode: str, day: int, price: int) -> Refusal | None:
-        """Why something at this price cannot be accepted."""
-        if not self.is_active:
-            return Forbidden("The organization is not active.")
-        if mode != "live":
-            return None
-        # A positive balance is needed even if the price is zero.
-        if self.balance <= 0 or self.balance < price:
-            return InsufficientBalance()
-        return None if self.days.have_room(day, price) else SpendCapReached()
-
-    def charge(self, mode: str, day: int, price: int) -> None:
-        """Take the price of an accepted message."""
-        if mode == "live":
-            self.balance -= price
-            self.days.charge(day, price)
-
-
 class _AcceptedMessages(NamedTuple):
     """A request's accepted messages, of one organization and in one mode."""
 
@@ -177,7 +125,9 @@ class _Group:
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
-        self._payers: dict[str, _Payer] = {}
+        self._payers: dict[str, BalancePayer] = {}
+        self._own: dict[str, OwnParts] = {}
+        """Organizations that send for themselves."""
         self._given: dict[tuple[str, str, str], bytes] = {}
         """Answers by clients' keys, which only they can use again."""
         self._taken: list[_AcceptedMessages] = []
@@ -190,7 +140,11 @@ class _Group:
         """Judge a request, and gather its rows."""
         items = request.items
         first = items[0]
-        payer = self._payer(first.organization_id)
+        payer: BalancePayer | OwnParts
+        if first.allowance is None:
+            payer = self._payer(first.organization_id)
+        else:
+            payer = self._own_parts(first.organization_id)
         before = payer.balance
         if self._takes_whole(payer, items):
             results: list[bytes | Refusal] = [item.response for item in items]
@@ -200,15 +154,15 @@ class _Group:
             whole = len(taken) == len(items)
         if not taken:
             return Acceptance(results, None, None)
-        if first.mode != "live":
+        if first.mode == "live" and request.stamp is not None:
+            self._waiting[first.organization_id] = request.stamp
+        if first.mode != "live" or isinstance(payer, OwnParts):
             self._taken.append(_AcceptedMessages(payer.no, taken, None))
             return Acceptance(results, None, taken[0].id, whole)
         charge = self._charge(payer, taken, before)
         self._taken.append(_AcceptedMessages(payer.no, taken, charge.seq))
         if payer.balance < taken[-1].low_balance <= before:
             self._low.append((taken[-1], payer.balance))
-        if request.stamp is not None:
-            self._waiting[first.organization_id] = request.stamp
         entered = Entered(first.organization_id, charge.seq, payer.balance)
         return Acceptance(results, entered, taken[0].id, whole)
 
@@ -227,58 +181,64 @@ class _Group:
             )
             for payer in payers:
                 payer.days.write()
+        for own in self._own.values():
+            own.days.write()
         for item, balance in self._low:
             outbox.balance_event(conn, item, balance)
             mails.owe_low_balance(conn, item.organization_id, balance, item.created_at)
         for organization_id, stamp in self._waiting.items():
             senders.approve_by_volume(conn, organization_id, stamp)
 
-    def _payer(self, organization_id: str) -> _Payer:
+    def _payer(self, organization_id: str) -> BalancePayer:
         payer = self._payers.get(organization_id)
         if payer is None:
-            payer = self._payers[organization_id] = _Payer(self._conn, organization_id)
+            payer = self._payers[organization_id] = BalancePayer(self._conn, organization_id)
         return payer
 
-    def _takes_whole(self, payer: _Payer, items: Sequence[NewMessage]) -> bool:
-        """Charge a request as a whole if each of its messages could be charged in turn, and none
-        has a key that may have been used before; False: nothing was charged.
+    def _own_parts(self, organization_id: str) -> OwnParts:
+        own = self._own.get(organization_id)
+        if own is None:
+            own = self._own[organization_id] = OwnParts(self._conn, organization_id)
+        return own
 
-        The rest must be positive: then no later message with the price zero is refused.
-        """
+    def _takes_whole(self, payer: BalancePayer | OwnParts, items: Sequence[NewMessage]) -> bool:
+        """Charge a request as a whole if each of its messages could be charged in turn, and none
+        has a key that may have been used before; False: nothing was charged."""
         first = items[0]
-        price = 0
+        amount = 0
         for item in items:
             if not item.key_is_ours or item.day != first.day:
                 return False
-            price += item.price
-        if payer.refusal(first.mode, first.day, price) or payer.balance <= price:
+            amount += payer.amount_of(item)
+        if payer.refusal(first, amount) or not payer.leaves_rest(amount):
             return False
-        payer.charge(first.mode, first.day, price)
+        payer.charge(first.mode, first.day, amount)
         return True
 
     def _judge_each(
-        self, payer: _Payer, items: Sequence[NewMessage]
+        self, payer: BalancePayer | OwnParts, items: Sequence[NewMessage]
     ) -> tuple[list[bytes | Refusal], list[NewMessage]]:
         """The result of each message, after those before it; and the accepted ones."""
         results: list[bytes | Refusal] = []
         taken: list[NewMessage] = []
         for item in items:
             slot = (item.organization_id, item.mode, item.idempotency_key)
+            amount = payer.amount_of(item)
             result: bytes | Refusal | None = None
             if not item.key_is_ours:
                 result = self._given.get(slot) or known_answer(self._conn, *slot)
             if result is None:
-                result = payer.refusal(item.mode, item.day, item.price)
+                result = payer.refusal(item, amount)
             if result is None:
                 result = item.response
-                payer.charge(item.mode, item.day, item.price)
+                payer.charge(item.mode, item.day, amount)
                 taken.append(item)
                 if not item.key_is_ours:
                     self._given[slot] = result
             results.append(result)
         return results, taken
 
-    def _charge(self, payer: _Payer, taken: Sequence[NewMessage], before: int) -> Charge:
+    def _charge(self, payer: BalancePayer, taken: Sequence[NewMessage], before: int) -> Charge:
         """One entry for everything in a request."""
         self._next_seq = self._next_seq or ledger.next_seq(self._conn)
         first = taken[0]
@@ -352,6 +312,7 @@ def _row(
         _,
         api_key,
         part,
+        _,
     ) = new
     row = (
         key,

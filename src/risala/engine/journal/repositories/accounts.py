@@ -14,6 +14,7 @@ from risala.engine.journal.accounts import (
     hooks,
     key_places,
     key_reminders,
+    payers,
     spending,
 )
 from risala.engine.journal.pages import organizations, requests
@@ -41,6 +42,9 @@ class OrganizationRepository:
     facts = read(organizations.facts)
     spent = read(spending.spent)
     opened = read(countries.opened)
+    stored_payer = read(payers.stored_payer)
+    parts_of = read(payers.parts_of)
+    put_payer = audited_command(payers.put_payer)
     add = audited_command(accounts.add_organization)
     set_status = audited_command(accounts.set_organization_status)
     change = audited_command(accounts.change_organization)

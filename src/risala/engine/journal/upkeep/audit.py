@@ -48,8 +48,9 @@ _CHECKS: Final[tuple[str, ...]] = (
        WHERE balance_after <> running""",
     """SELECT 'message ' || m.id || ': accepted and not charged its price of ' || m.price
        FROM message m LEFT JOIN entry e ON e.seq = m.charge AND e.kind = 0
-       WHERE m.mode = 0 AND (e.seq IS NULL OR e.organization <> m.organization
-         OR coalesce(e.messages, 1) = 1 AND e.amount <> -m.price)""",
+       WHERE m.mode = 0 AND (m.charge IS NOT NULL OR m.price <> 0)
+         AND (e.seq IS NULL OR e.organization <> m.organization
+           OR coalesce(e.messages, 1) = 1 AND e.amount <> -m.price)""",
     """SELECT 'ledger entry ' || e.seq || ': a charge of ' || -e.amount || ' for '
        || coalesce(e.messages, 1) || ' messages; ' || c.messages || ' name it, which cost '
        || c.price FROM entry e JOIN (
@@ -59,7 +60,8 @@ _CHECKS: Final[tuple[str, ...]] = (
          OR coalesce(e.messages, 1) > 1 AND c.price <> -e.amount""",
     f"""SELECT 'message ' || m.id || ': ' || {_STATUS} || ' and not refunded'
        FROM message m LEFT JOIN entry e ON e.message = m.key AND e.kind = 1
-       WHERE m.mode = 0 AND m.status IN (5, 6) AND (e.seq IS NULL OR e.amount <> m.price)""",  # noqa: S608 -- constants
+       WHERE m.mode = 0 AND m.charge IS NOT NULL AND m.status IN (5, 6)
+         AND (e.seq IS NULL OR e.amount <> m.price)""",  # noqa: S608 -- constants
     f"""SELECT 'message ' || m.id || ': ' || {_STATUS} || ' and refunded all the same'
        FROM entry e JOIN message m ON m.key = e.message
        WHERE e.kind = 1 AND m.status NOT IN (5, 6)""",  # noqa: S608 -- constants
@@ -101,6 +103,23 @@ _CHECKS: Final[tuple[str, ...]] = (
        WHERE t.state = 'credited' AND t.payment_id IS NOT NULL
          AND p.state IS NOT 'confirmed'""",
 )
+_OWN_PARTS: Final = (
+    """SELECT 'organization ' || o.id || ': ' || sum(c.sent) || ' parts for which nobody pays, and '
+       || sum(c.counted) || ' are counted by day' FROM (
+         SELECT organization, segments AS sent, 0 AS counted FROM message
+         WHERE mode = 0 AND charge IS NULL
+         UNION ALL SELECT organization, 0, parts FROM day_parts) c
+       JOIN organizations o ON o.no = c.organization
+       GROUP BY o.id HAVING sum(c.sent) <> sum(c.counted)""",
+    """SELECT 'ledger entry ' || e.seq || ': of message ' || m.id || ', for which nobody pays'
+       FROM entry e JOIN message m ON m.key = e.message WHERE m.charge IS NULL""",
+)
+"""Checks of messages without a charge."""
+_ALL_PAID: Final = (
+    """SELECT 'message ' || id || ': accepted and not charged' FROM message
+       WHERE mode = 0 AND charge IS NULL AND price = 0""",
+)
+"""The same in a database from before there were such messages."""
 _PUT_ASIDE: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'old_*'"
 """Tables whose rows are being moved."""
 
@@ -122,7 +141,7 @@ def audit(conn: sqlite3.Connection, heads: Sequence[Head] = ()) -> AuditReport:
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in _COUNTED]  # noqa: S608 -- constants
         faults = [
             sentence
-            for check in _CHECKS
+            for check in (*_CHECKS, *(_OWN_PARTS if _counts_parts(conn) else _ALL_PAID))
             for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
         trail, compared = _trail(conn, heads)
@@ -152,6 +171,11 @@ def _trail(
         return trail_check.TrailReport(EMPTY, 0, ()), trail_heads.Comparison((), ())
     found = trail_check.check(conn, _FAULTS_MAX)
     return found, trail_heads.compare(conn, heads, _FAULTS_MAX)
+
+
+def _counts_parts(conn: sqlite3.Connection) -> bool:
+    """Whether the database can tell what was sent without a charge."""
+    return schema.OWN_PARTS in schema.applied(Database(conn, execute_plugins=False))
 
 
 def _is_halfway(conn: sqlite3.Connection) -> bool:

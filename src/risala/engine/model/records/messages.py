@@ -22,6 +22,7 @@ from risala.engine.model.records.fields import (
     OneOf,
     WrittenAs,
 )
+from risala.engine.model.records.paying.payer import DayAllowance
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode, Status
 from risala.sms.cause import Cause
@@ -74,6 +75,8 @@ class NewMessage(NamedTuple):
     """The id of the key that it came with."""
     part: int | None = None
     """For a part of a longer message: see :func:`part_number`."""
+    allowance: DayAllowance | None = None
+    """What the organization may send today, where nobody pays; None: its balance pays."""
 
     def __repr__(self) -> str:
         return f"<NewMessage {self.id}>"  # its text must not be logged

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from risala.engine.accounts.credentials import Address
@@ -52,7 +53,8 @@ class CompatAccess:
 
     def organization(self, principal: Principal) -> Organization:
         """The caller's organization, with its present balance."""
-        return self._services.accounts.fresh_organization(principal.organization_id)
+        found = self._services.accounts.fresh_organization(principal.organization_id)
+        return replace(found, balance=0) if self._services.intake.payer.is_self else found
 
     async def send(
         self,

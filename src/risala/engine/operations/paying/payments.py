@@ -37,6 +37,7 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
+from risala.engine.operations.money import refuse_if_nobody_pays
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.payments.sources import PaymentWish
 from risala.engine.payments.steps import asked_field
@@ -151,6 +152,7 @@ async def _methods(call: Call[NoArguments]) -> PaymentMethods:
 
 
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
+    refuse_if_nobody_pays(call.services)
     given, desk = call.given, call.services.payments
     offer = desk.offers.get(given.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:

@@ -48,6 +48,7 @@ def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: 
 class _Lists:
     def __init__(self, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
         self._ask = KeyPerformer(gateway, "There is no such organization.").ask
+        self._gateway = gateway
         self._is_lean = gateway.is_lean
         self._context = context
         self._door = door
@@ -117,10 +118,12 @@ class _Lists:
         principal, _ = await self._asked(request, EmptyBody)
         found = await self._ask(principal, organizations.SHOW, **_mine(principal))
         told = answers.BALANCE.wire(found)
+        if self._gateway.is_self_paid:
+            told |= {"balance": money(0), "lowBalance": None}
         if principal.mode is Mode.TEST:  # nothing of the money is a test key's business
             told |= {"balance": money(0), "lowBalance": None}
             told |= {"spentToday": money(0), "spendCap": None}
-        elif found.low_balance is None:
+        elif found.low_balance is None and not self._gateway.is_self_paid:
             told["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
         if len(self._context().plan.countries) > 1:
             reached = await self._ask(principal, countries.LIST, **_mine(principal))

@@ -101,7 +101,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     price = visit.organization.price_per_segment
     if price is None:
         price = (await visit.ask(PRICE)).per_segment
-    is_test = visit.mode is Mode.TEST
+    is_free = visit.mode is Mode.TEST or visit.is_self_paid
     approved = [each.name for each in names if each.status == "approved"]
     abroad = await open_abroad(visit, CountryUse.SEND)
     texts = await _texts(visit)
@@ -114,8 +114,8 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "text_max": TEXT_CHARACTERS_MAX,
         "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
-        "is_too_little": not is_test and visit.organization.balance < price,
-        "price_minor": None if is_test else price,
+        "is_too_little": not is_free and visit.organization.balance < price,
+        "price_minor": None if is_free else price,
         "estimate": await _estimate(visit, body, abroad),
         "abroad": abroad,
         "prefixes": None if abroad is None else [each for one in abroad for each in one.prices],

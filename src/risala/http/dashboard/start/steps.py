@@ -53,7 +53,7 @@ def steps_of(visit: PageRequest, found: FirstSteps) -> list[FirstStep]:
         _message(visit, found),
         _verification(visit, found.session),
         _webhook(visit, found.webhook),
-        _money(visit, is_paid=found.paid),
+        *(() if visit.is_self_paid else (_money(visit, is_paid=found.paid),)),
     ]
     if found.delivered:
         return steps

@@ -154,6 +154,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,
+        "parts_today": visit.site.gateway.parts_today(organization.id),
         "badges": BADGES,
         "states": states_of(visit),
         "stored": stored,

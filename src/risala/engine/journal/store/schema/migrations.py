@@ -33,7 +33,7 @@ from risala.engine.journal.store.schema.identities import IDENTITIES, PROVIDERS
 from risala.engine.journal.store.schema.inbound import INBOUND
 from risala.engine.journal.store.schema.mailings import MAILINGS
 from risala.engine.journal.store.schema.messages import MESSAGES
-from risala.engine.journal.store.schema.money import MONEY
+from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY
 from risala.engine.journal.store.schema.payments import PAYMENTS
 from risala.engine.journal.store.schema.people import OPERATOR_ROLES, PEOPLE
 from risala.engine.journal.store.schema.upkeep import UPKEEP
@@ -46,6 +46,8 @@ FIRST: Final = "v1.0_tables"
 """The migration that makes the tables of 1.0."""
 CHAIN: Final = "v1.1_audit_chain"
 """The migration that chains the lines of the audit trail."""
+OWN_PARTS: Final = "v1.1_day_parts"
+"""The migration that brings the parts for which nobody pays."""
 _EARLY: Final = "m0"
 """How the migrations of development versions began: ``m001_accounts`` to ``m047_…``."""
 
@@ -157,6 +159,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_identities": (IDENTITIES,),
     "v1.1_key_ages": (KEY_AGES,),
     "v1.1_identity_providers": (PROVIDERS,),
+    OWN_PARTS: (DAY_PARTS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -45,3 +45,13 @@ CREATE TABLE organization_prices (
   PRIMARY KEY (organization_id, prefix)
 ) STRICT, WITHOUT ROWID;
 """
+
+DAY_PARTS: Final = """
+-- Parts for which nobody pays, by day of the organization's own calendar, as days since 1970-01-01.
+CREATE TABLE day_parts (
+  organization INTEGER NOT NULL,
+  day INTEGER NOT NULL,
+  parts INTEGER NOT NULL,
+  PRIMARY KEY (organization, day)
+) STRICT, WITHOUT ROWID;
+"""

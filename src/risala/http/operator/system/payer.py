@@ -1,0 +1,63 @@
+"""Who pays for messages: shown, and changed from the next message on."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Conflict, Refusal
+from risala.engine.model.records.paying import payer
+from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
+from risala.http.web.access import PageAccess
+from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
+from risala.http.web.routes import PageRoute
+
+CHANGED: Final = N_("From the next message on it is so.")
+_PAGE: Final = "/operator/system/payer"
+_TEMPLATE: Final = "system/payer.html"
+_SURE: Final = "SEVERAL_ORGANIZATIONS"
+CHOICES: Final = (
+    (CUSTOMERS, N_("My customers"), N_("Each organization has a balance, each part a price.")),
+    (SELF, N_("Nobody: I send for myself"), N_("No prices, no balance: a number of parts a day.")),
+)
+
+
+async def show(visit: PageRequest) -> TrioResponse:
+    return await visit.page(_TEMPLATE, await _values(visit))
+
+
+async def _values(visit: PageRequest, *, asks_again: bool = False) -> dict[str, Any]:
+    found = await visit.ask(payer.SHOW)
+    return {
+        "found": found,
+        "form": visit.form if visit.request.method == "POST" else None,
+        "choices": [(key, visit.words(name), visit.words(told)) for key, name, told in CHOICES],
+        "asks_again": asks_again,
+    }
+
+
+async def change(visit: PageRequest) -> TrioResponse:
+    """Change it; where there are several organizations, once it is confirmed again."""
+    form = visit.form
+    typed = form.text("self_parts_per_day")
+    parts = int(typed) if typed.isascii() and typed.isdecimal() else typed or None
+    try:
+        await visit.ask(
+            payer.SET,
+            payer=form.text("payer"),
+            self_parts_per_day=parts,
+            sure=form.ticked("sure"),
+        )
+    except Refusal as error:
+        again = isinstance(error, Conflict) and error.code == _SURE
+        values = await _values(visit, asks_again=again or form.ticked("sure"))
+        return await visit.again(_TEMPLATE, error, values)
+    return visit.go(visit.at("system/payer"), CHANGED)
+
+
+ROUTES: Final = (
+    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR, needs=payer.SHOW),
+    PageRoute(path=_PAGE, view=change, access=PageAccess.OPERATOR, needs=payer.SET, method="POST"),
+)
