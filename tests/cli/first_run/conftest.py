@@ -33,5 +33,7 @@ def trials():
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch, tmp_path):
-    monkeypatch.delenv("RISALA_DATA", raising=False)
+    for name in ("RISALA_DATA", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

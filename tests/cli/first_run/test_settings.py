@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 
+from risala.cli.commands.upkeep.service import used_data
 from risala.cli.first_run.settings import SettingsFile
 from risala.cli.reach.refused import CommandRefused
 from risala.config.load import load_settings
@@ -61,7 +62,10 @@ def without_people(answers):
 def test_a_new_file_explains_everything_and_holds_no_password(path):
     written = write(path)
     assert written.present_answers() == without_people(ANSWERS)
-    assert "# The settings of Risala." in written.text
+    reference = (path.parent / "risala.reference.toml").read_text()
+    assert "# The settings of Risala." in reference
+    assert tomllib.loads(written.text)["service"] == {"currency": "MRU", "default_sender": "RISALA"}
+    assert len([each for each in written.text.splitlines() if each.startswith("#")]) == 2
     assert "s3'cret" not in written.text
     assert "m4il" not in written.text
     for each in (path, path.parent / "secrets"):
@@ -159,3 +163,40 @@ def test_what_root_writes_the_services_group_may_read(path):
     for name, rights in (("risala.toml", (0o640, 1)), ("secrets", (0o600, 0))):
         status = (path.parent / name).stat()
         assert (stat.S_IMODE(status.st_mode), status.st_gid) == rights
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "low"), [("EUR", "0.05", "0.25"), ("XOF", "25", "125")]
+)
+def test_a_low_balance_fits_the_currency_and_the_price(path, currency, price, low):
+    pricing = write(path, {**ANSWERS, "currency": currency, "price": price}).tree["pricing"]
+    assert pricing == {"per_segment": price, "low_balance": low}
+
+
+def test_a_file_that_has_a_price_gets_no_other_low_balance(path):
+    path.write_text('[pricing]\nper_segment = "0.40"\n')
+    assert write(path).tree["pricing"] == {"per_segment": "0.50"}
+
+
+def test_nobody_who_pays_has_no_price_and_the_currency_of_the_country(path):
+    mine = {**ANSWERS, "country": "FR", "payer": "self", "parts_per_day": "150"}
+    tree = write(path, {k: v for k, v in mine.items() if k not in ("currency", "price")}).tree
+    assert tree["billing"] == {"payer": "self", "self_parts_per_day": 150}
+    assert tree["service"]["currency"] == "EUR"
+    assert tree["pricing"] == {"per_segment": "0", "low_balance": "0"}
+    assert "price" not in SettingsFile.at(path).present_answers()
+
+
+def test_a_data_directory_that_was_named_is_kept(path, tmp_path):
+    SettingsFile.at(path).write(ANSWERS, tmp_path / "here")
+    assert load_settings(path, environ={}).storage.data_dir == tmp_path / "here"
+
+
+def test_an_empty_directory_beside_one_that_was_used_is_told(path, tmp_path):
+    used, empty = tmp_path / "risala-data", tmp_path / "empty"
+    used.mkdir()
+    write(path)
+    assert used_data(empty, path) is None
+    (used / "risala.db").touch()
+    assert used_data(empty, path) == used
+    assert used_data(used, path) is None

@@ -6,6 +6,7 @@ import pytest
 
 from risala.config.billing import BillingSection
 from risala.config.model import PricingSection
+from risala.config.numbers import NumbersSection
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import Conflict, RateLimited, Refusal
 from risala.engine.rules.days import next_midnight
@@ -111,3 +112,15 @@ async def test_the_audit_finds_parts_that_were_not_counted(open_house, tmp_path)
         assert [each.partition(": ")[2] for each in faults] == [
             "1 parts for which nobody pays, and 2 are counted by day"
         ]
+
+
+async def test_the_day_of_a_new_organization_is_that_of_home(open_house):
+    abroad = {"numbers": NumbersSection(countries=("FR",))}
+    async with open_house(**SELF, **abroad) as house:
+        for _ in range(3):
+            await house.send(to="+33612345678")
+        with pytest.raises(RateLimited) as refused:
+            await house.send(to="+33612345678")
+        now_ms = house.clock.now_ms()
+        wait_ms = next_midnight("Europe/Paris", now_ms) - now_ms
+        assert abs(refused.value.retry_after_s * 1000 - wait_ms) <= 1000

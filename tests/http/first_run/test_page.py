@@ -160,6 +160,7 @@ async def test_a_wrong_answer_is_shown_in_the_readers_language():
     async with opened("ar") as reader:
         await reader.get(reader.link)
         await reader.answer("country", country="MR")
+        await reader.answer("payer", payer="customers")
         assert 'value="0.50"' in (await reader.get("/first-run/step/money")).text
         reply = await reader.answer("money", currency="MRU", price="1.234")
         assert reply.status_code == 422
@@ -174,6 +175,7 @@ async def test_what_the_carrier_says_may_be_kept_all_the_same():
     async with opened() as reader:
         await reader.get(reader.link)
         await reader.answer("country", country="MR")
+        await reader.answer("payer", payer="customers")
         await reader.answer("money", currency="MRU", price="0.50")
         await reader.answer("carrier", carrier="smpp")
         reader.machine.wrong = [Wrong(said="Bad <system_id>.")] * 2
@@ -227,7 +229,18 @@ async def test_an_end_that_failed_is_told_and_can_be_tried_again():
 
 
 async def test_what_stands_is_offered():
-    async with opened(country="SN", currency="XOF", price="30", smpp_password=PASSWORD) as reader:
+    standing = {"country": "SN", "payer": "customers", "currency": "XOF", "price": "30"}
+    async with opened(**standing, smpp_password=PASSWORD) as reader:
         await reader.get(reader.link)
         assert '<option value="SN" selected>' in (await reader.get("/first-run/step/country")).text
         assert 'value="30"' in (await reader.get("/first-run/step/money")).text
+
+
+async def test_who_sends_for_himself_is_asked_no_price():
+    async with opened() as reader:
+        await reader.get(reader.link)
+        await reader.answer("country", country="FR")
+        reply = await reader.answer("payer", payer="self", parts_per_day="150")
+        assert reply.headers["location"] == "/first-run/step/carrier"
+        assert reader.progress.answers["parts_per_day"] == "150"
+        assert (await reader.get("/first-run/step/money")).status_code == 404

@@ -148,15 +148,15 @@ def _complain(wrong: Wrong) -> None:
 def shown(answers: Answers) -> Sequence[tuple[str, str | None]]:
     """The answers with their questions, without passwords."""
     return [
-        (
-            question.asks,
-            _HIDDEN
-            if question.secret and answers.get(question.name)
-            else {YES: "yes"}.get(answers.get(question.name, ""), answers.get(question.name))
-            or None,
-        )
+        (question.asks, _shown(question, answers.get(question.name, "")))
         for step in STEPS
         if step.when(answers)
         for question in step.questions
         if question.when(answers)
     ]
+
+
+def _shown(question: Question, answer: str) -> str | None:
+    if question.secret and answer:
+        return _HIDDEN
+    return {YES: "yes", **dict(question.choices)}.get(answer, answer) or None

@@ -51,7 +51,7 @@ _NAME: Final = Question(
     name="carrier_name",
     asks=N_("Its name here"),
     reads=reading.carrier_name,
-    hint=N_("You meet it in lists, such as mattel or sim-1."),
+    hint=N_("You meet it in lists, such as carrier-1 or sim-1."),
     default=_carrier_name,
     follows="carrier",
 )
@@ -73,7 +73,7 @@ STEPS: Final = (
     FirstRunStep(
         name="payer",
         title=N_("Who pays"),
-        told=N_("Who pays for messages?"),
+        told=N_("Who sends only for himself needs no prices and no balance."),
         questions=(
             Question(
                 name="payer",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
+
+from babel.core import get_global
 
 from risala.config.billing import PARTS_PER_DAY_MAX
 from risala.http.web.languages import N_
@@ -95,15 +98,23 @@ def parts_per_day(text: str, _: Answers) -> str:
 
 
 def country_here() -> str:
-    """The country of this machine, by its language; the usual one where the language names none."""
+    """The country of this machine, by its time zone or its language; the usual one where neither
+    names any."""
+    zones: Mapping[str, str] = get_global("zone_territories")
+    found = [zones.get(_zone_here(), "")]
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        found = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
-        if found is not None:
-            try:
-                return plan_of((found[1],)).home.code
-            except ValueError:
-                break
+        language = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
+        found += [] if language is None else [language[1]]
+    for code in found:
+        with suppress(ValueError):
+            return plan_of((code,)).home.code
     return DEFAULT.home.code
+
+
+def _zone_here() -> str:
+    """The name of this machine's time zone; empty if it has none."""
+    named = os.environ.get("TZ", "").lstrip(":")
+    return named or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
 
 
 def one_of(*keys: str) -> Reader:
@@ -127,7 +138,7 @@ def yes_or_no(text: str, _: Answers) -> str:
 def carrier_name(text: str, _: Answers) -> str:
     if _CARRIER_NAME.fullmatch(text) is None or text == "test":
         raise Wrong(
-            N_("A name has small letters, digits, - and _, at most 40, such as mattel or sim-1.")
+            N_("A name has small letters, digits, - and _, at most 40, such as carrier-1 or sim-1.")
         )
     return text
 

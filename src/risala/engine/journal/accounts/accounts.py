@@ -46,6 +46,7 @@ def add_organization(conn: sqlite3.Connection, organization: Organization) -> Or
             "status": organization.status,
             "currency": organization.currency,
             "price_per_segment": organization.price_per_segment,
+            "time_zone": organization.time_zone,
             "created_at": organization.created_at,
         }
     )
