@@ -40,9 +40,8 @@ async def test_nobody_pays_and_the_day_has_a_limit(open_house):
         assert refused.value.limit == "day"
         now_ms = house.clock.now_ms()
         wait_s = refused.value.retry_after_s
-        assert (
-            0 <= next_midnight("Africa/Nouakchott", now_ms) - now_ms - wait_s * 1000 + 1000 < 2000
-        )
+        wait_ms = next_midnight("Africa/Nouakchott", now_ms) - now_ms
+        assert abs(refused.value.retry_after_s * 1000 - wait_ms) <= 5000
         assert house.gateway.parts_today(house.principal.organization_id) == (3, 3)
         assert await entries(house) == []
         assert await clean(house)
@@ -123,4 +122,4 @@ async def test_the_day_of_a_new_organization_is_that_of_home(open_house):
             await house.send(to="+33612345678")
         now_ms = house.clock.now_ms()
         wait_ms = next_midnight("Europe/Paris", now_ms) - now_ms
-        assert abs(refused.value.retry_after_s * 1000 - wait_ms) <= 1000
+        assert abs(refused.value.retry_after_s * 1000 - wait_ms) <= 5000
