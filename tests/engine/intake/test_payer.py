@@ -39,7 +39,6 @@ async def test_nobody_pays_and_the_day_has_a_limit(open_house):
             await house.send()
         assert refused.value.limit == "day"
         now_ms = house.clock.now_ms()
-        wait_s = refused.value.retry_after_s
         wait_ms = next_midnight("Africa/Nouakchott", now_ms) - now_ms
         assert abs(refused.value.retry_after_s * 1000 - wait_ms) <= 5000
         assert house.gateway.parts_today(house.principal.organization_id) == (3, 3)
