@@ -13,13 +13,21 @@ import trio
 
 from risala.app.stop import Stop
 from risala.engine.journal.shipping.closed_database import last_entry
+from risala.engine.journal.store.writer import CommitLog
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.kill_timer import KillTimer
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder
 from risala.engine.upkeep.standby.named_stores import lease_of
-from risala.engine.wiring.foundation import DATABASE, Waiting, just_wait, lost_by_nobody, unfenced
+from risala.engine.wiring.foundation import (
+    DATABASE,
+    Waiting,
+    followed_by_nobody,
+    just_wait,
+    lost_by_nobody,
+    unfenced,
+)
 from risala.http.server.server import BoundAddress, serve_app
 
 _FOR_LEASE: Final = "The service waits for the lease: it alone may send."
@@ -40,6 +48,8 @@ class LeaseGuard:
     """The function to call if the lease is found to be another machine's, with the reason."""
     while_waiting: Waiting = just_wait
     """Does what takes long before the service serves, and answers 503 meanwhile."""
+    log_stands: Callable[[CommitLog], object] = followed_by_nobody
+    """Told of the log that answers wait for, once it stands."""
 
 
 async def hold_lease(
@@ -68,9 +78,10 @@ async def hold_lease(
     nursery = await outer.enter_async_context(trio.open_nursery())
     outer.callback(nursery.cancel_scope.cancel)
     outer.push_async_callback(_release, keeper, data_dir / DATABASE)
-    nursery.start_soon(keeper.keep, _Entries(data_dir / DATABASE).last, stop.order)
+    entries = _Entries(data_dir / DATABASE, waits=section.replicate == "before_answer")
+    nursery.start_soon(keeper.keep, entries.last, stop.order)
     lost = partial(keeper.lost, stop=stop.order)
-    return LeaseGuard(keeper.fence, lost, partial(waiting, _FOR_COPY))
+    return LeaseGuard(keeper.fence, lost, partial(waiting, _FOR_COPY), entries.follow)
 
 
 async def _release(keeper: LeaseHolder, database: Path) -> None:
@@ -113,14 +124,30 @@ async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
 
 
 class _Entries:
-    """The number of the ledger's entries, to find out later what a copy has missed."""
+    """The number of the ledger's entries, to find out later what a copy has missed.
 
-    def __init__(self, database: Path) -> None:
+    Where answers wait for the copy, only what the copy has too is counted: what nobody was answered
+    may be missing there.
+    """
+
+    def __init__(self, database: Path, *, waits: bool) -> None:
         self._database = database
-        self._last = 0
+        self._waits = waits
+        self._log: CommitLog | None = None
+        self._last: int | None = None
 
-    def last(self) -> int:
-        """The number of the last entry; the previous result if the database cannot be read now."""
+    def follow(self, log: CommitLog) -> None:
+        """From now on the copy has whatever this log has."""
+        self._log = log
+
+    def last(self) -> int | None:
+        """The number of the last entry; the previous result if it cannot be told now. None: it
+        never could."""
+        if self._waits and self._log is None:
+            return None
         with suppress(StorageUnusable):
-            self._last = last_entry(self._database)
+            found = last_entry(self._database)
+            # Asked afterwards: a log is behind from before a commit until the copy has that.
+            if self._log is None or not self._log.behind:
+                self._last = found
         return self._last

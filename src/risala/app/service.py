@@ -207,7 +207,7 @@ async def _serve(
                     settings,
                     (*carriers, TEST_CARRIER),
                     drivers,
-                    system_seams(guard.fence, guard.lost, guard.while_waiting),
+                    system_seams(guard.fence, guard.lost, guard.while_waiting, guard.log_stands),
                     outside=outside,
                 )
             )

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,7 @@ from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCop
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
+from risala.engine.upkeep.standby.copy_check import gap
 from risala.engine.upkeep.standby.successor import LEASE_FAULTS, Successor
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import serve_app
@@ -37,6 +39,8 @@ from risala.http.server.sockets import ListenError
 
 FOLLOW_S: Final = 1.0
 """Seconds between two looks for pieces."""
+AGAIN_S: Final = 5.0
+"""Seconds until a takeover that was refused is tried again: it reads the whole copy."""
 END_S: Final = 30.0
 """Seconds that a takeover waits for a follower to end."""
 _LOCK: Final = "lock"
@@ -118,6 +122,9 @@ class _Follower:
         self._position: CopyPosition | None = None
         self._fault: str | None = None
         self._lease_fault: str | None = None
+        self._refused: str | None = None
+        """Why the last takeover was refused; None: it was not, or nothing is to be taken over."""
+        self._again_s = -inf
         self._takes = False
         self.has_taken = False
         """This machine is the one that sends."""
@@ -129,8 +136,9 @@ class _Follower:
     def sentence(self) -> str:
         if self._takes:
             return "This is a standby, and it takes over."
-        if self._fault is not None:
-            return f"This is a standby, and it could not take over: {self._fault}"
+        fault = self._refused or self._fault
+        if fault is not None:
+            return f"This is a standby, and it could not take over: {fault}"
         if self._position is None:
             return "This is a standby, and there is no copy for it yet."
         return f"This is a standby; its copy is up to piece {self._position.number}."
@@ -140,9 +148,13 @@ class _Follower:
 
         Raises:
             StorageUnusable: a newer version of Risala wrote it: this one follows, but could not
-                take over.
+                take over. Or the store has lost something that was shipped.
         """
+        shipped = self.store.shipped()
         found = self._copy.follow(_unheard)
+        if found is not None and (lost := gap(self.store, found, shipped)) is not None:
+            self._position = found
+            raise StorageUnusable(f"{lost} Start the primary's service again: it ships all of it.")
         if found is not None and (found != self._position or self._fault is not None):
             self._copy.refuse_wrong()
         return found
@@ -180,7 +192,10 @@ class _Follower:
             nursery.cancel_scope.cancel()
         if self._successor is None or self._position is None or stop.is_set():
             return False
-        return self._successor.is_over
+        if not self._successor.is_over:
+            self._refused = None
+            return False
+        return trio.current_time() >= self._again_s
 
     async def _watch(self, successor: Successor, scope: trio.CancelScope) -> None:
         """Look at the lease until it is over. A look that hangs is waited for by the next one."""
@@ -201,17 +216,25 @@ class _Follower:
         """Take over, which may fail: another was faster, or the primary is there again."""
         assert self._successor is not None
         self._takes = True
-        log.warning("standby.takes_over")
+        if self._refused is None:
+            log.warning("standby.takes_over")
         try:
             # Not abandoned: a stop waits until the database is whole.
             taken = await trio.to_thread.run_sync(self._successor.take, self._copy)
         except (*LEASE_FAULTS, StorageUnusable) as error:
-            self._failed(error)
+            self._refuse(str(error))
         else:
             self.has_taken = True
             log.warning("standby.took_over", **taken)
         finally:
             self._takes = False
+
+    def _refuse(self, reason: str) -> None:
+        """Nobody serves now, unless the primary comes back: whoever looks has to read why."""
+        if self._refused != reason:
+            log.error("standby.not_taken_over", reason=reason)
+        self._refused = reason
+        self._again_s = trio.current_time() + AGAIN_S
 
 
 async def _cancel_when(stop: trio.Event, scope: trio.CancelScope) -> None:

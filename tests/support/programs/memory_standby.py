@@ -88,6 +88,9 @@ class MemoryPieces:
             if key in there or piece.generation not in self._tables.generations:
                 raise OSError(f"It refuses piece {piece.number} of {piece.generation}.")
             there[key] = piece
+            current = self._tables.current
+            if current is not None and current.generation == piece.generation:
+                self._tables.shipped = Shipped(piece.generation, piece.number, piece.at)
 
     def has(self, piece: EncodedPiece) -> bool:
         with self._tables.lock:
@@ -152,6 +155,11 @@ class MemoryPieces:
         if piece is None:
             return None
         return pieces.decode(piece.data, f"Piece {number}", generation, number, last)
+
+    def last(self, generation: str) -> int:
+        self._reach()
+        numbers = (number for name, number in self._tables.pieces if name == generation)
+        return max(numbers, default=0)
 
     def wait(self, span_s: float) -> None:
         """Whoever follows a model looks when it wants to."""

@@ -30,7 +30,7 @@ from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
-from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.store.writer import CommitLog, Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.mailings.mailing_sources import Read, WriteReport
@@ -63,6 +63,10 @@ def lost_by_nobody(reason: str) -> None:
     """There is no lease that could be lost."""
 
 
+def followed_by_nobody(log: CommitLog) -> None:
+    """There is no lease that would say how much the log has."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seams:
     """The clock, ids, threads and disk, which a test replaces."""
@@ -88,12 +92,15 @@ class Seams:
     while_waiting: Waiting = just_wait
     """Does what takes long, and answers meanwhile that it is under way. It returns before that is
     over if a stop is ordered."""
+    log_stands: Callable[[CommitLog], object] = followed_by_nobody
+    """Told of the log that answers wait for, once it stands."""
 
 
 def system_seams(
     fence: Callable[[], None] = unfenced,
     lease_lost: Callable[[str], object] = lost_by_nobody,
     while_waiting: Waiting = just_wait,
+    log_stands: Callable[[CommitLog], object] = followed_by_nobody,
 ) -> Seams:
     clock = SystemClock()
     return Seams(
@@ -104,6 +111,7 @@ def system_seams(
         fence=fence,
         lease_lost=lease_lost,
         while_waiting=while_waiting,
+        log_stands=log_stands,
     )
 
 

@@ -62,6 +62,7 @@ async def begin_log(core: Foundation) -> None:
     await core.seams.while_waiting(stand)
     if awaited.status().generation is None:
         raise StoppedEarly
+    core.seams.log_stands(awaited)
     core.answers.wait_for(awaited)
     core.shipping.follow(awaited)
 

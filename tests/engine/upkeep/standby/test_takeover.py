@@ -69,6 +69,7 @@ def ship(primary: Path, directory: Path) -> None:
     shutil.copyfile(primary, snapshot)
     current = pieces.Current("one", hashlib.sha256(snapshot.read_bytes()).hexdigest())
     pieces.put(directory / pieces.CURRENT, json.dumps(asdict(current)).encode())
+    pieces.put_note(directory / pieces.SHIPPED, pieces.Shipped("one", 0, 0))
 
 
 @pytest.fixture

@@ -21,10 +21,19 @@ def last_entry(database: Path) -> int:
     """
     try:
         with closing(open_reader(database)) as conn:
-            (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
-            return int(key)
+            return last_entry_in(conn)
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(database, error)) from error
+
+
+def last_entry_in(conn: sqlite3.Connection) -> int:
+    """:func:`last_entry` of a database that is open.
+
+    Raises:
+        sqlite3.Error: SQLite refused.
+    """
+    (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
+    return int(key)
 
 
 def write_line(database: Path, entry: AuditEntry) -> None:

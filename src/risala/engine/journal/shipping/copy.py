@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from sqlite_utils import Database
 
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.closed_database import last_entry_in
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
 from risala.engine.journal.store.opening import connect, sqlite_sentence
@@ -163,11 +165,36 @@ class StandbyCopy:
             StorageUnusable: another version has written it, or it is no database.
         """
         try:
-            # Immutable: its header says WAL, and SQLite would create WAL files beside it.
-            with closing(connect(self.file, "ro&immutable=1")) as conn:
+            with self._opened() as conn:
                 refuse_wrong(Database(conn, execute_plugins=False))
         except WrongSchema as error:
             raise StorageUnusable(f"The copy {self.file} cannot be used: {error}.") from error
+
+    def refuse_damaged(self, progress: backup.Progress) -> None:
+        """Refuse a copy in which SQLite finds a fault.
+
+        Raises:
+            StorageUnusable: it does.
+        """
+        with self._opened() as conn:
+            backup.check(conn, self.file, progress)
+
+    def last_entry(self) -> int:
+        """The number of the ledger's last entry in the copy; 0: there is none.
+
+        Raises:
+            StorageUnusable: SQLite refuses.
+        """
+        with self._opened() as conn:
+            return last_entry_in(conn)
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        """The copy, to read. Immutable: its header says WAL, and SQLite would create WAL files
+        beside it."""
+        try:
+            with closing(connect(self.file, "ro&immutable=1")) as conn:
+                yield conn
         except sqlite3.Error as error:
             raise StorageUnusable(sqlite_sentence(self.file, error)) from error
 

@@ -80,6 +80,14 @@ class PieceDirectory:
     def read(self, generation: str, number: int, last: str) -> PagePiece | None:
         return pieces.read(self._path, generation, number, last)
 
+    def last(self, generation: str) -> int:
+        numbers = (
+            int(path.stem)
+            for path in pieces.folder(self._path, generation).glob("[0-9]*.piece")
+            if path.stem.isdecimal()
+        )
+        return max(numbers, default=0)
+
     def wait(self, span_s: float) -> None:
         time.sleep(span_s)
 

@@ -146,6 +146,14 @@ class PieceStore(Protocol):
         """
         ...
 
+    def last(self, generation: str) -> int:
+        """The highest number of a piece that is there, also beyond one that is missing; 0: none.
+
+        Raises:
+            OSError: the store cannot be read.
+        """
+        ...
+
     def wait(self, span_s: float) -> None:
         """Return when something new may be there, and after ``span_s`` at the latest."""
         ...

@@ -10,6 +10,7 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -24,6 +25,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.upkeep.standby.copy_check import PrimaryLease, examined
 
 NAME: Final = "copy-trial.json"
 OLD_MS: Final = 45 * 86_400_000
@@ -73,9 +75,11 @@ def _restored(
     store: PieceStore, place: Path, clock: Clock, progress: backup.Progress
 ) -> tuple[int, int]:
     copy, database, settled = StandbyCopy(place, store), place / "risala.db", place / "settled.db"
-    position = copy.follow(progress)
-    if position is None:
-        raise StorageUnusable(f"There is no copy in {store} yet.")
+    # Not by the lease: a primary that runs renews it while this reads.
+    nobody = PrimaryLease(None, is_expected=False)
+    position, loss = examined(copy, lambda: nobody, partial(copy.follow, progress))
+    if loss is not None:
+        raise StorageUnusable(f"{loss} Start the primary's service again: it ships a whole copy.")
     copy.refuse_wrong()
     copy.settled(settled)
     restore(

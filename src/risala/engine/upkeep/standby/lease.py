@@ -66,7 +66,8 @@ class SendLease:
     released lease, the time of the orderly stop in the holder's database: so a takeover can check
     that its copy is of that very stop."""
     entries: int
-    """The number of the ledger's last entry in the holder's database, at the renewal."""
+    """The number of the ledger's last entry in the holder's database, at the renewal; where answers
+    wait for the copy, of the last one that the copy had then."""
     released: bool = False
     """The holder has ended, in order, and sends nothing more."""
 

@@ -126,11 +126,11 @@ class LeaseHolder:
         remember(self._data_dir, LeaseMemory(mine.holder, found.epoch, serves=True))
         return self._store.renew(found, found.entries, self._clock.now_ms())
 
-    async def keep(self, entries: Callable[[], int], stop: Callable[[str], None]) -> None:
+    async def keep(self, entries: Callable[[], int | None], stop: Callable[[str], None]) -> None:
         """Renew until cancelled; ``stop`` is called once, if renewals have failed for long.
 
         Args:
-            entries: the number of the ledger's last entry.
+            entries: the number of the ledger's last entry; None: unknown, the former one stays.
             stop: orders the service to stop, with the reason.
         """
         threading.Thread(target=self._watch, name="risala-lease", daemon=True).start()
@@ -168,9 +168,11 @@ class LeaseHolder:
             except (OSError, BadPiece, LeaseTaken) as error:
                 log.warning("lease.not_released", reason=str(error))
 
-    async def _renew(self, entries: int, stop: Callable[[str], None]) -> None:
+    async def _renew(self, entries: int | None, stop: Callable[[str], None]) -> None:
         lease = self._lease
         assert lease is not None
+        if entries is None:
+            entries = lease.entries
         began_s = self._boot()
         work = partial(self._store.renew, lease, entries, self._clock.now_ms())
         try:

@@ -45,6 +45,8 @@ class Successor:
     term_s: int
     clock: Clock
     resend_pending: bool = False
+    accepts_loss: bool = False
+    """Take over with a copy that lacks something too."""
     _watch: LeaseWatch = field(init=False)
     _one: threading.Lock = field(default_factory=threading.Lock)
 
@@ -102,6 +104,7 @@ class Successor:
         Raises:
             PrimaryAlive: the primary has renewed its lease after all.
             LeaseTaken: another machine was faster.
+            CopyLacks: the copy lacks something of what was shipped; the primary keeps its lease.
             StorageUnusable: the copy cannot be used, or a service runs here.
             BadPiece: the shipped data is not what was written.
             OSError: a store or the disk refuses.
@@ -116,13 +119,18 @@ class Successor:
                 clock=self.clock,
                 progress=_unheard,
                 watch=self._watch,
-            ).run(primary_is_dead=False, resend_pending=self.resend_pending)
+            ).run(
+                primary_is_dead=False,
+                resend_pending=self.resend_pending,
+                accepts_loss=self.accepts_loss,
+            )
         aside = taken.restored.set_aside
         return {
             "epoch": None if taken.lease is None else taken.lease.epoch,
             "copy_of": taken.position.at,
             "behind_ms": taken.behind_ms,
             "entries_behind": taken.entries_behind,
+            "loss": None if taken.loss is None else str(taken.loss),
             "ended": taken.restored.ended,
             "set_aside": None if aside is None else str(aside),
         }

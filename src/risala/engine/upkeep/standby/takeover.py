@@ -1,8 +1,9 @@
 """A standby becomes the sending machine.
 
-In this order: watch the primary's lease until it is over; make the next one; follow what was still
-shipped; put the copy in the database's place by the rules of a restored backup; write it into the
-audit trail.
+In this order: compare the copy with all that shows what was shipped, and refuse one that lacks
+something; watch the primary's lease until it is over; compare again; make the next lease; follow
+what was still shipped; put the copy in the database's place by the rules of a restored backup;
+write it into the audit trail.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
+from risala.engine.upkeep.standby.copy_check import CopyLacks, CopyLoss, PrimaryLease, examined
 from risala.engine.upkeep.standby.interim_lease import InterimLease
 from risala.engine.upkeep.standby.lease import (
     LeaseMemory,
@@ -40,6 +41,10 @@ from risala.engine.upkeep.standby.lease_watch import LeaseWatch, is_same
 
 LOOK_S: Final = 0.2
 """Seconds between two reads of the primary's lease."""
+
+
+def _unexamined() -> None:
+    """The copy is not looked at."""
 
 
 class PrimaryAlive(Exception):
@@ -63,6 +68,9 @@ class TakeoverReport:
     """Ledger entries that the primary had then and the copy does not; None: unknown."""
     has_all: bool
     """Every answer had waited for the copy: it has all of them, and all that was sent."""
+    loss: CopyLoss | None
+    """What the copy lacks of what was shipped, by an operator's word; None: nothing, as far as
+    anything shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,12 @@ class Takeover:
     """What has watched the lease already; None: it is watched now."""
 
     def run(
-        self, *, primary_is_dead: bool, resend_pending: bool, leaves_out_damaged: bool = False
+        self,
+        *,
+        primary_is_dead: bool,
+        resend_pending: bool,
+        leaves_out_damaged: bool = False,
+        accepts_loss: bool = False,
     ) -> TakeoverReport:
         """Take over.
 
@@ -90,36 +103,81 @@ class Takeover:
             primary_is_dead: do not wait for its lease to end.
             resend_pending: send waiting messages, which may arrive twice.
             leaves_out_damaged: take what was shipped before a damaged file.
+            accepts_loss: go on though the copy lacks something of what was shipped.
 
         Raises:
             PrimaryAlive: the primary renews its lease, or without one may be alive.
             LeaseTaken: a third machine was faster.
+            CopyLacks: the copy lacks something, and that is not accepted. Unless that shows only
+                after the lease was taken, the primary keeps it.
             StorageUnusable: there is no whole copy, or it cannot be used. If a newer version wrote
                 it, the primary goes on.
             BadPiece: the shipped data is not what was written.
             OSError: a store or the disk refuses.
         """
-        follow = partial(self.copy.follow, self.progress, leaves_out_damaged=leaves_out_damaged)
-        if follow() is None:
-            raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
-        self.copy.refuse_wrong()  # before the primary ends for it: otherwise neither would serve
-        before, mine = self._fence(primary_is_dead=primary_is_dead)
+        examine = partial(
+            self._examined, leaves_out_damaged=leaves_out_damaged, accepts_loss=accepts_loss
+        )
+        # Before the primary ends for it: otherwise neither would serve.
+        examine(self._primary)
+        self.copy.refuse_damaged(self.progress)
+        before, mine = self._fence(
+            primary_is_dead=primary_is_dead, passes=partial(examine, self._primary)
+        )
         with InterimLease(self.lease, mine, self.clock) as interim_lease:
-            position = follow()  # its last pieces
-            assert position is not None
+            primary = PrimaryLease(before, is_expected=self.lease is not None)
+            position, loss = examine(lambda: primary, holds_lease=mine is not None)
             interim_lease.check()
-            has_all = not leaves_out_damaged and self.copy.store.is_awaited(position.generation)
-            restored = self._restore(resend_pending, before, has_all=has_all)
+            is_whole = loss is None and not leaves_out_damaged
+            has_all = is_whole and self.copy.store.is_awaited(position.generation)
+            restored = self._restore(resend_pending, before if is_whole else None, has_all=has_all)
             behind, now_ms = self._behind(before, position), self.clock.now_ms()
-            taken = TakeoverReport(restored, position, now_ms, mine, *behind, has_all)
+            taken = TakeoverReport(restored, position, now_ms, mine, *behind, has_all, loss)
             self._write_down(taken, primary_is_dead=primary_is_dead)
             interim_lease.check()
         if mine is not None:
             remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))
         return taken
 
-    def _fence(self, *, primary_is_dead: bool) -> tuple[SendLease | None, SendLease | None]:
-        """The primary's lease and ours; after this returns, the primary sends nothing more."""
+    def _primary(self) -> PrimaryLease:
+        """What the lease shows of the primary now; after an interrupted takeover it is ours."""
+        if self.lease is None:
+            return PrimaryLease(None, is_expected=False)
+        found = self.lease.highest()
+        if found is None or found.holder != held(self.data_dir).holder:
+            return PrimaryLease(found, is_expected=True)
+        return PrimaryLease(self.lease.before(found), is_expected=False)
+
+    def _examined(
+        self,
+        primary: Callable[[], PrimaryLease],
+        *,
+        leaves_out_damaged: bool,
+        accepts_loss: bool,
+        holds_lease: bool = False,
+    ) -> tuple[CopyPosition, CopyLoss | None]:
+        """Follow; where the copy is, and what it lacks, which was accepted then."""
+
+        def follow() -> CopyPosition | None:
+            found = self.copy.follow(self.progress, leaves_out_damaged=leaves_out_damaged)
+            if found is not None:
+                self.copy.refuse_wrong()
+            return found
+
+        position, loss = examined(self.copy, primary, follow)
+        if loss is not None and not (accepts_loss or leaves_out_damaged):
+            raise CopyLacks(loss, holds_lease=holds_lease)
+        return position, loss
+
+    def _fence(
+        self, *, primary_is_dead: bool, passes: Callable[[], object] = _unexamined
+    ) -> tuple[SendLease | None, SendLease | None]:
+        """The primary's lease and ours; after this returns, the primary sends nothing more.
+
+        Args:
+            passes: examines the copy once more before the lease is taken, and raises what ends the
+                takeover.
+        """
         if self.lease is None:
             if not primary_is_dead:
                 raise PrimaryAlive(
@@ -130,9 +188,16 @@ class Takeover:
         found, mine = self.lease.highest(), held(self.data_dir)
         if found is not None and found.holder == mine.holder:
             return self._again(found, mine, primary_is_dead=primary_is_dead), found
+        if found is None and not primary_is_dead:
+            raise PrimaryAlive(
+                f"Nobody has held the lease in {self.lease}, so it is unknown whether a primary "
+                f"sends: the lease may be lost, or in another place. If you know that the primary "
+                f"does not send, use --i-know-the-primary-is-dead."
+            )
         waits = not primary_is_dead and found is not None and not found.released
         if found is not None and waits:
             found = self._watched(found)
+        passes()
         remember(self.data_dir, mine)
         epoch = 1 if found is None else found.epoch + 1
         now_ms = self.clock.now_ms()
@@ -245,6 +310,7 @@ class Takeover:
                 "epoch": None if taken.lease is None else taken.lease.epoch,
                 "primaryDeclaredDead": primary_is_dead,
                 "hasAll": taken.has_all,
+                "loss": None if taken.loss is None else taken.loss.json(),
             },
             always=True,
         )

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
 from risala.cli.commands.accounts.asking import asks
-from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output, progress
+from risala.cli.show import output
 from risala.engine.model.records.upkeep.awaited_log import (
     GO_ASYNC,
     GO_BEFORE_ANSWER,
@@ -28,24 +25,21 @@ if TYPE_CHECKING:
     from risala.engine.journal.shipping.copy import CopyPosition
     from risala.engine.journal.shipping.pieces import Shipped
     from risala.engine.upkeep.standby.successor import Successor
-    from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
-LEAVE_OUT: Final = (
-    "Use --leave-out-damaged to take what was shipped before it. The data in it and after it is "
-    "lost."
-)
-"""Advice for a damaged piece in PostgreSQL."""
-DAMAGED: Final = (
-    "Copy the file again from where the primary wrote it. If that is not possible, use "
-    "--leave-out-damaged to take what was shipped before it. The data in it and after it is "
-    "lost."
-)
-"""Advice for a damaged piece, such as one from an interrupted transfer."""
 _SHIPPED: Final = click.argument(
     "directory", type=click.Path(path_type=Path, file_okay=False), required=False
 )
 """Where the primary ships to; without it, as the settings say."""
+_ACCEPTS: Final = click.option(
+    "--accept-loss",
+    "accepts_loss",
+    is_flag=True,
+    help=(
+        "Take over with a copy that lacks something of what the primary has shipped. What is "
+        "missing is lost, and open messages end or are held, as after a restore."
+    ),
+)
 
 
 @click.group()
@@ -97,11 +91,20 @@ def init(options: Options) -> None:
     is_flag=True,
     help="With --take-over: send the messages that wait in the copy, as `takeover` does with it.",
 )
+@_ACCEPTS
 @common
-def watch(options: Options, directory: Path | None, takes: bool, resend_pending: bool) -> None:
+def watch(
+    options: Options,
+    directory: Path | None,
+    takes: bool,
+    resend_pending: bool,
+    accepts_loss: bool,
+) -> None:
     """Follow what the primary puts into DIRECTORY, until a takeover or Ctrl-C.
 
-    Without DIRECTORY, follows what it puts where the settings say.
+    Without DIRECTORY, follows what it puts where the settings say. With --take-over, a copy that
+    lacks something of what was shipped is not used, unless --accept-loss says so too: then the
+    reason is at /readyz and in the log.
 
     Meanwhile the service's address answers /healthz with 200 and all else with 503.
 
@@ -117,7 +120,7 @@ def watch(options: Options, directory: Path | None, takes: bool, resend_pending:
 
     settings = options.data_settings(creates=True)
     try:
-        successor = _successor(settings, resend_pending=resend_pending) if takes else None
+        successor = _successor(settings, resend_pending, accepts_loss) if takes else None
         if successor is not None and successor.is_primary:
             serve_instead(options)
         store = pieces_at(settings.standby, settings.storage.data_dir, directory)
@@ -128,7 +131,7 @@ def watch(options: Options, directory: Path | None, takes: bool, resend_pending:
         serve_instead(options)
 
 
-def _successor(settings: Settings, *, resend_pending: bool) -> Successor:
+def _successor(settings: Settings, resend_pending: bool, accepts_loss: bool) -> Successor:
     from risala.engine.model.clock import SystemClock
     from risala.engine.upkeep.standby.named_stores import lease_of
     from risala.engine.upkeep.standby.successor import Successor
@@ -141,7 +144,7 @@ def _successor(settings: Settings, *, resend_pending: bool) -> Successor:
         )
     data_dir = settings.storage.data_dir
     given = (data_dir, data_dir / DATABASE, lease, settings.standby.lease_s, SystemClock())
-    return Successor(*given, resend_pending=resend_pending)
+    return Successor(*given, resend_pending=resend_pending, accepts_loss=accepts_loss)
 
 
 def serve_instead(options: Options) -> NoReturn:
@@ -332,127 +335,35 @@ def rejoin(options: Options, directory: Path | None) -> None:
     is_flag=True,
     help="Take what was shipped before a damaged piece. That piece and all after it are lost.",
 )
+@_ACCEPTS
 @common
 def takeover(
-    options: Options, directory: Path | None, dead: bool, resend_pending: bool, leaves_out: bool
+    options: Options,
+    directory: Path | None,
+    dead: bool,
+    resend_pending: bool,
+    leaves_out: bool,
+    accepts_loss: bool,
 ) -> None:
     """Make this machine the one that sends: then start the service here.
 
-    What was open in the copy ends by the rules of `risala restore`. Says up to when the copy is,
-    that is, what is lost.
+    First counts what was shipped, and compares it and the lease with the copy. A copy that lacks
+    something is refused, and the primary keeps its lease, unless --accept-loss is given. What was
+    open in the copy ends by the rules of `risala restore`. Says up to when the copy is, that is,
+    what is lost.
 
     \b
     Examples:
       risala standby takeover /mnt/standby
       risala standby takeover /mnt/standby --i-know-the-primary-is-dead
     """
-    from risala.engine.upkeep.standby.takeover import Takeover
+    from risala.cli.commands.upkeep.standby.takeover import take_over_and_tell
 
-    settings = options.data_settings(creates=True)
-    run = partial(
-        Takeover.run,
+    take_over_and_tell(
+        options,
+        directory,
         primary_is_dead=dead,
         resend_pending=resend_pending,
         leaves_out_damaged=leaves_out,
+        accepts_loss=accepts_loss,
     )
-    taken = _take(options, settings, directory, run)
-    if not output.show(options.json, _payload(taken)):
-        _tell(taken)
-
-
-def _take(
-    options: Options,
-    settings: Settings,
-    directory: Path | None,
-    take: Callable[[Takeover], TakeoverReport],
-) -> TakeoverReport:
-    import trio
-
-    from risala.app.standby import end_watch
-    from risala.cli.reach import session
-    from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.pieces import BadPiece
-    from risala.engine.model.clock import SystemClock
-    from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.lease import LeaseTaken
-    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
-    from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
-
-    data_dir = settings.storage.data_dir
-
-    async def main() -> TakeoverReport:
-        async with session.hold_or_reach(data_dir) as service:
-            if service is not None:
-                raise CommandRefused("The service already runs here.")
-            await trio.to_thread.run_sync(end_watch, data_dir)
-            with progress.shown(quiet=options.json) as shown:
-                work = Takeover(
-                    copy=StandbyCopy(data_dir, store),
-                    data_dir=data_dir,
-                    database=data_dir / DATABASE,
-                    lease=lease,
-                    term_s=settings.standby.lease_s,
-                    clock=SystemClock(),
-                    progress=shown,
-                )
-                try:
-                    return await trio.to_thread.run_sync(take, work)
-                except BadPiece as error:
-                    advice = DAMAGED if settings.standby.copy_kind != "postgresql" else LEAVE_OUT
-                    raise CommandRefused(f"{error} {advice}") from error
-                except (PrimaryAlive, LeaseTaken, StorageUnusable, OSError) as error:
-                    raise CommandRefused(str(error)) from error
-
-    try:
-        store = pieces_at(settings.standby, data_dir, directory)
-        lease = lease_of(settings.standby)
-    except StorageUnusable as error:
-        raise CommandRefused(str(error)) from error
-    return session.run_async(main)
-
-
-def _payload(taken: TakeoverReport) -> dict[str, Any]:
-    from risala.engine.model.times import iso
-
-    return {
-        "path": str(taken.restored.database),
-        "setAside": None if taken.restored.set_aside is None else str(taken.restored.set_aside),
-        "copyOf": iso(taken.position.at),
-        "sinceMs": _since_ms(taken),
-        "behindMs": taken.behind_ms,
-        "entriesBehind": taken.entries_behind,
-        "hasAll": taken.has_all,
-        **restored.payload(taken.restored),
-        "epoch": None if taken.lease is None else taken.lease.epoch,
-        "clean": taken.restored.audit.clean,
-    }
-
-
-def _since_ms(taken: TakeoverReport) -> int | None:
-    return max(0, taken.at - taken.position.at) if taken.position.at else None
-
-
-def _tell(taken: TakeoverReport) -> None:
-    moment = f"{output.utc(taken.position.at)} by the primary's clock"
-    output.said(
-        f"This machine has the database as of {moment}. Start the service here with `risala serve`."
-    )
-    if taken.has_all:
-        click.echo("Nothing that was answered is missing: each answer had waited for the copy.")
-        if taken.restored.kept:
-            click.echo(f"{output.counted(taken.restored.kept, 'open message')}: they go on.")
-        return
-    since_ms = _since_ms(taken)
-    ago = "" if since_ms is None else f", {since_ms / 1000:.0f} s ago by the clock here"
-    click.echo(f"Everything that the primary did after that moment is lost{ago}.")
-    if taken.behind_ms:
-        click.echo(f"The primary was last seen {taken.behind_ms / 1000:g} s after that moment.")
-    elif taken.behind_ms is None:
-        click.echo("It is not known when the primary was last seen.")
-    else:
-        click.echo("The primary was not seen after that moment, but it may have continued.")
-    if taken.entries_behind:
-        what = "of its ledger (charges, refunds, top-ups)"
-        entries = output.counted(taken.entries_behind, f"entry {what} is", f"entries {what} are")
-        click.echo(f"{entries} not in the copy.")
-    restored.tell(taken.restored)

@@ -51,18 +51,27 @@ SELECT %(installation)s, %(generation)s, %(number)s, %(data)s FROM held
 RETURNING 1
 """
 _ADD: Final = """
-INSERT INTO risala_standby.piece
-    (installation, generation, number, epoch, at, before, sha256, data)
-SELECT %(installation)s, %(generation)s, %(number)s, epoch, %(at)s, %(before)s, %(sha256)s, %(data)s
-FROM held
-WHERE %(number)s = 1 OR EXISTS (
-    SELECT 1 FROM risala_standby.piece
-    WHERE installation = %(installation)s AND generation = %(generation)s
-        AND number = %(number)s - 1 AND sha256 = %(before)s
+, added AS (
+    INSERT INTO risala_standby.piece
+        (installation, generation, number, epoch, at, before, sha256, data)
+    SELECT %(installation)s, %(generation)s, %(number)s, epoch, %(at)s, %(before)s, %(sha256)s,
+        %(data)s
+    FROM held
+    WHERE %(number)s = 1 OR EXISTS (
+        SELECT 1 FROM risala_standby.piece
+        WHERE installation = %(installation)s AND generation = %(generation)s
+            AND number = %(number)s - 1 AND sha256 = %(before)s
+    )
+    RETURNING 1
+), noted AS (
+    UPDATE risala_standby.shipped SET number = %(number)s, at = %(at)s
+    FROM added WHERE installation = %(installation)s AND generation = %(generation)s
+    RETURNING 1
 )
-RETURNING 1
+SELECT 1 FROM added
 """
-"""A server that a failover has brought may lack the piece before: then this one is of no use."""
+"""A server that a failover has brought may lack the piece before: then this one is of no use. What
+was shipped is counted in the same statement: a piece that is lost later is missed."""
 _PUBLISH: Final = """
 INSERT INTO risala_standby.shipped (installation, generation, sha256, number, at, awaited)
 SELECT %(installation)s, %(generation)s, %(sha256)s, %(number)s, %(at)s, %(awaited)s FROM held
@@ -112,6 +121,10 @@ WHERE installation = %(installation)s AND generation = %(name)s AND number = %(n
 """
 _IS_AWAITED: Final = """
 SELECT awaited FROM risala_standby.shipped
+WHERE installation = %(installation)s AND generation = %(name)s
+"""
+_LAST: Final = """
+SELECT coalesce(max(number), 0) FROM risala_standby.piece
 WHERE installation = %(installation)s AND generation = %(name)s
 """
 _SHIPPED: Final = """
@@ -232,6 +245,12 @@ class PostgresqlPieces:
             return None
         (data,) = row
         return decode(data, f"Piece {number} in {self}", generation, number, last)
+
+    def last(self, generation: str) -> int:
+        row = self._one(_LAST, name=generation)
+        assert row is not None  # an aggregate has a row
+        (number,) = row
+        return int(number)
 
     def wait(self, span_s: float) -> None:
         """A pooler may not hand on what is said: so nobody waits for longer than ``span_s``."""
