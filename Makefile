@@ -76,6 +76,10 @@ steady: $(VENV)/.stamp-dev ## only the last part of life: nothing grows under a 
 guards: $(VENV)/.stamp-dev ## remove each guard from the source, and show which test fails
 	PYTHONPATH=. nice $(BIN)/python -m proofs.guards $(ARGS)
 
+.PHONY: budgets
+budgets: $(VENV)/.stamp-dev ## measure the largest input of each function that gets words from outside; ARGS=--service for a whole service
+	$(RIG) proofs.budgets $(ARGS)
+
 .PHONY: durations
 durations: $(VENV)/.stamp-dev ## measure how long `make test` takes, by folder; writes tests/DURATIONS.md
 	PYTHONPATH=. $(BIN)/python -m proofs.durations $(ARGS)

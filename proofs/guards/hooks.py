@@ -66,4 +66,25 @@ GUARDS: Final = (
         "        is_long = False\n",
         _READING,
     ),
+    Guard(
+        "What a mapping and a request multiply to ends at a budget.",
+        "engine/rules/hooks/work_budget.py",
+        "        if self.used > self.most:\n",
+        "        if False:\n",
+        _READING,
+    ),
+    Guard(
+        "A hook has a rate.",
+        "engine/limits/hook_rates.py",
+        "        if wait_s > 0:\n",
+        "        if False:\n",
+        ("engine/limits/test_hook_rates.py",),
+    ),
+    Guard(
+        "Who cannot pay has few requests to hooks read.",
+        "engine/limits/hook_rates.py",
+        "        if not claim.can_pay:\n",
+        "        if False:\n",
+        ("engine/limits/test_hook_rates.py",),
+    ),
 )

@@ -152,6 +152,9 @@ class LimitsSection(Section):
     again later."""
     mails_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 200
     """The most messages by mail from one address in any hour."""
+    hook_requests_per_s: Annotated[float, Field(gt=0, le=100000)] = 20.0
+    """The most requests to one hook in a second; those of two seconds may come together. Beyond it
+    the program is told to try again later."""
     verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""

@@ -42,6 +42,8 @@ STEP_S: Final = 30.0
 """The longest that a step may take, in seconds: a customer waits for a page."""
 REFERENCE_CHARACTERS_MAX: Final = 100
 """Longest reference, counted once it is normalised: card processors' ids have about seventy."""
+REFERENCE_WRITTEN_MAX: Final = 1000
+"""Characters of a reference as somebody writes it, with everything that is then removed."""
 ENTERED_CHARACTERS_MAX: Final = 200
 """Longest text that a customer may enter in a field; longer ones are refused before a method sees
 them."""
@@ -333,8 +335,11 @@ def normalised_reference(reference: str) -> str:
     letters and digits is removed. Pure.
 
     Raises:
-        ValueError: nothing remains, or more than :data:`REFERENCE_CHARACTERS_MAX`.
+        ValueError: nothing remains, or more than :data:`REFERENCE_CHARACTERS_MAX`; or it is
+            written with more than :data:`REFERENCE_WRITTEN_MAX`.
     """
+    if len(reference) > REFERENCE_WRITTEN_MAX:
+        raise ValueError(f"a reference is written with at most {REFERENCE_WRITTEN_MAX} characters")
     plain = typed(reference, Purpose.REFERENCE).upper().translate(_LATIN)
     kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())
     found = "".join(kept)

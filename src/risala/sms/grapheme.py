@@ -11,6 +11,7 @@ from typing import Final
 
 _ZWJ: Final = "\u200d"
 _MARKS: Final = frozenset(("Mn", "Me", "Mc"))  # variation selectors and Arabic harakat are Mn
+_REGIONAL: Final = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _PREPENDED: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u08e2")
 """Arabic number and verse signs, drawn around the next character (Prepended_Concatenation_Mark)."""
 
@@ -45,7 +46,5 @@ def _is_regional(character: str) -> bool:
 
 def _regional_run(text: str, end: int) -> int:
     """Number of regional indicators just before ``end``; two of them make a flag."""
-    start = end
-    while start > 0 and _is_regional(text[start - 1]):
-        start -= 1
-    return end - start
+    # No loop: a text may be nothing else, and every cut in it is looked for from the end.
+    return end - len(text[:end].rstrip(_REGIONAL))

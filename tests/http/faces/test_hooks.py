@@ -11,6 +11,7 @@ import trio
 from standardwebhooks import Webhook
 from tests.http.faces.face_office import TO, open_office
 
+from risala.config.model import LimitsSection
 from risala.engine.model.errors import Invalid
 from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.engine.rules.hooks.presets import CUSTOM
@@ -342,3 +343,45 @@ async def test_a_hook_that_fits_no_program_is_not_made(office, given, code):
     with pytest.raises(Invalid) as refused:
         await office.perform("hook.create", organization_id=office.organization_id, **given)
     assert [each.code for each in refused.value.faults] == [code]
+
+
+# -- how often
+
+
+async def test_a_hook_that_is_called_too_often_answers_later(tmp_path, autojump_clock):
+    async with open_office(tmp_path, {}, limits=LimitsSection(hook_requests_per_s=1)) as office:
+        serve_hooks(office)
+        found, secret = await hook(office, table=TEXTS)
+        path, allowed = place(found), {"authorization": f"Bearer {secret}"}
+        told = []
+        for number in range(4):
+            body = {"to": TO, "text": f"Salam {number}", "id": str(number)}
+            told.append(await post(office, path, body, **allowed))
+        assert [status for status, _ in told] == [200, 200, 503, 503]
+        assert told[2][1]["code"] == "limited"
+        assert len(office.messages()) == 2
+        await trio.sleep(2)
+        assert (await post(office, path, {"to": TO, "text": "Salam 2"}, **allowed))[0] == 200
+
+
+async def test_without_a_balance_few_requests_are_read(office, autojump_clock):
+    whose = (await office.gateway.perform("org.create", {"name": "Poor"}))["id"]
+    made = await office.perform(
+        "hook.create", organization_id=whose, preset=CUSTOM, mapping=json.dumps(TEXTS)
+    )
+    path, allowed = place(made["hook"]), {"authorization": f"Bearer {made['secret']}"}
+    body = {"to": TO, "text": "Salam"}
+    assert (await post(office, path, body, **allowed))[0] == 402
+    assert [(await post(office, path, body, **allowed))[0] for _ in range(3)] == [503] * 3
+    await office.perform("topup", organization_id=whose, amount="10")
+    assert [(await post(office, path, body, **allowed))[0] for _ in range(3)] == [200] * 3
+
+
+async def test_work_beyond_the_budget_is_never_done_and_names_the_way_out(office, autojump_clock):
+    wide = {**TEXTS, "mapping": {**TEXTS["mapping"], "reads": "json", "text": "{{/x/*/a}}" * 40}}
+    found, secret = await hook(office, table=wide)
+    body = {"to": TO, "x": [[]] * 15_000}
+    status, told = await post(office, place(found), body, authorization=f"Bearer {secret}")
+    assert (status, told["code"]) == (400, "too_much")
+    assert "fewer items" in told["message"]
+    assert office.messages() == []

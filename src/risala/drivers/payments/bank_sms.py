@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from risala.config.kinds import Currency, Money, Name
 from risala.drivers.payments.patterns import (
+    TEXT_CHARACTERS_MAX,
     PatternError,
     TextPattern,
     amount_of,
@@ -26,8 +27,11 @@ _STRICT: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=Tr
 _CREDIT_HOLES: Final = frozenset({"amount", "reference"})
 _BY_ITSELF_HOLES: Final = frozenset({"amount", "reference", "payer", "balance"})
 _SENDERS_MAX: Final = 20
-_PATTERNS_MAX: Final = 50
+PATTERNS_MAX: Final = 50
 """Every pattern is tried on every text: some banks have one for each kind and language."""
+READ_CHARACTERS_MAX: Final = 4 * TEXT_CHARACTERS_MAX
+"""Characters of a text, before marks and blanks are taken away: anybody can write one of 255 parts
+under the bank's name."""
 
 
 class PatternKind(StrEnum):
@@ -92,7 +96,7 @@ class BankSmsSettings(BaseModel):
     """Names or numbers that the bank writes from. Anybody can forge them."""
     service_centres: Annotated[tuple[Centre, ...], Field(max_length=_SENDERS_MAX)] = ()
     """Numbers of the service centres that the bank's texts come by, which the network tells."""
-    patterns: Annotated[tuple[BankPattern, ...], Field(min_length=1, max_length=_PATTERNS_MAX)]
+    patterns: Annotated[tuple[BankPattern, ...], Field(min_length=1, max_length=PATTERNS_MAX)]
     """How the bank's texts are written."""
     currency: Currency | None = None
     """What the amounts in the texts are in; not set: the currency of balances."""
@@ -143,6 +147,8 @@ class BankReader:
             return TextReading(TextKind.FOREIGN_SENDER)
         if self._centres and _digits(message.service_centre or "") not in self._centres:
             return TextReading(TextKind.FOREIGN_CENTRE)
+        if len(message.text) > READ_CHARACTERS_MAX:
+            return TextReading(TextKind.NO_PATTERN)
         text = plain(message.text)
         for kind, pattern in self._patterns:
             found = pattern.read(text)

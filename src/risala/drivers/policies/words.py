@@ -6,8 +6,7 @@ service meanwhile. Case, accents and invisible marks are ignored in forbidden wo
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Final
 
 import trio
@@ -49,29 +48,79 @@ class WordsPolicy:
 
     def __init__(self, name: str, settings: WordsSettings) -> None:
         self._refusal = PolicyRefusal(REASON, settings.sentence)
-        self._refused = _any_of(map(folded, settings.refuse))
-        self._replaced = _each_of(settings.replace)
-        self._by = tuple(settings.replace.values())
+        self._refused = WholeWords({folded(each): "" for each in settings.refuse})
+        self._replaced = WholeWords({_alike(word): to for word, to in settings.replace.items()})
 
     async def judge(self, messages: Sequence[PolicyMessage]) -> Sequence[PolicyVerdict]:
         await trio.lowlevel.checkpoint()
         return [self._judged(each.text) for each in messages]
 
     def _judged(self, text: str) -> PolicyVerdict:
-        if self._refused is not None and self._refused.search(folded(text)):
+        if self._refused.are_in(folded(text)):
             return self._refusal
-        if self._replaced is None:
+        if not self._replaced.are_some:
             return PolicyPass()
-        written = self._replaced.sub(self._instead, text)
+        written = self._replaced.replaced(text, _alike(text))
         if not 0 < len(written) <= TEXT_CHARACTERS_MAX:  # it could not be sent unchanged
             return self._refusal
         return PolicyPass() if written == text else PolicyRewrite(text=written)
 
-    def _instead(self, found: re.Match[str]) -> str:
-        """The replacement of a word: selected by the matching group, since a search treats more
-        letters as equal than other comparisons (``ſ`` and ``s``)."""
-        assert found.lastgroup is not None
-        return self._by[int(found.lastgroup.removeprefix("w"))]
+
+class WholeWords:
+    """Words, or words in a row, that are found with no letter directly before or after them.
+
+    Looked up, not searched one after the other: a thousand words in each text of a batch would hold
+    up the service.
+    """
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        """
+        Args:
+            values: what stands for each word.
+        """
+        self._values = {word: value for word, value in values.items() if word}
+        self.are_some = bool(self._values)
+        lengths: dict[str, set[int]] = {}
+        for word in self._values:
+            lengths.setdefault(word[0], set()).add(len(word))
+        self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
+        """By the first letter, the longest first."""
+
+    def are_in(self, text: str) -> bool:
+        """Whether one of the words is in a text."""
+        return any(True for _ in self._found(text))
+
+    def replaced(self, text: str, plain: str) -> str:
+        """A text with the values of its words.
+
+        Args:
+            plain: the same text, letter for letter, in the form in which the words are.
+        """
+        pieces, end = [], 0
+        for begin, length in self._found(plain):
+            pieces += [text[end:begin], self._values[plain[begin : begin + length]]]
+            end = begin + length
+        return "".join([*pieces, text[end:]])
+
+    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+        """The place and length of each word, one behind the other."""
+        place = 0
+        while place < len(text):
+            length = 0
+            if not (place and _is_letter(text[place - 1])):
+                length = self._length_at(text, place)
+                if length:
+                    yield place, length
+            place += length or 1
+
+    def _length_at(self, text: str, place: int) -> int:
+        """The length of the longest word at a place; 0: there is none."""
+        for length in self._lengths.get(text[place], ()):
+            end = place + length
+            is_over = end >= len(text) or not _is_letter(text[end])
+            if is_over and text[place:end] in self._values:
+                return length
+        return 0
 
 
 def folded(text: str) -> str:
@@ -79,22 +128,13 @@ def folded(text: str) -> str:
     return typed(text, Purpose.KEYWORD)
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Finds any of these as whole words; the longest first. None: no words."""
-    known = sorted({word for word in words if word}, key=len, reverse=True)
-    if not known:
-        return None
-    return _whole("|".join(map(re.escape, known)))
+def _alike(text: str) -> str:
+    """A text without case, letter for letter: what becomes two letters stays as it is."""
+    return "".join(
+        next((one for one in (each.casefold(), each.lower()) if len(one) == 1), each)
+        for each in text
+    )
 
 
-def _each_of(words: Iterable[str]) -> re.Pattern[str] | None:
-    """As :func:`_any_of`, with a group for each: ``w0`` for the first."""
-    known = sorted(enumerate(words), key=lambda pair: len(pair[1]), reverse=True)
-    if not known:
-        return None
-    return _whole("|".join(f"(?P<w{number}>{re.escape(word)})" for number, word in known))
-
-
-def _whole(alternatives: str) -> re.Pattern[str]:
-    """No letter of a word directly before it or after it."""
-    return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or character == "_"

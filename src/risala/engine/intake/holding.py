@@ -118,6 +118,17 @@ class Holding:
         claim = Reserve(organization.id, price, news[0].day, organization.spend_cap)
         self._held.append((await _ask(self._billing, claim), news))
 
+    async def can_pay(self, price: int, day: int) -> bool:
+        """Whether this price could be held now; holds nothing."""
+        organization = self._organization
+        claim = Reserve(organization.id, price, day, organization.spend_cap)
+        try:
+            reservation = await _ask(self._billing, claim)
+        except _PRICELESS:
+            return False
+        await self._let_go([reservation], doubtful=False)
+        return True
+
     async def committed(self, items: Sequence[NewMessage], accepted: Acceptance) -> None:
         """The commit succeeded: settle the messages that the journal accepted, and give back what
         was held for the others.

@@ -54,6 +54,7 @@ from risala.engine.model.records.paying.payer import StoredPayer
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode, Status
+from risala.engine.rules.days import day_of
 from risala.engine.rules.router import Router
 
 log = structlog.get_logger(__name__)
@@ -177,6 +178,15 @@ class Intake:
         """Follow operators' choice of who pays, from the next message on."""
         self.payer.choose(stored)
         self.prices.retune(self._settings)
+
+    async def can_pay(self, organization_id: str) -> bool:
+        """Whether an organization can pay for one segment at home now, or nobody pays."""
+        if self.payer.is_self:
+            return True
+        organization = self._accounts.organization(organization_id)
+        day = day_of(organization.time_zone, self._recorder.clock.now_ms())
+        price = self.prices.per_segment_of(organization)
+        return await self._holding(organization).can_pay(price, day)
 
     def drain(self) -> None:
         """Accept nothing from now on: the service stops."""

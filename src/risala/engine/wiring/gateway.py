@@ -116,6 +116,7 @@ async def open_intake(
                 intake,
                 core.seal,
                 settings.plan,
+                owners.limits,
                 core.seams.clock,
                 ids,
                 public_url(settings, outside),

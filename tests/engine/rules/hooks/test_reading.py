@@ -14,9 +14,11 @@ from risala.engine.rules.hooks.reading import (
     ALERT_CHARACTERS_MAX,
     FIELDS_MAX,
     HOOK_MESSAGES_MAX,
+    HOOK_STEPS_MAX,
     ITEMS_MAX,
     read,
 )
+from risala.engine.rules.hooks.work_budget import WorkBudget
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 JSON = "application/json"
@@ -284,3 +286,37 @@ def test_a_mapping_is_one_or_says_what_is_wrong(table):
         sentence = str(error)
         mapping = None
     assert sentence if mapping is None else mapping.text or mapping.code
+
+
+# -- what a mapping and a request multiply to
+
+ITEMS = '{"x":[' + ",".join(["[]"] * 20_000) + "]}"
+
+
+@pytest.mark.parametrize("each", [None, "/m"])
+def test_work_beyond_the_budget_is_refused_and_nothing_of_the_request_is_told(each):
+    table = {"text": "{{/x/*/a}}" * 40, "reads": "json"} | ({"each": each} if each else {})
+    body = ITEMS if each is None else ITEMS[:-1] + ',"m":[1,2,3]}'
+    fault = found(table, body.encode())
+    assert isinstance(fault, HookFault)
+    assert fault.code == "too_much"
+    assert "fewer items" in fault.sentence
+
+
+def test_what_several_messages_look_up_alike_is_looked_up_once():
+    table = {"each": "/m", "text": "{{count:/x}} {{/x/*/a}}", "reads": "json"}
+    used = []
+    for count in (1, 100):
+        steps = WorkBudget(HOOK_STEPS_MAX)
+        body = {"m": [{}] * count, "x": [{"a": 1}] * 40}
+        assert len(read(mapping_of(table), asked(body), steps)) == count
+        used.append(steps.used)
+    assert used[1] - used[0] < 99 * 50
+
+
+def test_the_largest_requests_that_programs_make_stay_within_the_budget():
+    alerts = [{"labels": {"alertname": f"a{each}"}, "annotations": {}} for each in range(400)]
+    assert read(preset("alertmanager").mapping, asked({"status": "firing", "alerts": alerts}))
+    message = {"content": "é" * 500, "numbers": [{"uuid": "u", "number": "+22236123456"}]}
+    batch = {"params": {"messages": [message] * HOOK_MESSAGES_MAX}}
+    assert len(read(preset("odoo").mapping, asked(batch))) == HOOK_MESSAGES_MAX

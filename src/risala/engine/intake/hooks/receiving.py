@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from hashlib import sha256
 from typing import Final
 
 import trio
 
+from risala.engine.actors.actor import MailboxFull, Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.intake.hooks.codes import HookCodes
 from risala.engine.intake.hooks.registry import HookRegistry, KnownHook
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.journal.repositories.messages import MessageRepository
+from risala.engine.limits.claims import LimitsMessage, SpendHookSteps, TakeHook
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendHookCode, SendMessage
 from risala.engine.model.errors import (
     CountryNotOpen,
+    Draining,
     EngineError,
     Forbidden,
     InsufficientBalance,
@@ -29,6 +32,7 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.records.hooks import Storm
+from risala.engine.model.states import Mode
 from risala.engine.rules.hooks.answers import (
     CLOSED_CODE,
     HookAnswer,
@@ -40,8 +44,9 @@ from risala.engine.rules.hooks.answers import (
 )
 from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
 from risala.engine.rules.hooks.proofs import HookProof, proof_fault
-from risala.engine.rules.hooks.reading import read
+from risala.engine.rules.hooks.reading import HOOK_STEPS_MAX, read
 from risala.engine.rules.hooks.sealing import Seal
+from risala.engine.rules.hooks.work_budget import WorkBudget
 from risala.sms.numbering.plan import NumberingPlan
 
 LATER: Final = 503
@@ -83,6 +88,7 @@ class HookReceiver:
         codes: HookCodes,
         seal: Seal,
         plan: NumberingPlan,
+        limits: Ref[LimitsMessage],
         clock: Clock,
         alarm: Alarm,
     ) -> None:
@@ -97,6 +103,7 @@ class HookReceiver:
         self._codes = codes
         self._seal = seal
         self._plan = plan
+        self._limits = limits
         self._clock = clock
         self._alarm = alarm
         self._under_way: dict[str, trio.Event] = {}
@@ -137,13 +144,21 @@ class HookReceiver:
         )
 
     async def _answered(self, known: KnownHook, request: HookRequest) -> Sequence[HookResult]:
-        preset = known.preset
+        preset, whose = known.preset, known.hook.organization_id
         if not self._registry.is_active(known):
             return (_INACTIVE,)
         if request.suffix not in ("", preset.suffix):
             return (_never("unknown_path", "The address is not this hook's."),)
         assert preset.mapping is not None
-        found = read(preset.mapping, request)
+        try:
+            await self._let_in(known)
+        except EngineError as error:
+            return (_refused(error),)
+        steps = WorkBudget(HOOK_STEPS_MAX)
+        found = read(preset.mapping, request, steps)
+        # A lost message lets the organization do a little more work, and nothing else.
+        with suppress(MailboxFull, Draining):
+            self._limits.tell_nowait(SpendHookSteps(whose, steps.used))
         if isinstance(found, HookFault):
             return (_never(found.code, found.sentence),)
         proof, at_ms, once = HookProof(known.hook.proof), self._clock.now_ms(), None
@@ -153,6 +168,17 @@ class HookReceiver:
         if preset.to == "fixed":
             return [await self._alert(known, each, each.once or once) for each in found]
         return [await self._one(known, each, each.once or once, at_ms) for each in found]
+
+    async def _let_in(self, known: KnownHook) -> None:
+        """Count a proved request, before anything in it is read.
+
+        Raises:
+            RateLimited: the hook, or its organization's hooks together, are called too often.
+            Unavailable: not possible now.
+        """
+        whose = known.hook.organization_id
+        pays = known.hook.mode is not Mode.LIVE or await self._intake.can_pay(whose)
+        await self._limits.ask(TakeHook(known.hook.id, whose, pays))
 
     # -- one message to the number in the request
 
@@ -304,8 +330,9 @@ def _never(code: str, sentence: str, status: int = 400) -> HookResult:
     return HookResult(HookOutcome.NEVER, status, code, sentence)
 
 
-def _refused(error: EngineError, message: HookMessage) -> HookResult:
-    """What an error of the engine is to a program."""
+def _refused(error: EngineError, message: HookMessage | None = None) -> HookResult:
+    """What an error of the engine is to a program; ``message`` is None if the whole request is
+    refused."""
     if isinstance(error, RateLimited):
         wait_s = error.retry_after_s
         return HookResult(HookOutcome.LATER, LATER, "limited", str(error), wait_s, message)

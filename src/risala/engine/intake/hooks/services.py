@@ -7,6 +7,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.intake.hooks.codes import HookCodes
@@ -15,6 +16,7 @@ from risala.engine.intake.hooks.registry import HookRegistry
 from risala.engine.intake.hooks.storms import keep_ending
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.all import Repositories
+from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.hooks.sealing import Seal
@@ -44,6 +46,7 @@ class HookServices:
         intake: Intake,
         seal: Seal,
         plan: NumberingPlan,
+        limits: Ref[LimitsMessage],
         clock: Clock,
         ids: IdSource,
         public_url: str,
@@ -63,6 +66,7 @@ class HookServices:
             codes,
             seal,
             plan,
+            limits,
             clock,
             alarm,
         )

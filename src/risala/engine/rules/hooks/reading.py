@@ -1,7 +1,8 @@
 """Reads the messages out of a program's request, by a mapping. Pure.
 
 Whatever the request is, there are messages or a fault, and neither a fault nor an exception has a
-value of the request in it.
+value of the request in it. What a mapping and a request multiply to is bounded too
+(:mod:`risala.engine.rules.hooks.work_budget`).
 """
 
 from __future__ import annotations
@@ -10,15 +11,27 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
+from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl
 
 from risala.dataclass import dataclass
 from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
 from risala.engine.rules.hooks.mapping import HookMapping, HookSource, Line, SourceChoice
+from risala.engine.rules.hooks.work_budget import WorkBudget, WorkBudgetSpent
 from risala.engine.rules.template import BUILT_IN
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
+HOOK_STEPS_MAX: Final = 15_000
+"""Values that are looked at, and :data:`STEP_CHARACTERS` that are written, for one request: below
+``LOOP_MS``. A body of 64 KiB whose texts are each sent once stays within."""
+STEP_CHARACTERS: Final = 5
+"""Characters of a value that are cleaned in one step."""
+PARSED_OCTETS: Final = 256
+"""Octets of texts in JSON, a form or a query that are parsed in one step."""
+PARSED_MARKS: Final = 8
+"""Lists, objects, their items and escapes that are parsed in one step."""
 VALUE_CHARACTERS_MAX: Final = 2000
 """Characters that are read of a value: more than a text may have."""
 ITEMS_MAX: Final = 50
@@ -64,21 +77,41 @@ class _Scope:
     fields: Mapping[str, str]
     headers: Mapping[str, str]
     body: bytes
+    steps: WorkBudget
+    known: dict[tuple[SourceChoice, bool, int], str | None] = field(default_factory=dict)
+    """What was looked up before, by the source and the identity of the value: several messages, and
+    several holes of a template, look at the same."""
 
 
-def read(mapping: HookMapping, request: HookRequest) -> tuple[HookMessage, ...] | HookFault:
-    """The messages that a request asks for, at least one; or why there are none."""
+def read(
+    mapping: HookMapping, request: HookRequest, steps: WorkBudget | None = None
+) -> tuple[HookMessage, ...] | HookFault:
+    """The messages that a request asks for, at least one; or why there are none.
+
+    Args:
+        steps: counts the work; None: a budget of :data:`HOOK_STEPS_MAX`.
+    """
     try:
-        scope = _scope_of(mapping, request)
+        scope = _scope_of(mapping, request, steps or WorkBudget(HOOK_STEPS_MAX))
         scopes = [scope] if mapping.each is None else [*_scopes_in(mapping.each, scope)]
         if not scopes:
             raise _Unread("missing_field", f"The list `{_written(mapping.each)}` is empty.")
         return tuple(_message_of(mapping, each) for each in scopes)
     except _Unread as unread:
         return unread.fault
+    except WorkBudgetSpent:
+        return _TOO_MUCH
 
 
-def _scope_of(mapping: HookMapping, request: HookRequest) -> _Scope:
+_TOO_MUCH: Final = HookFault(
+    "too_much",
+    "The hook's mapping would look up too many values in this request. Send fewer items at once, or"
+    " name fewer sources in the mapping.",
+)
+
+
+def _scope_of(mapping: HookMapping, request: HookRequest, steps: WorkBudget) -> _Scope:
+    steps.take(_parsing(request.body) + _parsing(request.query.encode(errors="replace")))
     kind = request.content_type.partition(";")[0].strip().lower()
     is_form = kind == "application/x-www-form-urlencoded"
     is_json = kind.endswith(("/json", "+json"))
@@ -93,7 +126,12 @@ def _scope_of(mapping: HookMapping, request: HookRequest) -> _Scope:
         values = _json_of(request.body, is_needed=is_json or mapping.reads == "json")
     if mapping.reads in ("query", "any", "text"):
         fields = {**_fields_of(request.query), **fields}
-    return _Scope(values, fields, request.headers, request.body)
+    return _Scope(values, fields, request.headers, request.body, steps)
+
+
+def _parsing(written: bytes) -> int:
+    """The steps that it takes to parse a body or a query."""
+    return len(written) // PARSED_OCTETS + sum(map(written.count, b",[{%")) // PARSED_MARKS
 
 
 def _json_of(body: bytes, *, is_needed: bool) -> tuple[object, ...]:
@@ -131,28 +169,33 @@ def _unicode(octets: str) -> str:
 
 def _scopes_in(pointer: tuple[str, ...], scope: _Scope) -> Iterator[_Scope]:
     """A scope for each item of the list; ``*`` in the pointer is a list around it."""
-    for place, values in enumerate(_walked((*pointer, _WILDCARD), scope.values)):
+    walked = _walked((*pointer, _WILDCARD), scope.values, scope.steps)
+    for place, values in enumerate(walked):
         if place == HOOK_MESSAGES_MAX:
             sentence = f"One request sends at most {HOOK_MESSAGES_MAX} messages."
             raise _Unread("too_many_messages", sentence)
-        yield _Scope(values, scope.fields, scope.headers, scope.body)
+        yield replace(scope, values=values)
 
 
-def _walked(parts: tuple[str, ...], values: tuple[object, ...]) -> Iterator[tuple[object, ...]]:
+def _walked(
+    parts: tuple[str, ...], values: tuple[object, ...], steps: WorkBudget
+) -> Iterator[tuple[object, ...]]:
     """Each value at a pointer, before it those that it is in, from the inside out."""
     if not values:
         return
     if not parts:
+        steps.take(len(values))  # it is handed on through so many functions
         yield values
         return
+    steps.take()
     value = values[0]
     if parts[0] == _WILDCARD:
         for item in value if isinstance(value, list) else ():
-            yield from _walked(parts[1:], (item, *values))
+            yield from _walked(parts[1:], (item, *values), steps)
     else:
         inner = _member(value, parts[0])
         if inner is not _MISSING:
-            yield from _walked(parts[1:], (inner, *values))
+            yield from _walked(parts[1:], (inner, *values), steps)
 
 
 def _member(value: object, part: str) -> object:
@@ -221,6 +264,8 @@ def _text(mapping: HookMapping, scope: _Scope) -> str | None:
 def _filled(line: Line, scope: _Scope, is_template: bool) -> str:
     """One line of a template; empty if it has sources, and none of them is there."""
     values = [piece if isinstance(piece, str) else _value(piece, scope) or "" for piece in line]
+    literal = sum(len(piece) for piece in line if isinstance(piece, str))
+    scope.steps.take(1 + literal // STEP_CHARACTERS)
     pairs = zip(line, values, strict=True)
     if all(isinstance(piece, str) or not value for piece, value in pairs) and not all(
         isinstance(piece, str) for piece in line
@@ -229,6 +274,7 @@ def _filled(line: Line, scope: _Scope, is_template: bool) -> str:
     text = _CONTROLS.sub("", _LINE_END.sub("\n", "".join(values)).replace("\t", " "))
     if not is_template:
         return text
+    scope.steps.take(text.count("\n"))
     lines = (_GAPS.sub(" ", each).strip() for each in text.split("\n"))
     return "\n".join(each for each in lines if each)
 
@@ -260,28 +306,43 @@ def _value(source: HookSource, scope: _Scope) -> str | None:
     for choice in source.choices:
         found = _looked_up(choice, scope, source)
         if found:
-            return found[: VALUE_CHARACTERS_MAX + 1]
+            scope.steps.take(1 + len(found) // STEP_CHARACTERS)
+            return found
     return None
 
 
 def _looked_up(choice: SourceChoice, scope: _Scope, source: HookSource) -> str | None:
+    """What one alternative names, cut where it is longer than a value may be."""
     if choice.kind == "word":
         return choice.parts[0]
+    if choice.kind == "field" and choice.parts[0] in scope.fields:
+        return scope.fields[choice.parts[0]][: VALUE_CHARACTERS_MAX + 1]
+    # Header and body are the same for all messages.
+    places = scope.values if choice.kind in ("pointer", "field") else (scope.body,)
+    for value in places:
+        key = (choice, source.is_count, id(value))
+        scope.steps.take()
+        if key not in scope.known:
+            words = _words_at(choice, value, scope, source)
+            scope.known[key] = None if words is None else words[: VALUE_CHARACTERS_MAX + 1]
+        if found := scope.known[key]:
+            return found
+    return None
+
+
+def _words_at(choice: SourceChoice, value: object, scope: _Scope, source: HookSource) -> str | None:
+    """What one alternative names in one value; None if nothing is there."""
     if choice.kind == "header":
         return _unicode(scope.headers.get(choice.parts[0], ""))
     if choice.kind == "body":
         return _unicode(scope.body.decode("latin-1"))
-    if choice.kind == "field" and choice.parts[0] in scope.fields:
-        return scope.fields[choice.parts[0]]
-    for value in scope.values:
-        found = [values[0] for values in _walked(choice.parts, (value,))]
-        if found and source.is_count:
-            return str(len(found[0])) if isinstance(found[0], list) else str(len(found))
-        words = [_word(each, source) for each in found[:ITEMS_MAX]]
-        joined = ", ".join(word for word in words if word)
-        if joined:
-            return joined
-    return None
+    walked = (values[0] for values in _walked(choice.parts, (value,), scope.steps))
+    if source.is_count:
+        found = [*walked]
+        first = found[0] if found else None
+        return str(len(first) if isinstance(first, list) else len(found)) if found else None
+    words = [_word(each, source) for each in islice(walked, ITEMS_MAX)]
+    return ", ".join(word for word in words if word) or None
 
 
 def _word(value: object, source: HookSource) -> str:

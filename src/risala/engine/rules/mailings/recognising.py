@@ -175,13 +175,17 @@ def column_names(headings: Sequence[str], width: int) -> tuple[str, ...]:
     """A name for each column, each once: its heading, or its number where it has none."""
     names: list[str] = []
     known: set[str] = set()
+    counts: Counter[str] = Counter()
     for place in range(width):
         heading = " ".join(cell_at(headings, place)[:NAME_MAX].split()) or str(place + 1)
-        name, count = heading, 1
-        while folded(name) in known:
-            count += 1
-            name = f"{heading} {count}"
-        known.add(folded(name))
+        name, alike = heading, folded(heading)
+        plain = alike
+        while plain in known:
+            # It goes on where the last heading like it ended: all columns may have the same one.
+            counts[alike] = max(counts[alike], 1) + 1
+            name = f"{heading} {counts[alike]}"
+            plain = f"{alike} {counts[alike]}"
+        known.add(plain)
         names.append(name)
     return tuple(names)
 

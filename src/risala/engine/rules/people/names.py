@@ -10,8 +10,9 @@ _CONTROL: Final = "C"
 """Categories Cc, Cf, Co, Cs: among them each mark that turns the reading direction."""
 _JOINERS: Final = frozenset("\u200c\u200d")
 """Persian and some emoji need them; they show nothing alone."""
-_ADDRESS: Final = re.compile(r"://|\bwww\.|[\w-]{2,}\.[^\W\d_]{2,}|@\w", re.IGNORECASE)
-"""What mail programs and phones turn into a link: also a bare domain, and an e-mail address."""
+_ADDRESS: Final = re.compile(r"://|\bwww\.|(?<![\w-])[\w-]{2,}\.[^\W\d_]{2,}|@\w", re.IGNORECASE)
+"""What mail programs and phones turn into a link: also a bare domain, and an e-mail address. A row
+of letters is looked at once, from its beginning: its length is not bounded here."""
 
 
 def name_fault(name: str) -> str | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 from urllib.parse import quote_plus
 
@@ -59,13 +60,21 @@ def filled(pattern: str, received: Received) -> str:
     ``%r`` all words that no ``%s`` has taken."""
     left = (received.body or "").split()[1:]
 
+    @cache  # a long text may stand for every word
+    def known(word: str) -> str:
+        return _VALUES[word](received)
+
+    @cache
+    def rest(_: int) -> str:
+        return quote_plus(" ".join(left))
+
     def value(found: re.Match[str]) -> str:
         word = found[1]
         if word == "s":
             return quote_plus(left.pop(0)) if left else ""
         if word == "r":
-            return quote_plus(" ".join(left))
-        return _VALUES[word](received) if word in _VALUES else found[0]
+            return rest(len(left))
+        return known(word) if word in _VALUES else found[0]
 
     return _WORD.sub(value, pattern)
 

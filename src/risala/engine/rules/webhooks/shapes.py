@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from risala.dataclass import dataclass
 from risala.engine.model.errors import FieldFault
@@ -41,7 +41,9 @@ TEMPLATED: Final = ("form", "get", "json")
 FIELD_EXAMPLE: Final = "sender={{from}}"
 JSON_EXAMPLE: Final = '{"from": "{{from}}", "text": "{{text}}"}'
 _FORM: Final = "application/x-www-form-urlencoded"
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PLACEHOLDER: Final = re.compile(r"\{\{([^{}]*)\}\}")
+"""The spaces in it are taken away afterwards: an expression for them looks at a row of spaces in
+every way there is."""
 _to_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 Values = Mapping[str, str | int | None]
@@ -74,7 +76,11 @@ def shaped(shape: str, template: str, url: str, received: Received) -> ShapedReq
         body = _to_json.encode(_filled(json.loads(template), values))
         return ShapedRequest("POST", url, "", "application/json", body)
     fields = _fields_of(RAPIDPRO if shape == "rapidpro" else template or USUAL)
-    told = urlencode([(name, _text(value, values)) for name, value in fields])
+    # Each value is escaped once: a long one may stand in every field.
+    escaped = {
+        name: quote_plus("" if value is None else str(value)) for name, value in values.items()
+    }
+    told = "&".join(f"{quote_plus(name)}={_escaped(value, escaped)}" for name, value in fields)
     if shape == "get":
         return ShapedRequest("GET", url, told, None, "")
     return ShapedRequest("POST", url, "", _FORM, told)
@@ -108,9 +114,17 @@ def _values_of(received: Received) -> Values:
     }
 
 
+def _escaped(template: str, escaped: Mapping[str, str]) -> str:
+    """A field's template with its values, for a form or query."""
+    words = _PLACEHOLDER.split(template)
+    return "".join(
+        escaped[word.strip()] if place % 2 else quote_plus(word) for place, word in enumerate(words)
+    )
+
+
 def _text(template: str, values: Values) -> str:
     def value(found: re.Match[str]) -> str:
-        known = values[found[1]]
+        known = values[found[1].strip()]
         return "" if known is None else str(known)
 
     return _PLACEHOLDER.sub(value, template)
@@ -132,7 +146,7 @@ def _filled(template: Any, values: Values, depth: int = 0) -> object:  # noqa: A
     if not isinstance(template, str):
         return template
     alone = _PLACEHOLDER.fullmatch(template)
-    return values[alone[1]] if alone else _text(template, values)
+    return values[alone[1].strip()] if alone else _text(template, values)
 
 
 def _fields_of(template: str) -> Sequence[tuple[str, str]]:
@@ -167,7 +181,7 @@ def _template_fault(shape: str, template: str) -> tuple[str, str] | None:
         return ("needless_template", told) if template else None
     if len(template) > SHAPE_TEMPLATE_MAX:
         return "too_long", f"`template` can have at most {SHAPE_TEMPLATE_MAX} characters."
-    names = _PLACEHOLDER.findall(template)
+    names = [each.strip() for each in _PLACEHOLDER.findall(template)]
     if unknown := sorted({*names} - {*PLACEHOLDERS}):
         told = f"`template` can use {KNOWN}, but not {{{{{unknown[0][:50]}}}}}."
         return "invalid_placeholder", told

@@ -1,0 +1,112 @@
+"""Functions without a budget, and why what they get is short, or holds up nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+_RULES: Final[Mapping[str, str]] = {
+    "What it gets is the service's own: settings, figures, the trail, keys.": """
+        alerts/readings.py: queue_old rate_low codes_abused
+        alerts/readings.py: balance_low numbers_unserved inbound_unserved
+        alerts/readings.py: sign_in_failing trail_broken
+        alerts/usual.py: latest usual by_network
+        changes/carriers.py: declared_nowhere differences
+        changes/settings.py: fingerprint
+        keyring.py: read
+        people/four_eyes.py: is_asker
+        people/oidc.py: provider_of member_provider authorization_query half_hash
+        receiptgroups.py: alone
+        request_bodies.py: noted made_thing
+        roles.py: judge
+        router.py: pinned
+        secrets/sealing.py: seal unseal key_of read
+        trail/chain.py: canonical hash_of moment
+        trail/heads.py: signed_head public_key heads_of
+        webhooks/examples.py: example
+        webhooks/signatures.py: stamped with_sms_id
+        hooks/presets.py: preset_of
+        mailings/timing.py: opens_at next_midnight
+        days.py: day_of date_of midnight next_midnight
+        people/entering.py: is_over goes_on
+        people/key_age.py: network_of
+    """,
+    "A process of its own reads tables: it holds up nothing else.": """
+        mailings/checking.py: row_checker check_row read_number has_number
+        mailings/encodings.py: is_workbook
+        mailings/recognising.py: separator_named recognise_separator split
+        mailings/recognising.py: cleaned sample_rows recognise_table
+        mailings/recognising.py: column_names numbers_of
+    """,
+    "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
+        mailings/rendering.py: folded render cell_at
+        mailings/reporting.py: report_heading report_cells wrong_of
+    """,
+    "It looks once at each character, or only at the beginning.": """
+        codes.py: key_for
+        days.py: is_zone
+        faces/credentials.py: shape_of username_fault
+        faces/mails.py: ignored text_of
+        hooks/presets.py: preset
+        networks.py: network
+        people/emails.py: domain_of masked_email
+        request_bodies.py: hidden
+        template.py: is_app_hash
+        webhooks/signatures.py: is_secret
+        keywords.py: folded
+    """,
+    "A provider's token, bounded where it is fetched.": """
+        people/oidc.py: token_fault signed_in_now identity_of
+    """,
+    "Names of senders: at most 11 letters.": """
+        likeness.py: skeleton is_generic
+    """,
+    "As many payments as one reference has open.": """
+        paying/bank_texts.py: owner_of
+    """,
+    "The body of an answer, or a form of settings: a request is longer, and is played.": """
+        request_bodies.py: answered_text
+        verify_settings.py: parse_verify_settings
+    """,
+}
+_SMS: Final[Mapping[str, str]] = {
+    "It looks once at each character of a number, a sender or a word.": """
+        address.py: source_address destination_address destination_digits
+        address.py: sender_fault spelled fold_sender
+        cause.py: cause_of
+        currencies.py: decimals_of count_in counting_in has_too_many currency_of usual_price
+        unseen.py: name_of
+        typed.py: western
+        message.py: submit_reference
+        numbering/countries.py: country network_of prefixes_of
+        numbering/digits.py: compact is_digits
+        numbering/part_of_number.py: part_min ranges_of
+        numbering/plan.py: plan_of
+    """,
+    "One part, or a text of 1,600 characters; `count`, `split` and `cut` use it.": """
+        alphabet.py: fits_gsm7 choose_alphabet septet_count
+        alphabet.py: code_unit_count encode_gsm7 encode_gsm7_part
+        alphabet.py: decode_gsm7 decode_gsm7_part encode_ucs2 decode_ucs2 decode_ucs2_part plainer
+        grapheme.py: is_boundary
+        national.py: decode_national encode_national
+        segment.py: whole halves join join_cut parse_user_data_header
+    """,
+}
+_BANKS: Final = {"One amount of a text of 700 characters.": "patterns.py: amount_of"}
+
+
+def _listed(room: str, groups: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for why, lines in groups.items():
+        for line in filter(None, map(str.strip, lines.splitlines())):
+            file, _, names = line.partition(": ")
+            found |= {f"{room}/{file}:{name}": why for name in names.split()}
+    return found
+
+
+SMALL: Final[Mapping[str, str]] = {
+    **_listed("engine/rules", _RULES),
+    **_listed("sms", _SMS),
+    **_listed("drivers/payments", _BANKS),
+}
+"""By function: the reason."""
