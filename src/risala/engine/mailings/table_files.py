@@ -262,6 +262,7 @@ def _as_read(mailing: Mailing) -> Chosen:
         sheet=mailing.sheet,
         has_header=mailing.has_header,
         number_column=mailing.number_column,
+        with_hidden=mailing.with_hidden,
     )
 
 

@@ -30,6 +30,8 @@ class Chosen:
     has_header: bool | None = None
     number_column: int | None = None
     """The place of the column with the phone numbers, from 0."""
+    with_hidden: bool = False
+    """Whether rows and columns are read that the sheet hides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,12 @@ FAULTS: Final[Mapping[str, str]] = {
     "several_sources": N_("Choose one of them: numbers, a list or a file."),
     "unknown_list": N_("This is neither a phone number nor the name of a list."),
     "file_too_large": N_("The file is larger than 20 MB."),
-    "empty_file": N_("The file is empty."),
+    "empty_file": N_("The file has no row with anything in it."),
+    "no_rows": N_("The file has the names of its columns, and no row below them."),
+    "all_hidden": N_(
+        "What the workbook shows has no phone numbers, and it hides rows, columns or sheets. Show "
+        "them in your spreadsheet program and save it again."
+    ),
     "not_a_table": N_("The file is no table. Save the list as CSV or as Excel (.xlsx)."),
     "old_workbook": N_("This is a workbook of an old form (.xls). Save it as .xlsx."),
     "other_workbook": N_(

@@ -193,7 +193,7 @@ def test_rows_of_ours(read):
         (b"", TableFault.EMPTY_FILE),
         (b"\xef\xbb\xbf", TableFault.EMPTY_FILE),
         (b" \r\n\r\n \r\n", TableFault.EMPTY_FILE),
-        ("Nom;Tél\n".encode(), TableFault.NO_NUMBERS),
+        ("Nom;Tél\n".encode(), TableFault.NO_ROWS),
         (b"\x89PNG\r\n\x1a\n" + bytes(1000), TableFault.NOT_A_TABLE),
         (b"<!DOCTYPE html><table><tr><td>22123456", TableFault.NOT_A_TABLE),
         (b"Tel;Nom\n22123456;a\x00b\n", TableFault.NUL_CHARACTERS),
@@ -236,7 +236,7 @@ def test_a_wrong_choice_is_refused(refused):
 
 
 def test_headings_alone_are_no_list(refused):
-    assert refused("Tél\n".encode(), number_column=0) is TableFault.EMPTY_FILE
+    assert refused("Tél\n".encode(), number_column=0) is TableFault.NO_ROWS
 
 
 def test_rows_are_bounded(refused, read, monkeypatch):

@@ -154,8 +154,8 @@ def test_a_formula_of_openpyxl_has_no_value(refused):
     ("rows", "fault"),
     [
         ([], TableFault.EMPTY_FILE),
-        ([["Nom", "Tél"]], TableFault.NO_NUMBERS),
-        ([["Liste des parents"], ["Nom", "Tél"], ["Bâ", 22123456]], TableFault.TWO_HEADINGS),
+        ([["Name", "Phone"], ["Nom", "Tél"], ["Bâ", 22123456]], TableFault.TWO_HEADINGS),
+        ([["Nom", "Tél"]], TableFault.NO_ROWS),
         ([[22123456, "x" * (CELL_CHARACTERS_MAX + 1)]], TableFault.CELL_TOO_LONG),
         ([[22123456, *"x" * COLUMNS_MAX]], TableFault.TOO_MANY_COLUMNS),
     ],

@@ -62,7 +62,17 @@ def test_separators_are_recognised(text, separator):
 
 @pytest.mark.parametrize(
     ("line", "separator"),
-    [("sep=;\r\n", ";"), ('"sep=,"', ","), ("SEP=\t\n", "\t"), ("sep=", None), ("a;b", None)],
+    [
+        *(("sep=;\r\n", ";"), ('"sep=,"', ","), ("SEP=\t\n", "\t"), ("sep=|\r", "|")),
+        *(("sep=;;;\r\n", ";"), ('"sep=;";;\n', ";"), ("sep=,,,,\n", ","), (" Sep=; \n", ";")),
+        *(
+            ("sep=", None),
+            ("sep=\r\n", None),
+            ("sep=x", None),
+            ("separator;b", None),
+            ("a;b", None),
+        ),
+    ],
 )
 def test_a_separator_that_is_named(line, separator):
     assert separator_named(line) == separator
@@ -97,13 +107,13 @@ def test_a_separator_that_is_named(line, separator):
     ],
 )
 def test_tables_are_recognised(text, has_header, columns, number_column):
-    assert table(text) == (has_header, columns, number_column)
+    assert table(text)[:3] == (has_header, columns, number_column)
 
 
 def test_what_is_chosen_counts():
     text = "Nom;Père;Mère\nBâ;22123456;33123456\n"
     assert table(text, number_column=2).number_column == 2
-    assert table(text, has_header=False) == (False, ("1", "2", "3"), 1)
+    assert table(text, has_header=False) == (False, ("1", "2", "3"), 1, 0)
     assert table("Bâ;22123456\nSow;33123456\n", has_header=True).columns == ("Bâ", "22123456")
     assert fault(text, number_column=3) is TableFault.UNKNOWN_COLUMN
     assert fault(text, number_column=-1) is TableFault.UNKNOWN_COLUMN
@@ -112,11 +122,8 @@ def test_what_is_chosen_counts():
 @pytest.mark.parametrize(
     "text",
     [
-        "Liste des parents\nNom;Tél\nBâ;22123456\n",
-        "Parent;\nNom;Tél\nBâ;22123456\n",
         "Name;Phone\nالاسم;الهاتف\nBâ;22123456\n",
         "Nom;Tél\nNom;Tél\nBâ;22123456\n",
-        "Téléphones\nTél;Nom\n22123456;Bâ\n",
     ],
 )
 def test_two_rows_of_headings(text):
@@ -125,10 +132,46 @@ def test_two_rows_of_headings(text):
     assert table(text, has_header=True).has_header
 
 
+@pytest.mark.parametrize(
+    ("text", "columns", "titles"),
+    [
+        ("Liste des parents\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 1),
+        ("Parent;\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 1),
+        ("Téléphones\nTél;Nom\n22123456;Bâ\n", ("Tél", "Nom"), 1),
+        ("Clients 2024\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 1),
+        ("2024;;\nNom;Tél;Classe\nBâ;22123456;5e\n", ("Nom", "Tél", "Classe"), 1),
+        (";20241128\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 1),
+        ("20241128\nTél;Nom\n22123456;Bâ\n", ("Tél", "Nom"), 1),
+        ("École\nAnnée 2024-2025\n\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 2),
+        ("Du;28/11/2024;\nNom;Tél;Classe\nBâ;22123456;5e\n", ("Nom", "Tél", "Classe"), 1),
+        ("Élève;;Contact\nNom;Âge;Tél\nBâ;7;22123456\n", ("Nom", "Âge", "Tél"), 1),
+        ("Liste\nNom;Père;Mère\nBâ;22123456;33123456\n", ("Nom", "Père", "Mère"), 1),
+        ("Total : 1500 MRU\nالاسم;الهاتف\nBâ;22123456\n", ("الاسم", "الهاتف"), 1),
+        # None: people without a number, and a wider row of a person.
+        ("Nom;Tél\nBâ;\nSow;néant\nLy;22123456\n", ("Nom", "Tél"), 0),
+        ("Nom;Tél\nBâ;perdu;x\nLy;22123456\nSy;33123456\n", ("Nom", "Tél"), 0),
+        ("22123456\n33123456\n", ("1",), 0),
+        ("Bâ;22123456\nLy;33123456;Tél\n", ("1", "2", "3"), 0),
+    ],
+)
+def test_titles_above_the_headings_are_nobody_s_rows(text, columns, titles):
+    found = table(text)
+    assert (found.columns, found.titles) == (columns, titles)
+    assert found.has_header is (not columns[0].isdigit())
+    # Read again as it was recognised, it is the same table.
+    assert table(text, has_header=found.has_header, number_column=found.number_column) == found
+
+
+def test_a_first_row_that_is_said_to_be_a_person_is_one():
+    assert table("Liste\nNom;Tél\nBâ;22123456\n", has_header=False).titles == 0
+
+
 def test_what_is_no_table():
     assert fault("") is TableFault.EMPTY_FILE
     assert fault("\n;;\n") is TableFault.EMPTY_FILE
     assert fault("Nom;Tél\nBâ;12\n") is TableFault.NO_NUMBERS
+    assert fault("Nom;Tél\n") is TableFault.NO_ROWS
+    assert fault("Nom;Âge\n") is TableFault.NO_NUMBERS
     assert fault(";".join("x" * (COLUMNS_MAX + 1))) is TableFault.TOO_MANY_COLUMNS
     assert table("22123456" + ";" * 1000).columns == ("1",)
 

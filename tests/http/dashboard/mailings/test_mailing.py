@@ -192,6 +192,29 @@ async def test_a_file_is_read_in_another_way(owner, gateway):
     ]
 
 
+async def test_what_the_sheet_hides_is_counted_and_taken_in_by_one_click(
+    owner, gateway, monkeypatch
+):
+    hiding = {"hiddenRows": 2, "hiddenColumns": 1, "encoding": "xlsx", "sheet": "People"}
+    usual = web_mailings.mailing
+
+    def hides(mailing_id="mlg_draft", **changes):
+        return usual(mailing_id, **hiding, **changes)
+
+    monkeypatch.setattr(web_mailings, "mailing", hides)
+    page = await owner.get(DRAFT)
+    assert "This is not read:" in page.text
+    assert "2 rows · 1 column<" in page.text
+    assert 'name="with_hidden" value="yes"' in page.text
+    await owner.submit(page, f"{DRAFT}/read", {"with_hidden": "yes", "sheet": "People"})
+    hiding["withHidden"] = True
+    page = await owner.get(DRAFT)
+    assert "What the sheet hides is read too:" in page.text
+    assert 'name="with_hidden" value="no"' in page.text
+    await owner.submit(page, f"{DRAFT}/read", {"with_hidden": "no", "sheet": "People"})
+    assert [each["with_hidden"] for each in asked(gateway, "mailing.read")] == [True, False]
+
+
 async def test_a_mailing_is_started_once_after_a_question(owner, gateway):
     question = await owner.get(f"{DRAFT}/start")
     assert "120.00" in question.text

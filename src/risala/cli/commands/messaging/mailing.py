@@ -194,7 +194,7 @@ def mailing_send(
 
 def recognised_names() -> tuple[str, ...]:
     """The names of the options of :func:`reading_options`."""
-    return ("encoding", "separator", "sheet", "has_header", "number_column")
+    return ("encoding", "separator", "sheet", "has_header", "number_column", "with_hidden")
 
 
 @mailing.command("start")

@@ -75,7 +75,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
         (
             click.option(
                 "--encoding",
-                type=click.Choice(["utf-8", "utf-16", "windows-1252", "windows-1256"]),
+                type=click.Choice(["utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh"]),
                 help="Of the file, if it is not recognised.",
             ),
             click.option(
@@ -96,6 +96,11 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.IntRange(1, COLUMNS_MAX),
                 callback=_from_one,
                 help="The column of the phone numbers, from 1, if it is not recognised.",
+            ),
+            click.option(
+                "--with-hidden",
+                is_flag=True,
+                help="Read the rows and columns too that the sheet of a workbook hides.",
             ),
         )
     ):

@@ -66,6 +66,17 @@ def span_words(seconds: int | None) -> str:
     return f"about {output.counted(round(minutes / 60), 'hour')}"
 
 
+def _hidden_words(mailing: Mailing) -> list[str]:
+    """What the sheet hides, and whether it is read."""
+    counts = {"row": mailing.hidden_rows, "column": mailing.hidden_columns}
+    hidden = " and ".join(
+        output.counted(count, f"hidden {of}") for of, count in counts.items() if count
+    )
+    if not hidden:
+        return []
+    return [f"with {hidden}" if mailing.with_hidden else f"without {hidden} (--with-hidden)"]
+
+
 def read_words(mailing: Mailing) -> str | None:
     """How its file was read; None: it has no file of somebody's."""
     if mailing.encoding is None or mailing.source is not MailingSource.FILE:
@@ -77,6 +88,7 @@ def read_words(mailing: Mailing) -> str | None:
         parts.append(_SEPARATORS.get(mailing.separator, mailing.separator))
     parts.append("with names of columns" if mailing.has_header else "without names of columns")
     parts.append(f"numbers in {mailing.columns[mailing.number_column]}")
+    parts += _hidden_words(mailing)
     return ", ".join(parts)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final
@@ -68,10 +69,18 @@ def _checked(table: OpenedTable, request: dict[str, Any], plan: NumberingPlan) -
             line = (found.row, cells, found.number, found.fault, found.column, found.segments)
             out.write(_JSON(line) + "\n")
     if not count:
-        raise UnreadableTable(TableFault.EMPTY_FILE)
+        headed = recognised.has_header
+        raise UnreadableTable(TableFault.NO_ROWS if headed else TableFault.EMPTY_FILE)
     # Where the service has died meanwhile, another one may be reading the same file.
     if os.getppid() == request["parent"]:
         part.rename(rows_path)
+    hidden = table.hidden
+    recognised = replace(
+        recognised,
+        hidden_rows=hidden.rows,
+        hidden_columns=hidden.columns,
+        with_hidden=hidden.with_hidden and bool(hidden.rows or hidden.columns),
+    )
     return {"recognised": _values(recognised), "rows": count}
 
 

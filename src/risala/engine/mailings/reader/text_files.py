@@ -70,7 +70,7 @@ def open_text(path: Path, choice: Choice) -> OpenedTable:
         columns=table.columns,
         number_column=table.number_column,
     )
-    return OpenedTable(recognised, chain(sample[table.has_header :], rows))
+    return OpenedTable(recognised, chain(sample[table.first_row :], rows))
 
 
 def open_numbers(path: Path, choice: Choice) -> OpenedTable:

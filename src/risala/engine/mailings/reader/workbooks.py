@@ -23,7 +23,8 @@ from openpyxl.reader.excel import ExcelReader
 from openpyxl.styles.stylesheet import apply_stylesheet
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from risala.engine.mailings.reader.opened import Choice, OpenedTable
+from risala.engine.mailings.reader.opened import Choice, Hidden, OpenedTable
+from risala.engine.mailings.reader.strict import TransitionalArchive
 from risala.engine.model.records.mailings import (
     CELL_CHARACTERS_MAX,
     COLUMNS_MAX,
@@ -45,12 +46,17 @@ ROW_NUMBER_MAX: Final = 1_048_576
 """The last row of a sheet in every program that writes workbooks: its number fits everywhere."""
 
 _MAIN: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_DATA, _ROW, _CELL, _VALUE, _FORMULA = (
-    f"{_MAIN}{name}" for name in ("sheetData", "row", "c", "v", "f")
+_DATA, _ROW, _CELL, _VALUE, _FORMULA, _COLUMN = (
+    f"{_MAIN}{name}" for name in ("sheetData", "row", "c", "v", "f", "col")
 )
 _SHARED, _RUN, _TEXT = (f"{_MAIN}{name}" for name in ("si", "r", "t"))
 _TYPES: Final = "[Content_Types].xml"
+_HIDDEN: Final = ("1", "true")
+"""How a part says that a row or a column is hidden, as a filter hides rows (ECMA-376 part 1,
+18.3.1.73)."""
 _STRINGS: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+_NOTHING: Final = frozenset({TableFault.EMPTY_FILE, TableFault.ALL_HIDDEN})
+"""What is said of a workbook only while none of its sheets gives a better reason."""
 _escaped: Final = re.compile("_x([0-9A-Fa-f]{4})_").sub
 """A character that XML does not have, such as ``_x000D_`` (ECMA-376 part 1, 22.9.2.19)."""
 
@@ -81,15 +87,21 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
     wanted = choice.chosen.sheet
     if wanted is not None and wanted not in workbook.sheets:
         raise UnreadableTable(TableFault.UNKNOWN_SHEET)
-    fault = UnreadableTable(TableFault.EMPTY_FILE)
+    hides = workbook.hides_sheets
+    fault = UnreadableTable(TableFault.ALL_HIDDEN if hides else TableFault.EMPTY_FILE)
     for name in names if wanted is None else (wanted,):
-        rows = _whole(workbook.rows(name))
+        hidden = Hidden(with_hidden=choice.chosen.with_hidden)
+        rows = _whole(workbook.rows(name, hidden))
         sample = [*islice(rows, SAMPLE_ROWS)]
         try:
             table = _table(sample, choice)
         except UnreadableTable as error:
             # Another sheet may have the people; what is said is of the first with any rows.
-            fault = error if fault.fault is TableFault.EMPTY_FILE else fault
+            if fault.fault in _NOTHING:
+                is_empty = error.fault is TableFault.EMPTY_FILE
+                is_hidden = _has_hidden_people(workbook, name, choice, hidden)
+                if not is_empty or is_hidden:
+                    fault = UnreadableTable(TableFault.ALL_HIDDEN) if is_hidden else error
             continue
         recognised = Recognised(
             encoding="xlsx",
@@ -101,8 +113,21 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
             number_column=table.number_column,
         )
         width = len(table.columns)
-        return OpenedTable(recognised, _within(chain(sample[table.has_header :], rows), width))
+        people = chain(sample[table.first_row :], rows)
+        return OpenedTable(recognised, _within(people, width), hidden)
     raise fault
+
+
+def _has_hidden_people(workbook: _Workbook, name: str, choice: Choice, hidden: Hidden) -> bool:
+    """Whether a sheet that shows no people has some in what it hides."""
+    if not hidden.rows and not hidden.columns:
+        return False
+    whole = _whole(workbook.rows(name, Hidden(with_hidden=True)))
+    try:
+        _table([*islice(whole, SAMPLE_ROWS)], choice)
+    except UnreadableTable:
+        return False
+    return True
 
 
 def _table(sample: list[SampleRow], choice: Choice) -> RecognisedTable:
@@ -152,6 +177,7 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
 
     def __init__(self, file: IO[bytes]) -> None:
         super().__init__(file, read_only=True, data_only=True, keep_links=False)
+        self.archive: ZipFile = TransitionalArchive(file)
         self.read_manifest()
         self.read_workbook()
         apply_stylesheet(self.archive, self.wb)
@@ -160,10 +186,15 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
             for sheet, relation in self.parser.find_sheets()
             if sheet.state == "visible" and "chartsheet" not in relation.Type
         }
+        self.hides_sheets = any(sheet.state != "visible" for sheet in self.parser.sheets)
         self._shared: SharedTexts | None = None
 
-    def rows(self, sheet: str) -> Iterator[SampleRow]:
-        """The rows of a sheet that have anything in them."""
+    def rows(self, sheet: str, hidden: Hidden) -> Iterator[SampleRow]:
+        """The rows of a sheet that have anything in them.
+
+        Args:
+            hidden: what is left out is counted in it.
+        """
         if self._shared is None:
             self._shared = self._shared_texts()
         with self.archive.open(self.sheets[sheet]) as source:
@@ -174,7 +205,7 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
                 epoch=self.wb.epoch,
                 date_formats=self.wb._date_formats,
                 timedelta_formats=self.wb._timedelta_formats,
-            ).rows()
+            ).rows(hidden)
 
     def _shared_texts(self) -> SharedTexts:
         part = self.package.find(_STRINGS)
@@ -236,9 +267,10 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
     row_counter: int
     col_counter: int
 
-    def rows(self) -> Iterator[SampleRow]:
+    def rows(self, hidden: Hidden) -> Iterator[SampleRow]:
         cells: dict[int, str] = {}
         data: Element | None = None
+        is_shown = True
         for event, element in _events(self.source):
             tag = element.tag
             if event == "start":
@@ -246,15 +278,16 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
                     data = element
                 elif tag == _ROW:
                     self._begin(element)
-                    cells = {}
+                    cells, is_shown = {}, not _is_hidden(element, "ht")
             elif tag == _CELL:
                 if text := self._text(element):
                     cells[self.col_counter] = text
                 element.clear()
+            elif tag == _COLUMN and _is_hidden(element, "width"):
+                hidden.add_columns(int(element.get("min", "1")), int(element.get("max", "1")))
             elif tag == _ROW and data is not None:
                 data.clear()
-                if cells:
-                    found = [cells.get(place, "") for place in range(1, max(cells) + 1)]
+                if cells and (found := hidden.shown(cells, is_shown=is_shown)):
                     yield SampleRow(self.row_counter, found, COLUMNS_MAX)
             elif tag == _DATA:
                 return
@@ -285,6 +318,15 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
         if text and self.col_counter > COLUMNS_MAX:
             raise UnreadableTable(TableFault.TOO_MANY_COLUMNS, self.row_counter)
         return text
+
+
+def _is_hidden(element: Element, size: str) -> bool:
+    """Whether a row or a column is hidden, or has no height or width."""
+    if element.get("hidden") in _HIDDEN:
+        return True
+    with suppress(ValueError):
+        return float(element.get(size, "1")) == 0
+    return False
 
 
 def _has_value(cell: Element) -> bool:

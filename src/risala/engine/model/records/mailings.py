@@ -133,7 +133,8 @@ class Recognised:
     """How a file is read: what was found by looking, or what somebody chose."""
 
     encoding: str
-    """``utf-8``, ``utf-16``, ``windows-1252`` or ``windows-1256``; of a workbook ``xlsx``."""
+    """``utf-8``, ``utf-16``, ``windows-1252``, ``windows-1256`` or ``macintosh``; of a workbook
+    ``xlsx``."""
     separator: str | None
     """``;``, ``,``, a tab or ``|``; None: it has no separators (a workbook, a single column)."""
     sheet: str | None
@@ -146,6 +147,11 @@ class Recognised:
     """The columns' names, or ``1``, ``2``, … where the file has none."""
     number_column: int
     """The place of the column with the phone numbers, from 0."""
+    hidden_rows: int = 0
+    hidden_columns: int = 0
+    """What the sheet of a workbook hides, by hand or by a filter, with anything in it."""
+    with_hidden: bool = False
+    """Whether these are read all the same; else they are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +179,9 @@ class Mailing:
     has_header: Annotated[bool, UNAUDITED]
     columns: Annotated[tuple[str, ...], UNAUDITED]
     number_column: Annotated[int, UNAUDITED]
+    hidden_rows: Annotated[Count, UNAUDITED]
+    hidden_columns: Annotated[Count, UNAUDITED]
+    with_hidden: Annotated[bool, UNAUDITED]
     """As :class:`Recognised` has them."""
     pace: Annotated[int | None, AUDITED, Label(N_("Messages a minute"))]
     """None: as fast as the carriers take them."""

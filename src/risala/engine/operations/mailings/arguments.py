@@ -19,6 +19,7 @@ from risala.engine.model.records.mailings import (
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    Flag,
     MaybeFlag,
     Text,
     any_text,
@@ -33,7 +34,7 @@ from risala.engine.operations.operation import Call
 from risala.sms.address import sender_fault
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
-ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256")
+ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh")
 """In which spreadsheets of French, Arabic and English write."""
 SEPARATORS: Final = {";": "semicolon", ",": "comma", "\t": "tab", "|": "bar"}
 """What separates the cells of a row."""
@@ -156,11 +157,18 @@ class ReadAs(Arguments):
         ArgumentKind("place of a column, from 0"),
     ] = None
     """The column with the phone numbers."""
+    with_hidden: Flag = False
+    """Whether rows and columns are read that the sheet hides."""
 
     @property
     def chosen(self) -> Chosen:
         return Chosen(
-            self.encoding, self.separator, self.sheet, self.has_header, self.number_column
+            self.encoding,
+            self.separator,
+            self.sheet,
+            self.has_header,
+            self.number_column,
+            self.with_hidden,
         )
 
 

@@ -1,8 +1,9 @@
 """What a file is and how its characters are written, from its bytes alone. Pure.
 
 Spreadsheets write UTF-8 with a mark or without one, UTF-16 ("Unicode text"), and the alphabet of
-the machine's language: Windows-1252 in French, Windows-1256 in Arabic. In Windows-1256, words are
-in bytes above 0x7F alone; in Windows-1252 such bytes stand between letters of ASCII.
+the machine's language: Windows-1252 in French, Windows-1256 in Arabic, Mac OS Roman ("CSV
+(Macintosh)"). In Windows-1256, words are in bytes above 0x7F alone; in the two others such bytes
+stand between letters of ASCII: in Windows-1252 from 0xC0 on, in Mac OS Roman before 0xA0.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ UTF_8: Final = "utf-8"
 UTF_16: Final = "utf-16"
 LATIN: Final = "windows-1252"
 ARABIC: Final = "windows-1256"
-ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC)
+MAC: Final = "macintosh"
+"""As IANA registers Mac OS Roman."""
+ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC, MAC)
 """What can be chosen, in the order of a list."""
 WEIGHED_BYTES: Final = 2_000_000
 """So much of a file is weighed to tell Windows-1252 from Windows-1256; it is looked through whole
@@ -39,6 +42,7 @@ OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 """The stream in which a workbook with a password lies ([MS-OFFCRYPTO] 2.3.4.4)."""
 
+_MAC_CODEC: Final = "mac-roman"
 _HIGH: Final = bytes(range(0x80, 0x100))
 _ARABIC_LETTERS: Final = bytes(
     each
@@ -53,6 +57,16 @@ _LETTERS: Final = bytes(
 )
 _runs: Final = re.compile(b"[A-Za-z]?[" + re.escape(_LETTERS) + b"]+[A-Za-z]?").findall
 """Letters above 0x7F that stand together, with the letter of ASCII on each side."""
+_mac_letters: Final = re.compile(
+    rb"(?<=[A-Za-z])[\x80-\x8b\x8d-\x91\x93-\x9b\x9d-\x9f](?=[A-Za-z])"
+    rb"|(?<=[A-Za-z])[\x81\x83\x8a\x8d-\x90\x9d-\x9f]|[\x81\x83\x8a\x8d-\x90\x9d-\x9f](?=[A-Za-z])"
+).findall
+"""Letters of Mac OS Roman inside a word. In Windows-1252 they are signs, which stand beside words
+(quotation marks, an ellipsis), nothing, or rare letters; ``’``, ``œ`` and ``Œ`` are left out."""
+_latin_letters: Final = re.compile(
+    rb"(?<=[A-Za-z])[\xc0-\xc6\xcb-\xcf\xd6\xd8-\xff]|[\xc0-\xc6\xcb-\xcf\xd6\xd8-\xff](?=[A-Za-z])"
+).findall
+"""Letters of Windows-1252 inside a word that are no punctuation of Mac OS Roman."""
 _has_ascii: Final = re.compile(rb"[A-Za-z]").search
 _sequences: Final = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
@@ -98,6 +112,7 @@ class EncodingEvidence:
         self._size = self._zeros_even = self._zeros_odd = self._controls = 0
         self._utf_8: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
         self._weighed = self._arabic = self._latin = self._high = self._in_sequences = 0
+        self._mac = self._western = self._newlines = 0
 
     def feed(self, piece: bytes) -> None:
         """Look at the next bytes."""
@@ -124,6 +139,9 @@ class EncodingEvidence:
         self._weighed += len(piece)
         self._high += len(piece) - len(piece.translate(None, _HIGH))
         self._in_sequences += sum(map(len, _sequences(piece)))
+        self._newlines += piece.count(b"\n")
+        self._mac += len(_mac_letters(piece))
+        self._western += len(_latin_letters(piece))
         for run in _runs(piece):
             letters = len(run) - len(run.translate(None, _ARABIC_LETTERS))
             if _has_ascii(run):
@@ -155,12 +173,19 @@ class EncodingEvidence:
             raise UnreadableTable(TableFault.NOT_A_TABLE)
         if chosen in (LATIN, ARABIC):
             return _of_windows(chosen)
+        if chosen == MAC:
+            return FoundEncoding(MAC, _MAC_CODEC)
         if self._is_utf_8():
             return FoundEncoding(UTF_8, "utf-8-sig")
         is_mixed = self._in_sequences * 5 > self._high * 4
         if chosen is not None or self._head.startswith(codecs.BOM_UTF8) or is_mixed:
             raise UnreadableTable(TableFault.BROKEN_ENCODING)
-        return _of_windows(ARABIC if self._arabic > self._latin else LATIN)
+        if self._arabic > max(self._latin, self._mac):
+            return _of_windows(ARABIC)
+        # Old Macintosh programs end lines with CR alone.
+        is_tie = self._mac == self._western > 0 and not self._newlines
+        is_mac = self._mac > self._western or is_tie
+        return FoundEncoding(MAC, _MAC_CODEC) if is_mac else _of_windows(LATIN)
 
     def _is_utf_8(self) -> bool:
         if self._utf_8 is None:

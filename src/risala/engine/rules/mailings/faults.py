@@ -12,6 +12,11 @@ class TableFault(StrEnum):
     """Stable: clients may depend on it, and pages have a sentence of theirs for each."""
 
     EMPTY_FILE = "empty_file"
+    """It has no row with anything in it."""
+    NO_ROWS = "no_rows"
+    """Its only row has the columns' names."""
+    ALL_HIDDEN = "all_hidden"
+    """It shows no phone number, and hides rows, columns or sheets."""
     NOT_A_TABLE = "not_a_table"
     """A picture, a PDF, an archive, a web page."""
     OLD_WORKBOOK = "old_workbook"
@@ -34,7 +39,12 @@ class TableFault(StrEnum):
 
 _SAVE: Final = "save the list as CSV or as an Excel workbook (.xlsx)"
 SENTENCES: Final = {
-    TableFault.EMPTY_FILE: "The file is empty.",
+    TableFault.EMPTY_FILE: "The file has no row with anything in it.",
+    TableFault.NO_ROWS: "The file has the names of its columns, and no row below them.",
+    TableFault.ALL_HIDDEN: (
+        "What the workbook shows has no phone numbers, and it hides rows, columns or sheets: show"
+        " them in your spreadsheet program and save it again."
+    ),
     TableFault.NOT_A_TABLE: f"The file is no table: {_SAVE}.",
     TableFault.OLD_WORKBOOK: "The file is a workbook of an old form (.xls): save it as .xlsx.",
     TableFault.OTHER_WORKBOOK: f"This kind of workbook cannot be read: {_SAVE}.",

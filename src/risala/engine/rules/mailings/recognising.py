@@ -20,10 +20,12 @@ from risala.sms.numbering.written import NumberFault, entries
 
 SEPARATORS: Final = ("\t", ";", "|", ",")
 """The likelier first, where they are alike otherwise: a comma is also a decimal mark."""
+TITLES_MAX: Final = 10
+"""Rows of titles above the headings: more are another table."""
 SAMPLE_ROWS: Final = 200
 """Rows by which a table is recognised."""
 
-_named_separator: Final = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE).fullmatch
+_named_separator: Final = re.compile(r'\s*"?sep=([^\w\r\n"])"?[\s;,|]*', re.IGNORECASE).fullmatch
 _is_formula: Final = re.compile(r"=\s*[A-Za-z$(+\-@'].*", re.DOTALL).fullmatch
 _quoted: Final = re.compile(r'="([^"]*)"').fullmatch
 _marked: Final = re.compile(r"'[\s=+\-@＝＋－＠].*", re.DOTALL).fullmatch
@@ -42,6 +44,13 @@ class RecognisedTable(NamedTuple):
     has_header: bool
     columns: tuple[str, ...]
     number_column: int
+    titles: int = 0
+    """Rows above the headings that belong to nobody: the table's title, groups of columns."""
+
+    @property
+    def first_row(self) -> int:
+        """The place of the first row that is a person's."""
+        return self.titles + self.has_header
 
 
 class SampleRow(NamedTuple):
@@ -139,7 +148,8 @@ def recognise_table(
     Args:
         sample: some of its first rows.
         plan: reads the numbers.
-        has_header: whether the first row has headings, as somebody chose; None: by looking.
+        has_header: whether the first row has headings, but for titles above them, as somebody
+            chose; None: by looking.
         number_column: the place of the phone numbers, as somebody chose; None: by looking.
 
     Raises:
@@ -150,17 +160,64 @@ def recognise_table(
     width = max(len(each.cells) for each in sample)
     found = _number_column(sample, plan) if number_column is None else number_column
     if found is None:
-        raise UnreadableTable(TableFault.NO_NUMBERS)
+        is_headed = len(sample) == 1 and any(map(_heading_weight, sample[0].cells))
+        raise UnreadableTable(TableFault.NO_ROWS if is_headed else TableFault.NO_NUMBERS)
     if not 0 <= found < width:
         raise UnreadableTable(TableFault.UNKNOWN_COLUMN)
     headed = has_header
+    titles = 0 if headed is False else _titles(sample, found, plan)
+    sample = sample[titles:]
     if headed is None:
         headed = _is_heading(sample[0].cells, found, plan)
         if headed and len(sample) > 1 and _is_second_heading(sample, found):
             raise UnreadableTable(TableFault.TWO_HEADINGS, sample[1].row)
     names = sample[0].cells if headed else []
     columns = column_names(names, max(_width_below(sample, width), found + 1) if headed else width)
-    return RecognisedTable(headed, columns, found)
+    return RecognisedTable(headed, columns, found, titles)
+
+
+def _titles(sample: Sequence[SampleRow], number_column: int, plan: NumberingPlan) -> int:
+    """How many rows above the headings are titles: each has fewer cells than the headings, and none
+    is a heading of the numbers itself."""
+    for at, row in enumerate(sample[1 : TITLES_MAX + 1], start=1):
+        above = sample[:at]
+        if any(_filled(each) >= _filled(row) for each in above):
+            continue
+        if _is_named(row, number_column, plan) and not any(
+            _filled(each) > 1
+            and (
+                _strong(folded(cell_at(each.cells, number_column))) is not None
+                or has_number(cell_at(each.cells, number_column), plan)
+            )
+            for each in above
+        ):
+            return at
+        if _is_plain_heading(sample, at, number_column, plan):
+            return at
+    return 0
+
+
+def _filled(row: SampleRow) -> int:
+    return sum(map(bool, row.cells))
+
+
+def _is_named(row: SampleRow, number_column: int, plan: NumberingPlan) -> bool:
+    """Whether a row has a heading of phone numbers in their column."""
+    cell = cell_at(row.cells, number_column)
+    return _heading_weight(cell) > 0 and not has_number(cell, plan)
+
+
+def _is_plain_heading(
+    sample: Sequence[SampleRow], at: int, number_column: int, plan: NumberingPlan
+) -> bool:
+    """Whether a row has headings that do not say what they are: words alone, below a title of one
+    cell and above the first person."""
+    row, below = sample[at], sample[at + 1 : at + 2]
+    if not cell_at(row.cells, number_column) or any(map(str.isdigit, "".join(row.cells))):
+        return False
+    if any(_filled(each) > 1 or cell_at(each.cells, number_column) for each in sample[:at]):
+        return False
+    return any(has_number(cell_at(each.cells, number_column), plan) for each in below)
 
 
 def _width_below(sample: Sequence[SampleRow], width: int) -> int:

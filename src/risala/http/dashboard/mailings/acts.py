@@ -86,6 +86,8 @@ async def read(visit: PageRequest) -> TrioResponse:
         asked["number_column"] = int(column)
     if form.text("has_header") in ("yes", "no"):
         asked["has_header"] = form.text("has_header") == "yes"
+    if form.text("with_hidden"):
+        asked["with_hidden"] = form.text("with_hidden") == "yes"
     try:
         await visit.ask(mailings.READ, mailing_id=id_of(visit), **asked)
     except Refusal as error:

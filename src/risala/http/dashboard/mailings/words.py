@@ -105,6 +105,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "utf-16": N_("Unicode (UTF-16)"),
     "windows-1252": N_("Western European (Windows-1252)"),
     "windows-1256": N_("Arabic (Windows-1256)"),
+    "macintosh": N_("Western European (Macintosh)"),
 }
 """How the letters of a text file are written."""
 SEPARATORS: Final[Mapping[str, str]] = {

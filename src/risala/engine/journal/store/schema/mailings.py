@@ -139,3 +139,10 @@ CREATE TABLE saved_texts (
 ) STRICT;
 CREATE INDEX saved_texts_by_organization ON saved_texts (organization_id, name, language);
 """
+
+HIDDEN: Final = """
+-- What the sheet of a workbook hides, with anything in it; and 1: it is read all the same.
+ALTER TABLE mailings ADD COLUMN hidden_rows INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE mailings ADD COLUMN hidden_columns INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE mailings ADD COLUMN with_hidden INTEGER NOT NULL DEFAULT 0;
+"""
