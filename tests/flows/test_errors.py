@@ -93,7 +93,7 @@ def refused(desk, path, payload, status, code, key="good", **options):
     assert answer.status_code == status, answer.text
     assert answer.headers["content-type"] == "application/json"
     error = answer.json()
-    assert set(error) == {"code", "status", "message", "data", "requestId"}
+    assert set(error) == {"code", "status", "message", "data", "docs", "requestId"}
     assert (error["code"], error["status"]) == (code, status)
     assert error["requestId"] == answer.headers["x-request-id"]
     assert error["message"].endswith((".", ")"))

@@ -137,8 +137,8 @@ class FakeGateway:
             raise NotFound("There is no such verification.")
         return code == "000000"
 
-    async def settled(self) -> None:
-        pass
+    async def show_verification(self, principal: Principal, verification_id: str):
+        return self.get_verification(principal, verification_id)
 
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
         if verification_id != "ver_1":

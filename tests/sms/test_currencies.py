@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic_core import PydanticCustomError
 
+from risala.config.model import PricingSection
 from risala.drivers.payments.patterns import amount_of
 from risala.engine.model.money import minor_units, money
+from risala.engine.operations import arguments
 from risala.http.web.forms import amount_text
 from risala.sms.currencies import counting, decimals, decimals_of
 
@@ -86,3 +89,30 @@ def test_banks_write_amounts_as_their_currency_has_them(places, written, amount)
 def test_a_part_of_a_franc_is_no_amount():
     with counting(FRANCS), pytest.raises(ValueError, match="no amount"):
         amount_of("5000.50")
+
+
+@pytest.mark.parametrize(
+    ("typed", "francs"), [("1000", 1000), ("1.00", 1), ("1000.00", 1000), ("1.5", None)]
+)
+def test_every_reader_takes_the_same_amount_in_francs(typed, francs):
+    """Commands, pages, banks' texts and settings."""
+    readers = (
+        arguments.amount,
+        lambda text: arguments.amount(amount_text(text)),
+        amount_of,
+        lambda text: minor_units(PricingSection(per_segment=text, low_balance="0").per_segment),
+    )
+    with counting(FRANCS):
+        for read in readers:
+            if francs is None:
+                with pytest.raises(ValueError, match="amount"):
+                    read(typed)
+            else:
+                assert read(typed) == francs
+
+
+def test_what_is_missing_is_told_in_one_sentence():
+    for parse in (arguments.amount, arguments.moment):
+        with pytest.raises(PydanticCustomError) as refused:
+            parse("")
+        assert str(refused.value) == "`{name}` is required."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,11 @@ from risala.config.kinds import Money, Network, Section
 
 Count = Annotated[int, Field(ge=1, le=100_000)]
 Text = Annotated[str, Field(min_length=1, max_length=200)]
+ROLE_CLAIM: Final = "groups"
+VERIFIED_CLAIM: Final = "email_verified"
+TWO_FACTORS: Final = ("mfa", "otp", "hwk")
+"""What an identity provider's settings are unless they are set, of operators and of organizations:
+the claims, and the values of ``amr`` and ``acr``, that most providers use."""
 
 
 class SignUp(StrEnum):
@@ -50,12 +55,12 @@ class OidcSection(Section):
     """What the button names, such as ``"Example Ltd"``. Empty: "your identity provider"."""
     domains: tuple[Text, ...] = ()
     """The domains of e-mail addresses that may sign in by it. At least one."""
-    verified_claim: str = "email_verified"
+    verified_claim: str = VERIFIED_CLAIM
     """The claim that says that the e-mail address is verified: ``"xms_edov"`` for Entra ID."""
-    two_factors: tuple[Text, ...] = ("mfa", "otp", "hwk")
+    two_factors: tuple[Text, ...] = TWO_FACTORS
     """Values of the claims ``amr`` and ``acr`` by which a sign-in counts as two factors. Empty: it
     never does."""
-    role_claim: str = "groups"
+    role_claim: str = ROLE_CLAIM
     """The claim whose values give an operator's role."""
     roles: OidcRolesSection = OidcRolesSection()
     """Which values give which role."""

@@ -117,6 +117,29 @@ async def test_expiry_is_on_time_and_told_once(open_house, quick):
         assert trio.current_time() - started > 600
 
 
+@pytest.mark.parametrize("asked", ["api", "operation", "list"])
+async def test_what_was_told_as_expired_stays_so_when_the_clock_goes_back(open_house, quick, asked):
+    async with open_house() as house:
+        verification_id = await send(house)
+        await house.driver.wait_submitted(1)
+        code = Phone(house).code()
+        house.clock.ahead_ms += 3_600_000
+        if asked == "api":
+            view = await house.gateway.show_verification(house.principal, verification_id)
+            told = view.status
+        elif asked == "operation":
+            found = await house.gateway.perform("verify.get", {"verification_id": verification_id})
+            told = found["status"]
+        else:
+            mine = {"organization_id": house.principal.organization_id, "mode": "live"}
+            (found,) = (await house.gateway.perform("verify.list", mine))["sessions"]
+            told = found["status"]
+        assert told == "expired"
+        house.clock.ahead_ms -= 3_600_000
+        assert not await check(house, verification_id, code)
+        assert state(house, verification_id)[0] == "expired"
+
+
 async def test_get_never_shows_pending_when_the_time_is_over(open_house, quick):
     async with open_house() as house:
         verification_id = await send(house)

@@ -33,7 +33,7 @@ def send(client, headers):
         assert response.content_type == "application/json"
         payload = await response.get_json()
         if status != 200:
-            assert set(payload) == {"code", "status", "message", "data", "requestId"}
+            assert set(payload) == {"code", "status", "message", "data", "docs", "requestId"}
         for result in payload.get("results", ()):
             assert result.get("requestId", "") in ("", response.headers["x-request-id"])
         return payload
@@ -91,7 +91,7 @@ async def test_a_bad_item_is_an_error_in_its_place(send, gateway, item, path, co
     first, bad, last = payload["results"]
     assert first["accepted"]
     assert last["accepted"]
-    assert set(bad) == {"code", "status", "message", "data", "requestId"}
+    assert set(bad) == {"code", "status", "message", "data", "docs", "requestId"}
     assert (bad["code"], bad["status"]) == ("BAD_REQUEST", 400)
     assert bad["requestId"].startswith("req_")
     assert (path, code) in [(issue["path"], issue["code"]) for issue in bad["data"]["issues"]]

@@ -138,7 +138,6 @@ good = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=8
             "idempotencyKey": good | st.none(),
             "metadata": st.dictionaries(good.map(lambda text: text[:40]), good, max_size=10),
             "validitySeconds": st.integers(60, 259_200) | st.none(),
-            "unknown": st.booleans() | good | st.lists(st.integers()),
         },
     ),
 )

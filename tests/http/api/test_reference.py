@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+from risala.engine.model import errors
 from risala.engine.rules import verify_settings
 from risala.http.api import batch_reader as batch
 from risala.http.api import bodies, fields, verify_bodies
 from risala.http.api.openapi.document import document
-from risala.http.common import parse, problems, validation
+from risala.http.common import error_words, parse, problems, validation
+from risala.http.common.error_words import WORDS
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/http-api.md").read_text()
 DOCUMENT = document()
@@ -65,3 +67,39 @@ def test_every_field_that_is_asked_for_or_answered_is_on_the_page():
             }
             missing = {name for name in named if not re.search(rf'\b{name}[`"]', PAGE)}
             assert missing == set(), f"docs/reference/http-api.md, {path}: tell of these fields"
+
+
+WORDS_PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text()
+
+
+def test_every_word_of_data_code_is_listed_with_its_status():
+    _, _, told = WORDS_PAGE.partition("## What an answer says in `data.code`")
+    listed = {
+        (row[0], int(row[1])) for row in re.findall(r"^\| `([A-Z_]+)` \| (\d+) \|", told, re.M)
+    }
+    assert listed == {(name, word.status) for name, word in WORDS.items()}
+
+
+def test_an_error_leads_to_its_word():
+    unknown = errors.OutcomeUnknown("…", ("idk_1",))
+    assert problems.problem_of(unknown).wire("req_1")["docs"] == "/docs/errors#OUTCOME_UNKNOWN"
+    assert problems.plain(404).wire("req_1")["docs"] == "/docs/errors#NOT_FOUND"
+
+
+async def test_the_page_of_errors_has_each_word(client):
+    answer = await client.get(error_words.PAGE)
+    page = await answer.get_data(as_text=True)
+    assert (answer.status_code, answer.mimetype) == (200, "text/html")
+    assert "default-src 'self'" in answer.headers["content-security-policy"]
+    assert set(re.findall(r'<section id="([A-Z_]+)"', page)) == {*WORDS, *problems.CODES.values()}
+    style = re.search(r'href="(\.\./[^"]+)"', page)[1]
+    assert (await client.get(f"/docs/{style}")).status_code == 200
+
+
+async def test_the_page_of_clients_leads_to_each(client):
+    answer = await client.get("/clients/")
+    page = await answer.get_data(as_text=True)
+    found = re.findall(r'<li>[^<]*<a href="([^"]+)"', page)
+    assert {name.rpartition(".")[2] for name in found} == {"js", "whl"}
+    for name in found:
+        assert (await client.get(f"/clients/{name}")).status_code == 200

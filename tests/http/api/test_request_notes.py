@@ -7,7 +7,7 @@ import json
 import pytest
 
 from risala.engine.model.commands import Principal
-from risala.engine.rules.request_bodies import NOTED_BYTES_MAX, NotedRequest
+from risala.engine.rules.request_bodies import NOTED_BYTES_MAX, NotedRequest, asked_text
 from risala.http.api.app import create_api
 
 
@@ -93,3 +93,66 @@ async def test_a_visitors_address_is_not_noted(client, headers, notes, keys):
             scope_base={"client": ("203.0.113.7", 4711)},
         )
     assert [each.address for each in notes.noted] == ["203.0.113.7", None]
+
+
+TYPED = {"to": "+22236123456", "text": "hello", "sendat": "2026-11-21T08:30:00Z"}
+
+
+async def test_members_that_nobody_reads_are_named(client, headers, notes):
+    answer = await client.post("/api/sms", json={**SMS, **TYPED}, headers=headers)
+    assert answer.headers["x-unknown-members"] == "text, sendat"
+    assert notes.noted[0].unknown == ("text", "sendat")
+    assert json.loads(asked_text(notes.noted[0].asked, notes.noted[0].unknown))["‹?›"] == [
+        "text",
+        "sendat",
+    ]
+    answer = await client.post("/api/sms", json=SMS, headers=headers)
+    assert "x-unknown-members" not in answer.headers, "those of the request before"
+
+
+async def test_at_most_ten_are_named_and_none_that_may_be_a_value(client, headers, keys):
+    strange = {"+22236999999": 1, "a b": 1, "clé": 1, keys["secret"]: 1, "x" * 41: 1}
+    names = {f"n{at}": 1 for at in range(12)}
+    answer = await client.post("/api/sms", json={**SMS, **strange, **names}, headers=headers)
+    named = answer.headers["x-unknown-members"].split(", ")
+    assert named == [*[*names][:10], f"+{len(strange) + 2}"]
+
+
+async def test_nothing_is_named_before_the_key_is_accepted(client, keys):
+    for key in ("", "sk_live_unknown", keys["suspended"]):
+        answer = await client.post("/api/sms", json=TYPED, headers={"x-api-key": key})
+        assert "x-unknown-members" not in answer.headers
+
+
+async def test_those_of_a_batch_are_named_once(client, headers):
+    batch = {"messages": [{**SMS, "text": "a"}, {**SMS, "text": "b"}, TYPED], "dryRun": True}
+    answer = await client.post("/api/sms/batch", json=batch, headers=headers)
+    assert answer.headers["x-unknown-members"].split(", ") == ["text", "sendat", "dryRun"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "missing", "given"),
+    [
+        ("/api/sms", TYPED, "body", "text"),
+        ("/api/sms", {"to": "+22236123456", "message": "m"}, "body", "message"),
+        ("/api/sms", {"phone": "+22236123456", "body": "m"}, "to", "phone"),
+        ("/api/sms", {"phone_number": "+22236123456", "body": "m"}, "to", "phone_number"),
+        ("/api/sms", {"To": "+22236123456", "body": "m"}, "to", "To"),
+        ("/api/sms/get", {"message_id": "sms_1"}, "messageId", "message_id"),
+        ("/api/sms/get", {"id": "sms_1"}, "messageId", "id"),
+        ("/api/verify/check", {"verificationId": "ver_1", "otp": "1"}, "code", "otp"),
+    ],
+)
+async def test_a_missing_member_is_told_with_the_one_that_was_given(
+    client, headers, path, body, missing, given
+):
+    answer = await client.post(path, json=body, headers=headers)
+    issues = (await answer.get_json())["data"]["issues"]
+    (issue,) = [each for each in issues if each["path"] == [missing]]
+    assert issue["code"] == "required"
+    assert f"`{given}` instead" in issue["message"]
+
+
+async def test_a_value_is_never_taken_for_a_name(client, headers, keys):
+    answer = await client.post("/api/sms", json={keys["secret"]: "text"}, headers=headers)
+    assert keys["secret"] not in str(answer.headers) + await answer.get_data(as_text=True)

@@ -14,7 +14,7 @@ async def problem(response, status: int, code: str) -> dict:
     payload = await response.get_json()
     assert response.status_code == status
     assert response.content_type == "application/json"
-    assert set(payload) == {"code", "status", "message", "data", "requestId"}
+    assert set(payload) == {"code", "status", "message", "data", "docs", "requestId"}
     assert (payload["code"], payload["status"]) == (code, status)
     assert payload["requestId"] == response.headers["x-request-id"]
     assert payload["message"].endswith((".", "each."))

@@ -209,7 +209,7 @@ def _row(request: NotedRequest) -> RequestRow:
         status=request.status,
         took_us=round(request.took_s * 1e6),
         address=request.address,
-        asked=asked_text(request.asked),
+        asked=asked_text(request.asked, request.unknown),
         answered=answered,
         made=made_thing(request.status, request.path, answered),
     )

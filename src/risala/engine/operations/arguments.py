@@ -185,8 +185,9 @@ def whole(value: object) -> int:
 
 def moment(value: object) -> int:
     """UTC epoch milliseconds of an ISO 8601 time with its offset."""
+    written = text(value)
     try:
-        found = datetime.fromisoformat(text(value))
+        found = datetime.fromisoformat(written)
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:
@@ -196,8 +197,9 @@ def moment(value: object) -> int:
 
 def amount(value: object) -> int:
     """Minor units."""
+    written = text(value)
     try:
-        found = minor_units(text(value))
+        found = minor_units(written)
     except ValueError as error:
         raise fault("invalid_amount", f"`{{name}}`: {error}.") from error
     if found > AMOUNT_MAX:
@@ -226,8 +228,9 @@ def signed_amount(value: object) -> int:
 def number(value: object, info: ValidationInfo) -> str:
     """A phone number of a served country as a person writes it, as ``+`` and digits."""
     plan: NumberingPlan = info.context or DEFAULT
+    written = text(value)
     try:
-        return plan.read(text(value))
+        return plan.read(written)
     except UnreadNumber as error:
         raise unread(error, plan) from None
 

@@ -51,7 +51,7 @@ from risala.engine.people.people import People
 from risala.engine.rules.days import day_of
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
-from risala.engine.verify.sessions import Judge, Open, view_of
+from risala.engine.verify.sessions import Judge, Open, settle_seen, view_of
 from risala.plugins.page import ConsolePages
 
 R = TypeVar("R")
@@ -237,6 +237,25 @@ class Gateway:
         answers = self.services.recorder.answers
         if answers.is_late:
             await answers.within(self.services.recorder.journal.settled, LogSilent)
+
+    async def show_verification(
+        self, principal: Principal, verification_id: str
+    ) -> VerificationView:
+        """:meth:`get_verification` for an answer that must stay true: what the second machine
+        should have confirmed is confirmed, and a session that is shown as expired is so in the
+        journal.
+
+        Raises:
+            NotFound: unknown, or not the caller's: the same words for both.
+            Unavailable: the second machine has not confirmed.
+        """
+        await self.settled()
+        services = self.services
+        row = services.repositories.verifications.owned(
+            principal.organization_id, principal.mode, verification_id
+        )
+        await settle_seen(services.sessions, services.recorder.clock, (row,))
+        return self.get_verification(principal, verification_id)
 
     def get_verification(self, principal: Principal, verification_id: str) -> VerificationView:
         """A session of the caller's own organization and mode.

@@ -26,7 +26,7 @@ from risala.engine.operations.cursors import MaybeTimedPlace, steps_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.overview import Moment
 from risala.engine.rules.roles import READERS, SUPPORT, VIEWERS
-from risala.engine.verify.sessions import view_of
+from risala.engine.verify.sessions import settle_seen, view_of
 
 
 def _state(value: object) -> str:
@@ -73,6 +73,9 @@ async def _list(call: Call[ListSessions]) -> SessionPage:
     )
     steps = steps_of(given.limit, given.before, given.after)
     found = call.services.repositories.verifications.page(wanted, steps)
+    clock = call.services.recorder.clock
+    if await settle_seen(call.services.sessions, clock, found.found):
+        found = call.services.repositories.verifications.page(wanted, steps)
     return SessionPage(
         tuple(view_of(row, now_ms) for row in found.found),
         written(found.newer),

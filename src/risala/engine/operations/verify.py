@@ -50,7 +50,7 @@ from risala.engine.rules.verify_settings import (
     parse_verify_settings,
 )
 from risala.engine.services import Services
-from risala.engine.verify.sessions import Judge, Open, Withdraw, view_of
+from risala.engine.verify.sessions import Judge, Open, Withdraw, settle_seen, view_of
 
 
 class Configure(OfOrganization):
@@ -175,7 +175,10 @@ async def _check(call: Call[CheckCode]) -> JudgedCode:
 
 
 async def _get(call: Call[OfVerification]) -> VerificationView:
-    row = call.services.repositories.verifications.session(call.given.verification_id)
+    services, verification_id = call.services, call.given.verification_id
+    row = services.repositories.verifications.session(verification_id)
+    if await settle_seen(services.sessions, services.recorder.clock, (row,)):
+        row = services.repositories.verifications.session(verification_id)
     return view_of(row, call.now_ms)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from risala.engine.model.commands import Principal
@@ -40,6 +40,8 @@ class NotedRequest(NamedTuple):
     """The body as it came; its length if it is too long; None: it was not read."""
     answered: bytes | int
     """The body of the answer, or its length."""
+    unknown: tuple[str, ...] = ()
+    """Names of the body's members that the endpoint does not read."""
 
 
 def noted(body: bytes) -> bytes | int:
@@ -62,6 +64,8 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
 """An unknown member's name that may be shown: a typing error, no code, no number."""
 _digits: Final = re.compile(r"\+?[0-9]{6,}")
 _REST: Final = "…"
+UNKNOWN: Final = "‹?›"
+"""The member of a kept request that lists those which the endpoint does not read."""
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _halves: Final = re.compile("[\ud800-\udfff]").sub
 """Removes halves of surrogate pairs from a text. JSON can write them, and no file can keep them."""
@@ -165,9 +169,13 @@ _WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues", "n
 """Members of both that contain others."""
 
 
-def asked_text(body: bytes | int | None) -> str | None:
-    """What is kept of a request's body, as JSON; None if it was not read."""
-    return None if body is None else _text(body, ASKED)
+def asked_text(body: bytes | int | None, unknown: Sequence[str] = ()) -> str | None:
+    """What is kept of a request's body, as JSON; None if it was not read.
+
+    Args:
+        unknown: names of members that the endpoint does not read; kept under :data:`UNKNOWN`.
+    """
+    return None if body is None else _text(body, ASKED, unknown)
 
 
 def answered_text(body: bytes | int) -> str:
@@ -175,7 +183,7 @@ def answered_text(body: bytes | int) -> str:
     return _text(body, ANSWERED)
 
 
-def _text(body: bytes | int, members: Mapping[str, Show]) -> str:
+def _text(body: bytes | int, members: Mapping[str, Show], unknown: Sequence[str] = ()) -> str:
     if isinstance(body, int):
         return _encode(f"‹{body} B›")
     try:
@@ -184,6 +192,8 @@ def _text(body: bytes | int, members: Mapping[str, Show]) -> str:
         value = f"‹{len(body)} B›"
     else:
         value = _shown(value, members, 0)
+        if unknown and isinstance(value, dict):
+            value[UNKNOWN] = [*unknown]
     return _halves("\ufffd", _encode(value))
 
 

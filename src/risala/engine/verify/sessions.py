@@ -10,7 +10,8 @@ The actor also expires sessions: :func:`keep_settling` asks it to, whenever one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
@@ -28,7 +29,7 @@ from risala.engine.journal.repositories.verifications import VerificationReposit
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode
-from risala.engine.model.errors import Invalid, OutcomeUnknown
+from risala.engine.model.errors import Invalid, OutcomeUnknown, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import DueRow, NewVerification, Stamp
 from risala.engine.model.records.people.organizations import Organization
@@ -272,6 +273,21 @@ async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None
         next_ms: int | None = await sessions.ask(ExpireDue())
         if next_ms is None or next_ms > clock.now_ms():
             return next_ms
+
+
+async def settle_seen(
+    sessions: Ref[SessionsMessage], clock: Clock, rows: Iterable[VerificationRow]
+) -> bool:
+    """Before sessions are shown: write the end of those whose time is over, so that what was shown
+    as expired stays so when the clock is set back. True: something was written, so that the rows
+    have to be read again. While nothing can be written they are shown all the same.
+    """
+    now_ms, pending = clock.now_ms(), SessionState.PENDING
+    if all(row.status is not pending or row.status_at(now_ms) is pending for row in rows):
+        return False
+    with suppress(Unavailable):
+        await settle_due(sessions, clock)
+    return True
 
 
 async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clock) -> None:

@@ -19,6 +19,7 @@ from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DESCRIPTION_MAX,
     SHAPES,
+    SIGNATURE_HEADER_MAX,
     SIGNATURE_KEYS,
     Endpoint,
     EndpointWithSecret,
@@ -30,7 +31,7 @@ from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
 HEADERS_MAX: Final = 10
 HEADER_VALUE_MAX: Final = 1000
-_TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_TOKEN: Final = re.compile(rf"[A-Za-z0-9!#$%&'*+.^_`|~-]{{1,{SIGNATURE_HEADER_MAX}}}")
 _VALUE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 _MAIL: Final = re.compile(r"[^@\s,;<>\"]{1,64}@[A-Za-z0-9.-]{1,190}", re.ASCII)
 _OURS: Final = frozenset(

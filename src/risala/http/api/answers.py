@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
 from risala.engine.model.records.paying.ledger import LedgerEntry
@@ -160,8 +161,8 @@ SENDER: Final = ApiAnswer(
         "volume": {
             "type": "integer",
             "minimum": 0,
-            "description": "Messages that the organization sent in the last seven days: at 2,000 a"
-            " cleared sender is\napproved.",
+            "description": "Messages that the organization sent in the last seven days: at "
+            f"{WEEKLY_MESSAGES:,} a cleared sender is\napproved.",
         }
     },
 )

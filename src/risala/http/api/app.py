@@ -97,8 +97,7 @@ def late_api(
             plain=plain,
             pages=pages(),
         )
-        add_reference(app, settings.plan, settings.service.currency)
-        add_clients(app)
+        add_clients(app, add_reference(app, settings.plan, settings.service.currency))
         if metrics is not None:
             metrics(app)
         return app

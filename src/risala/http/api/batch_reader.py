@@ -31,6 +31,7 @@ from risala.http.common.parse import (
     read_text,
 )
 from risala.http.common.problems import BodyIssue, Problem, bad_body
+from risala.http.common.unknown_members import note_unknown
 
 ITEMS_A_TURN: Final = 32
 """Items that are read before other tasks run: about a third of a millisecond."""
@@ -69,6 +70,7 @@ async def parse_batch(raw: bytes, context: BodyContext) -> list[Item]:
     items: list[Item] | None = None
     for name in reader.names():
         if name != "messages":
+            note_unknown((name,))
             reader.value()
         elif reader.peek() == "[":
             items = await _read_items(reader.items(), context, escapes=escapes)

@@ -1,13 +1,15 @@
 """``/clients/``: the module by which pages of other origins ask the service, and the wheel by which
-programs in Python do."""
+programs in Python do; the page ``/clients/`` says how each is had."""
 
 from __future__ import annotations
 
+from html import escape
 from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.api.client_wheel import client_wheel
+from risala.http.api.reference import html_response, text_page
 from risala.http.common.assets import STATIC, Assets, asset_response, made_asset
 from risala.http.common.base import JsonApp
 
@@ -20,10 +22,36 @@ _KEPT: Final = "public, max-age=3600"
 an older one asks is answered as before."""
 
 
-def add_clients(app: JsonApp) -> None:
-    """Serve both, to everybody: nothing secret is in them."""
+def add_clients(app: JsonApp, reference: Assets) -> None:
+    """Serve all, to everybody: nothing secret is in them.
+
+    Args:
+        reference: the files of the reference's pages, of which the page has its style.
+    """
     _add_module(app)
     _add_wheel(app)
+
+    async def page() -> TrioResponse:
+        return html_response(await text_page(reference, "Clients", _listed(), depth=1))
+
+    app.route_to(f"{FOLDER}/", page, method="GET")
+
+
+def _listed() -> str:
+    """The page's content."""
+    wheel = client_wheel()
+    rows = [
+        ("JavaScript", FILE.name, f'import {{ Risala }} from "/clients/{FILE.name}"'),
+        *([("Python", wheel.name, f"pip install …/clients/{wheel.name}")] if wheel else ()),
+    ]
+    items = "".join(
+        f'<li>{language}: <a href="{name}">{name}</a><br><code>{escape(use)}</code></li>'
+        for language, name, use in rows
+    )
+    return (
+        f"<p>This service has a client for each of these. Write its address in place of …</p>"
+        f"<ul>{items}</ul>"
+    )
 
 
 def _add_wheel(app: JsonApp) -> None:

@@ -29,6 +29,13 @@ more."""
 
 Members = dict[str, Any]
 
+_SEND: Final = frozenset(
+    ("to", "body", "from", "idempotencyKey", "sendAt", "validitySeconds", "metadata")
+)
+_SEND_CODE: Final = frozenset(("to", "locale", "appHash", "origin"))
+_CHECK: Final = frozenset(("verificationId", "code"))
+"""The members of each body. With any other one the models decide: they note its name."""
+
 
 def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
     """The message to send; None where the body may be wrong, or has a time of its own."""
@@ -45,6 +52,7 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
         and get("sendAt") is None
         and (validity_s is None or _is_whole(validity_s, *VALIDITY_S))
         and (metadata is None or _is_metadata(metadata))
+        and members.keys() <= _SEND
     ):
         # Made of a tuple: to call the class takes three times as long.
         told = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s, None)
@@ -55,7 +63,7 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
 def quick_get(members: Members, name: str) -> str | None:
     """The id that a body names; None where the body may be wrong."""
     value = members.get(name)
-    return value if type(value) is str and value else None
+    return value if type(value) is str and value and len(members) == 1 else None
 
 
 def quick_send_code(members: Members, plan: NumberingPlan) -> SendCode | None:
@@ -68,6 +76,7 @@ def quick_send_code(members: Members, plan: NumberingPlan) -> SendCode | None:
         and (locale is None or (type(locale) is str and locale in BUILT_IN))
         and (app_hash is None or type(app_hash) is str)
         and (origin is None or type(origin) is str)
+        and members.keys() <= _SEND_CODE
     ):
         return SendCode(to, locale, app_hash, origin)
     return None
@@ -76,7 +85,12 @@ def quick_send_code(members: Members, plan: NumberingPlan) -> SendCode | None:
 def quick_check(members: Members) -> tuple[str, str] | None:
     """The verification and the code that the user typed; None where the body may be wrong."""
     verification_id, code = members.get("verificationId"), members.get("code")
-    if type(verification_id) is str and verification_id and _is_text(code, *CODE_CHARACTERS):
+    if (
+        type(verification_id) is str
+        and verification_id
+        and _is_text(code, *CODE_CHARACTERS)
+        and members.keys() <= _CHECK
+    ):
         return verification_id, code
     return None
 

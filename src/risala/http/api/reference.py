@@ -1,7 +1,12 @@
-"""``/openapi.json``, and ``/docs``, which draws it: offline, under a strict policy."""
+"""``/openapi.json``; ``/docs``, which draws it; ``/docs/errors``, which explains each error's word.
+
+All are served offline and under a strict policy.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from html import escape
 from typing import Final
 
@@ -9,6 +14,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.http.common.assets import STATIC, Assets
 from risala.http.common.base import JsonApp
+from risala.http.common.error_words import PAGE, STATUS_WORDS, WORDS, ErrorWord
 from risala.http.common.respond import json_response
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -20,14 +26,17 @@ _FILES: Final = {
     "docs.js": STATIC / "docs" / "docs.js",
 }
 _PAGE: Final = STATIC / "docs" / "page.html"
+_TEXT_PAGE: Final = STATIC / "docs" / "text.html"
 _POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; object-src 'none'"
 )
+_code: Final = re.compile("`([^`]*)`").sub
 
 
-def add_reference(app: JsonApp, plan: NumberingPlan, currency: str) -> None:
-    """Serve ``/openapi.json``, for a plan's numbers and a currency's amounts, and ``/docs``."""
+def add_reference(app: JsonApp, plan: NumberingPlan, currency: str) -> Assets:
+    """Serve ``/openapi.json``, for a plan's numbers and a currency's amounts, and the pages of the
+    reference; returns their files, for pages of text beside them (:func:`text_page`)."""
     assets = Assets(ASSETS, _FILES)
     page = b""
 
@@ -40,14 +49,71 @@ def add_reference(app: JsonApp, plan: NumberingPlan, currency: str) -> None:
         nonlocal page
         if not page:
             page = _page(await assets.addresses())
-        response = TrioResponse(page, content_type="text/html; charset=utf-8")
-        response.headers["content-security-policy"] = _POLICY
-        response.headers["referrer-policy"] = "no-referrer"
-        return response
+        return html_response(page)
+
+    async def errors() -> TrioResponse:
+        return html_response(await text_page(assets, "Errors", _errors(), depth=1))
 
     app.route_to("/openapi.json", openapi, method="GET")
     app.route_to("/docs", docs, method="GET")
+    app.route_to(PAGE, errors, method="GET")
     assets.add_to(app)
+    return assets
+
+
+def html_response(page: bytes) -> TrioResponse:
+    """An answer with a page of this room, under its policy."""
+    response = TrioResponse(page, content_type="text/html; charset=utf-8")
+    response.headers["content-security-policy"] = _POLICY
+    response.headers["referrer-policy"] = "no-referrer"
+    return response
+
+
+async def text_page(assets: Assets, title: str, content: str, *, depth: int) -> bytes:
+    """A page of text beside the reference.
+
+    Args:
+        assets: those of the reference, of which it uses the style.
+        content: HTML.
+        depth: folders between the page and the root; its links are relative, so that they are
+            right behind a proxy that adds a prefix.
+    """
+    root = "../" * depth
+    style = root + (await assets.addresses())["docs.css"]
+    values = {"title": title, "content": content, "docs.css": escape(style), "docs": f"{root}docs"}
+    page = _TEXT_PAGE.read_text(encoding="utf-8")
+    for name, value in values.items():
+        page = page.replace(f"{{{{{name}}}}}", value)
+    return page.encode()
+
+
+def _errors() -> str:
+    intro = (
+        "<p>Every error has <code>code</code>; some have a more precise <code>data.code</code>. "
+        "Both are stable. <code>message</code> is for people and may change.</p>"
+    )
+    return "\n".join(
+        [
+            intro,
+            "<h2><code>data.code</code></h2>",
+            *_word_rows(WORDS),
+            "<h2><code>code</code></h2>",
+            *_word_rows(STATUS_WORDS),
+        ]
+    )
+
+
+def _word_rows(words: Mapping[str, ErrorWord]) -> list[str]:
+    return [
+        f'<section id="{name}"><h3><code>{name}</code> <small>{word.status}</small></h3>'
+        f"<p>{_marked(word.when[0].upper() + word.when[1:])}. {_marked(word.remedy)}</p></section>"
+        for name, word in words.items()
+    ]
+
+
+def _marked(text: str) -> str:
+    """A sentence as HTML, with what stands between backquotes as code."""
+    return _code(r"<code>\1</code>", escape(text, quote=False))
 
 
 def _page(addresses: dict[str, str]) -> bytes:

@@ -49,8 +49,8 @@ def add_verify(
     async def get(request: PlainRequest) -> PlainAnswer:
         principal = key_door.secret(request)
         verification_id = parse_get(await read_body(request))
-        await gateway.settled()  # after an unknown outcome of a check, this tells the truth
-        view = gateway.get_verification(principal, verification_id)
+        # After an unknown outcome of a check, this tells the truth.
+        view = await gateway.show_verification(principal, verification_id)
         return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
 
     open_to_browsers(paths, SEND, send)

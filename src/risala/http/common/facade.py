@@ -62,9 +62,11 @@ class GatewayFacade(Protocol):
     async def check_code(self, principal: Principal, verification_id: str, code: str, /) -> bool:
         """Whether the code is approved. Raises ``NotFound`` also for another organization's."""
 
-    async def settled(self) -> None:
-        """Wait until what can be read is the truth: until the second machine has it too, if that is
-        late. Raises ``Unavailable``: that is not known."""
+    async def show_verification(
+        self, principal: Principal, verification_id: str, /
+    ) -> VerificationView:
+        """:meth:`get_verification`, once what it says is certain. Raises ``Unavailable``: that is
+        not known."""
 
     def get_verification(self, principal: Principal, verification_id: str, /) -> VerificationView:
         """A session of the caller's. Raises ``NotFound`` also for another organization's."""

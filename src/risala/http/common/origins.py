@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-EXPOSED = "retry-after, x-request-id"
+from risala.http.common.unknown_members import HEADER
+
+EXPOSED = f"retry-after, x-request-id, {HEADER}"
 
 
 def cors_headers(

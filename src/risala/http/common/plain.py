@@ -22,6 +22,7 @@ from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, not_allowed, report
 from risala.http.common.request_ids import REQUEST_ID
 from risala.http.common.tally import AnswerTally
+from risala.http.common.unknown_members import HEADER, shown, take_unknown
 
 Fields = Mapping[bytes, Sequence[bytes]]
 """A request's header fields: names in lower case, each with all its values."""
@@ -64,6 +65,7 @@ class PlainRequest:
         "principal",
         "raw",
         "shown",
+        "unknown",
     )
 
     def __init__(
@@ -88,6 +90,8 @@ class PlainRequest:
         """The body, once it has been read."""
         self.shown: bytes | None = None
         """What the request log shows in place of the answer's body."""
+        self.unknown: tuple[str, ...] = ()
+        """Names of its body's members that the endpoint does not read."""
 
 
 class PlainAnswer:
@@ -269,6 +273,9 @@ class PlainRoutes:
             REQUEST_ID.reset(token)
         self.tally.answers[answer.status] += 1
         principal = request.principal
+        request.unknown = shown(take_unknown())
+        if request.unknown and principal is not None:
+            answer.more = (*answer.more, (HEADER, ", ".join(request.unknown)))
         if (
             principal is not None
             and self._notes is not None
@@ -309,6 +316,7 @@ class PlainRoutes:
             address,
             None if raw is None else noted(raw),
             noted(answer.body if request.shown is None else request.shown),
+            request.unknown,
         )
 
     async def hold(self, fields: Fields, client: Client | None) -> None:

@@ -2,7 +2,8 @@
 
 ::
 
-    {"code": "BAD_REQUEST", "status": 400, "message": "…", "data": {…}, "requestId": "req_…"}
+    {"code": "BAD_REQUEST", "status": 400, "message": "…", "data": {…},
+     "docs": "/docs/errors#BAD_REQUEST", "requestId": "req_…"}
 
 Every status on every endpoint has that body. It never repeats what was submitted.
 """
@@ -18,6 +19,7 @@ import structlog
 
 from risala.dataclass import dataclass
 from risala.engine.model import errors
+from risala.http.common.error_words import STATUS_WORDS, page_of
 
 if TYPE_CHECKING:
     from werkzeug.exceptions import HTTPException
@@ -25,22 +27,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger("risala.http")
 
-CODES: Final[Mapping[int, str]] = {
-    400: "BAD_REQUEST",
-    401: "UNAUTHORIZED",
-    402: "PAYMENT_REQUIRED",
-    403: "FORBIDDEN",
-    404: "NOT_FOUND",
-    405: "METHOD_NOT_ALLOWED",
-    408: "REQUEST_TIMEOUT",
-    409: "CONFLICT",
-    413: "PAYLOAD_TOO_LARGE",
-    415: "UNSUPPORTED_MEDIA_TYPE",
-    429: "TOO_MANY_REQUESTS",
-    431: "REQUEST_HEADER_FIELDS_TOO_LARGE",
-    500: "INTERNAL_SERVER_ERROR",
-    503: "SERVICE_UNAVAILABLE",
-}
+CODES: Final[Mapping[int, str]] = {each.status: name for name, each in STATUS_WORDS.items()}
 
 # An error has the status of its most derived class found here.
 STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
@@ -101,11 +88,13 @@ class Problem(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def wire(self, request_id: str) -> dict[str, Any]:
+        code = CODES[self.status]
         return {
-            "code": CODES[self.status],
+            "code": code,
             "status": self.status,
             "message": self.message,
             "data": dict(self.data),
+            "docs": page_of(code, self.data),
             "requestId": request_id,
         }
 

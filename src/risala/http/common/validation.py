@@ -11,6 +11,7 @@ from pydantic_core import ErrorDetails
 
 from risala.http.common.parse import character_faults, has_escapes, read_object
 from risala.http.common.problems import BodyIssue, bad_body
+from risala.http.common.unknown_members import likely, note_unknown
 
 
 class RequestBody(BaseModel):
@@ -80,35 +81,53 @@ def validate(
     Raises:
         Problem: 400 with every fault at once.
     """
-    issues = character_faults(members, _names(model)) if escapes else []
+    known = names_of(model)
+    if not members.keys() <= known:
+        note_unknown(name for name in members if name not in known)
+    issues = character_faults(members, known) if escapes else []
     try:
         body = model.model_validate(members, context=context)
     except ValidationError as error:
         details = error.errors(include_url=False, include_context=True)
-        raise bad_body(issues + _issues(details, issues, _names(model))) from None
+        raise bad_body(issues + _issues(details, issues, members, known)) from None
     if issues:
         raise bad_body(issues)
     return body
 
 
 @cache
-def _names(model: type[RequestBody]) -> frozenset[str]:
+def names_of(model: type[RequestBody]) -> frozenset[str]:
+    """The members that a body may have, as clients write them."""
     return frozenset(field.alias or name for name, field in model.model_fields.items())
 
 
 def _issues(
-    details: Iterable[ErrorDetails], told: list[BodyIssue], names: frozenset[str]
+    details: Iterable[ErrorDetails],
+    told: list[BodyIssue],
+    members: dict[str, Any],
+    known: frozenset[str],
 ) -> list[BodyIssue]:
     """One issue for each member without one."""
     paths = {issue.path for issue in told}
     issues = []
     for detail in details:
         # Names within a member of ours (`metadata`) are the client's own text: not repeated.
-        path = tuple(part for part in detail["loc"][:1] if part in names)
+        path = tuple(part for part in detail["loc"][:1] if part in known)
         if path not in paths:
             paths.add(path)
-            issues.append(_issue(path, detail))
+            issues.append(_with_likely(_issue(path, detail), members, known))
     return issues
+
+
+def _with_likely(issue: BodyIssue, members: dict[str, Any], known: frozenset[str]) -> BodyIssue:
+    """An issue of a missing member that names the given one which probably stands for it."""
+    if issue.code != "required" or len(issue.path) != 1:
+        return issue
+    given = likely(str(issue.path[0]), members, known)
+    if given is None:
+        return issue
+    text = f"{issue.message} The request has `{given}` instead, which is not read."
+    return BodyIssue(issue.path, issue.code, text)
 
 
 def _issue(path: tuple[str | int, ...], detail: ErrorDetails) -> BodyIssue:

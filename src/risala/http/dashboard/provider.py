@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import (
@@ -35,9 +36,9 @@ _FORM: Final = DeclaredForm(
 )
 _ALL: Final = DeclaredForm(IdentityProvider, SETTINGS)
 _DEFAULTS: Final = {
-    "role_claim": "groups",
-    "verified_claim": "email_verified",
-    "two_factors": ["mfa", "otp", "hwk"],
+    "role_claim": ROLE_CLAIM,
+    "verified_claim": VERIFIED_CLAIM,
+    "two_factors": [*TWO_FACTORS],
 }
 """What an empty field means."""
 

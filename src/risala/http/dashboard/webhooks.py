@@ -13,7 +13,15 @@ from risala.engine.model.events import EventType
 from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.webhooks import DeliveryStory, Endpoint, EndpointWithSecret
+from risala.engine.model.records.webhooks import (
+    ENDPOINT_DESCRIPTION_MAX,
+    SHAPE_TEMPLATE_MAX,
+    SIGNATURE_HEADER_MAX,
+    DeliveryStory,
+    Endpoint,
+    EndpointWithSecret,
+)
+from risala.engine.rules.webhooks.url import URL_MAX
 from risala.http.dashboard.webhook_choice import (
     SHAPE_CHOICES,
     SHAPE_FAULTS,
@@ -59,10 +67,24 @@ async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/new.html", _offered(visit), form=SentForm(), chosen=USUAL)
 
 
+_LIMITS: Final = {
+    "url": URL_MAX,
+    "description": ENDPOINT_DESCRIPTION_MAX,
+    "signature_header": SIGNATURE_HEADER_MAX,
+    "template": SHAPE_TEMPLATE_MAX,
+}
+"""Characters of the fields of the form."""
+
+
 def _offered(visit: PageRequest) -> dict[str, object]:
     """The choices of the form."""
     shapes = [(name, visit.words(told)) for name, told in SHAPE_CHOICES]
-    return {"choices": _choices(visit), "shapes": shapes, "shape_holes": shape_holes(visit)}
+    return {
+        "choices": _choices(visit),
+        "shapes": shapes,
+        "shape_holes": shape_holes(visit),
+        "limits": _LIMITS,
+    }
 
 
 async def create(visit: PageRequest) -> TrioResponse:

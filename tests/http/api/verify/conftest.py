@@ -149,7 +149,7 @@ def refused() -> Callable:
     async def read(response, status: int) -> dict:
         payload = await response.get_json()
         assert response.status_code == status, payload
-        assert set(payload) == {"code", "status", "message", "data", "requestId"}
+        assert set(payload) == {"code", "status", "message", "data", "docs", "requestId"}
         assert payload["status"] == status
         assert payload["requestId"] == response.headers["x-request-id"]
         return payload

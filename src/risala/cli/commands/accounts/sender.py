@@ -11,6 +11,7 @@ from risala.cli.commands.accounts.organizations import only_org_option, org_opti
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import senders
+from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.senders import MarkedSender, MarkedSenders
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
 @sender_id
 @asks(senders.CLEAR, arguments=_sender)
 def sender_clear(found: MarkedSender) -> None:
-    """Clear SENDER (its id or name): it is approved by itself at 2,000 messages in seven days.
+    """Clear SENDER (its id or name): it is approved by itself once enough is sent in seven days.
 
     \b
     Example: risala sender clear ACME
@@ -122,7 +123,8 @@ def sender_clear(found: MarkedSender) -> None:
     if found.status == "approved":
         output.said(f"{name} is approved.")
     else:
-        output.said(f"{name} is cleared. It is approved at 2,000 messages in seven days.")
+        at = f"{WEEKLY_MESSAGES:,} messages in seven days"
+        output.said(f"{name} is cleared. It is approved at {at}.")
     _look_twice(found)
 
 

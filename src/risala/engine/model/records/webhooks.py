@@ -15,6 +15,8 @@ EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """The possible types of an endpoint's field."""
 ENDPOINT_DESCRIPTION_MAX: Final = 500
 """Characters of an endpoint's description."""
+SIGNATURE_HEADER_MAX: Final = 100
+"""Characters of the name of a header field of an owner's."""
 SIGNATURE_KEYS: Final = ("text", "decoded")
 """What of a secret is the key of an endpoint's second signature."""
 SHAPES: Final = ("event", "form", "get", "json", "rapidpro", "kannel")

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded
@@ -209,13 +210,13 @@ def _first(
         label="",
         domains=(),
         confirmed=(),
-        role_claim="groups",
+        role_claim=ROLE_CLAIM,
         owners=(),
         developers=(),
         viewers=(),
         default_role=None,
-        verified_claim="email_verified",
-        two_factors=("mfa", "otp", "hwk"),
+        verified_claim=VERIFIED_CLAIM,
+        two_factors=TWO_FACTORS,
         required=False,
         session_hours=SESSION_HOURS,
         created_at=now_ms,

@@ -7,8 +7,13 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
-from risala.engine.model.records.webhooks import ENDPOINT_DESCRIPTION_MAX, SHAPE_TEMPLATE_MAX
+from risala.engine.model.records.webhooks import (
+    ENDPOINT_DESCRIPTION_MAX,
+    SHAPE_TEMPLATE_MAX,
+    SIGNATURE_HEADER_MAX,
+)
 from risala.engine.rules.webhooks.types import TYPES
+from risala.engine.rules.webhooks.url import URL_MAX
 from risala.http.api import fields
 from risala.http.api.management.list_bodies import (
     DeliveryCursor,
@@ -35,7 +40,7 @@ Url = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=2000,
+        max_length=URL_MAX,
         description="An `https://…` URL. The host must not be in a private network.",
         examples=["https://example.com/events"],
         json_schema_extra=_FIT,
@@ -78,7 +83,7 @@ Notify = Annotated[
 SignatureHeader = Annotated[
     str,
     Field(
-        max_length=100,
+        max_length=SIGNATURE_HEADER_MAX,
         description="The name of a header field for a second signature, `t=…,v1=…`, for "
         "programs that were written for a hosted service. The body then has `smsId` beside "
         "`messageId`. Empty: no second signature.",

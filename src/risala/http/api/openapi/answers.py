@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from risala.http.api.fields import schema
+from risala.http.common.error_words import WORDS
 from risala.http.common.problems import CODES
 
 Absent = SkipJsonSchema[None]
@@ -68,25 +69,7 @@ class ErrorData(AnswerModel):
 
     issues: list[Issue] | Absent = None
     """All faults of the body."""
-    code: (
-        Literal[
-            "COUNTRY_NOT_OPEN",
-            "SENDER_NOT_APPROVED",
-            "RECIPIENT_OPTED_OUT",
-            "POLICY",
-            "SPEND_CAP",
-            "ADDRESS_NOT_ALLOWED",
-            "KEY_EXPIRED",
-            "OUTCOME_UNKNOWN",
-            "NOT_CANCELABLE",
-            "TOO_MANY_ENDPOINTS",
-            "ENDPOINT_DISABLED",
-            "ROTATED_LATELY",
-            "EVENT_NOT_KEPT",
-            "DELIVERY_PENDING",
-        ]
-        | Absent
-    ) = None
+    code: Annotated[str | Absent, schema(type="string", enum=[*WORDS])] = None
     """A more precise code than the status, if there is one."""
     reason: str | Absent = None
     """With `POLICY`: the reason of the operator's policy, for programs."""
@@ -112,6 +95,8 @@ class Error(AnswerModel):
     message: str
     """A sentence for people. Its wording may change."""
     data: ErrorData
+    docs: str
+    """The address, on this service, that explains the error."""
     request_id: Annotated[str, Field(alias="requestId")]
     """Give this id when you ask about a request. The header `x-request-id` has it too."""
 

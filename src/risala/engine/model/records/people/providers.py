@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
+from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.dataclass import dataclass
 from risala.engine.model.callers import Role
 from risala.engine.model.records.asks import Ask
@@ -72,7 +73,7 @@ class IdentityProvider:
         Label(N_("Claim with the role")),
         Hint(N_("Often groups or roles.")),
         Maximum(TEXT_MAX),
-        Typed("groups", left_to_right=True),
+        Typed(ROLE_CLAIM, left_to_right=True),
     ]
     owners: Annotated[
         tuple[str, ...], AUDITED, Label(N_("Values for owners")), Typed(left_to_right=True)
@@ -92,13 +93,13 @@ class IdentityProvider:
         Label(N_("Claim of a verified address")),
         Hint(N_("email_verified; for Entra ID xms_edov.")),
         Maximum(TEXT_MAX),
-        Typed("email_verified", left_to_right=True),
+        Typed(VERIFIED_CLAIM, left_to_right=True),
     ]
     two_factors: Annotated[
         tuple[str, ...],
         AUDITED,
         Label(N_("Values of amr or acr that mean two factors")),
-        Typed("mfa", left_to_right=True),
+        Typed(TWO_FACTORS[0], left_to_right=True),
     ]
     required: Annotated[bool, AUDITED, Label(N_("Members enter by it alone"))]
     """Codes by e-mail do not enter the organization then, except owners with a second factor."""

@@ -1,0 +1,139 @@
+"""A limit of a body of the API is the one of the operation that the body asks for.
+
+Each member that has a limit is filled to it, and one beyond it; body and operation must agree.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import pytest
+
+from risala.config.model import WebhooksSection
+from risala.engine.model.errors import Invalid
+from risala.engine.operations import arguments, messages
+from risala.engine.rules.webhooks import shapes
+from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
+from risala.engine.webhooks.endpoints import Wish, _faults
+from risala.http.api import bodies, verify_bodies
+from risala.http.api.management import actions, list_bodies, webhook_bodies
+from risala.http.common.validation import RequestBody
+
+TO = "+22236123456"
+MINE = {"organization_id": "org_1", "to": TO, "body": "x"}
+
+
+def by_operation(model: type, name: str) -> Callable[[object], bool]:
+    def takes(value: object) -> bool:
+        try:
+            arguments.parse(model, {**{k: MINE[k] for k in required(model)}, name: value})
+        except Invalid as error:
+            return all(fault.path != name for fault in error.faults)
+        return True
+
+    return takes
+
+
+def required(model: type) -> list[str]:
+    return [name for name, each in model.model_fields.items() if each.is_required()]
+
+
+def takes_url(value: object) -> bool:
+    try:
+        parse_target(str(value), rules_of(WebhooksSection()))
+    except UrlRefused as refused:
+        return "characters" not in str(refused)
+    return True
+
+
+def takes_field(name: str) -> Callable[[object], bool]:
+    return lambda value: all(fault.path != name for fault in _faults(Wish(**{name: value})))
+
+
+def takes_template(value: object) -> bool:
+    return all(fault.code != "too_long" for fault in shapes.shape_faults("form", str(value), ""))
+
+
+def url_of(size: int) -> str:
+    return "https://example.com/".ljust(size, "x")
+
+
+def text_of(size: int) -> str:
+    return "x" * size
+
+
+Judge = Callable[[object], bool]
+SAME: dict[tuple[str, str], tuple[Judge, Callable[[int], object]]] = {
+    ("SendBody", "body"): (by_operation(messages.Send, "body"), text_of),
+    ("SendBody", "idempotencyKey"): (by_operation(messages.Send, "idempotency_key"), text_of),
+    ("SendBody", "from"): (by_operation(messages.Send, "from"), text_of),
+    ("SendBody", "validitySeconds"): (by_operation(messages.Send, "validity_s"), int),
+    ("EstimateBody", "body"): (by_operation(messages.EstimateMessage, "body"), text_of),
+    **{
+        (body, name): (judge, make)
+        for body in ("CreateEndpointBody", "UpdateEndpointBody")
+        for name, judge, make in (
+            ("url", takes_url, url_of),
+            ("description", takes_field("description"), text_of),
+            ("signatureHeader", takes_field("signature_header"), text_of),
+            ("template", takes_template, text_of),
+        )
+    },
+}
+ALONE = {
+    ("SendBody", "metadata"): "programs alone give it",
+    ("BatchBody", "messages"): "programs alone send batches",
+    ("CheckCodeBody", "code"): "the command reads any text",
+    ("ListMessagesBody", "from"): "a filter: a longer one finds nothing",
+    ("ListInboundBody", "from"): "a filter",
+    ("ListInboundBody", "to"): "a filter",
+    **{
+        (body, "limit"): "contract §8: 1 to 100; pages may have more"
+        for body in (
+            "ListMessagesBody",
+            "ListVerificationsBody",
+            "ListInboundBody",
+            "ListEntriesBody",
+            "ListDeliveriesBody",
+        )
+    },
+}
+CURSORS = {"before", "after"}
+
+
+def limited() -> dict[tuple[str, str], tuple[int | None, int]]:
+    """Least and most of each member of a body that has a most."""
+    found = {}
+    for room in (bodies, verify_bodies, actions, list_bodies, webhook_bodies):
+        for name, model in inspect.getmembers(room, inspect.isclass):
+            if not issubclass(model, RequestBody) or name.startswith("_"):
+                continue
+            for member, schema in model.model_json_schema()["properties"].items():
+                for each in (schema, *schema.get("anyOf", ())):
+                    most = [each[key] for key in MOST if key in each]
+                    least = [each[key] for key in LEAST if key in each]
+                    if most and member not in CURSORS:
+                        found[name, member] = (least[0] if least else None, most[0])
+    return found
+
+
+MOST = ("maxLength", "maximum", "maxItems", "maxProperties")
+LEAST = ("minLength", "minimum", "minItems")
+
+
+def test_each_limit_of_a_body_is_compared_or_says_why_not():
+    assert limited().keys() - {("PageBody", "limit"), ("PeriodBody", "limit")} == (
+        SAME.keys() | ALONE.keys()
+    )
+
+
+@pytest.mark.parametrize("member", SAME, ids=".".join)
+def test_body_and_operation_have_the_same_limit(member):
+    least, most = limited()[member]
+    judge, make = SAME[member]
+    assert judge(make(most))
+    assert not judge(make(most + 1))
+    if least is not None and least > 1:
+        assert judge(make(least))
+        assert not judge(make(least - 1))
