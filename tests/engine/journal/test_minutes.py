@@ -98,12 +98,26 @@ def test_a_carrier_that_gives_each_failure_a_word_of_its_own_fills_nothing(book)
     assert len(found) == minutes.WORDS_MAX + 1
 
 
+def test_how_many_failed_as_uncertain_at_a_carrier(book):
+    counts = Minutes(book.conn)
+    counts.ended(change(Kind.FAILED, cause=Cause.UNCERTAIN, raw="no answer"))
+    write(book, counts)
+    counts.ended(change(Kind.FAILED, cause=Cause.UNCERTAIN))
+    counts.ended(change(Kind.FAILED, cause=Cause.REJECTED))
+    counts.ended(change(Kind.FAILED, cause=Cause.UNCERTAIN, carrier="mauritel"))
+    hour = NOW // 60
+    assert counts.failed_by(Cause.UNCERTAIN, "mattel", hour) == 2
+    assert counts.failed_by(Cause.UNCERTAIN, "mattel", hour + 1) == 0
+
+
 def test_what_nobody_looks_at_any_more_is_forgotten(book, counted):
     write(book, counted)
     later = NOW + minutes.KEPT_MINUTES + 60
     counted.accepted(1, later * MS)
     write(book, counted, later)
     assert book.conn.execute("SELECT minute FROM minute_count").fetchall() == [(later,)]
+    assert book.conn.execute("SELECT count(*) FROM failure_count").fetchone() != (0,)
+    write(book, counted, NOW + (minutes.KEPT_FAILURE_HOURS + 1) * 60)
     assert book.conn.execute("SELECT count(*) FROM failure_count").fetchone() == (0,)
 
 
@@ -120,8 +134,9 @@ def test_every_look_is_a_range_of_the_key(book, counted):
     counted.flow(NOW, NOW + 2)
     counted.series(NOW, NOW + 2, 1)
     counted.failures(1, 9)
+    counted.failed_by(Cause.UNCERTAIN, "mattel", 1)
     book.conn.set_trace_callback(None)
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
     looks = [step for step in steps if "count" in step]
-    assert len(looks) == 3
+    assert len(looks) == 4
     assert all(step.startswith("SEARCH") for step in looks)

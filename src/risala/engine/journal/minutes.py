@@ -29,6 +29,8 @@ from risala.sms.cause import Cause
 KEPT_MINUTES: Final = 8 * DAY_MINUTES
 """A week, and one more day to compare its first day with."""
 ACCEPTED: Final = 0
+KEPT_FAILURE_HOURS: Final = 30 * 24
+"""A month of causes: few rows an hour, and what is rare shows only over weeks."""
 WORD_MAX: Final = 60
 """Characters of a carrier's code that are counted by: real ones are shorter."""
 WORDS_MAX: Final = 50
@@ -152,6 +154,20 @@ class Minutes:
             for (cause, carrier, word), count in ranked[:most]
         ]
 
+    def failed_by(self, cause: Cause, carrier: str, since_hour: int) -> int:
+        """How many live messages failed by ``cause`` at a carrier since then; at most
+        :data:`KEPT_FAILURE_HOURS` are known."""
+        written: int = self._reader.execute(
+            "SELECT coalesce(sum(n), 0) FROM failure_count"
+            " WHERE hour >= ? AND cause = ? AND carrier = ?",
+            (since_hour, cause.value, carrier),
+        ).fetchone()[0]
+        return written + sum(
+            count
+            for (hour, its_cause, its_carrier, _), count in self._failures.items()
+            if hour >= since_hour and (its_cause, its_carrier) == (cause.value, carrier)
+        )
+
 
 def _flow(found: Counter[int]) -> Flow:
     return Flow(
@@ -171,4 +187,5 @@ def add(
     conn.executemany(_ADD_FAILURE, [(*key, n) for key, n in failures.items()])
     oldest = now_ms // MINUTE_MS - KEPT_MINUTES
     conn.execute("DELETE FROM minute_count WHERE minute < ?", (oldest,))
-    conn.execute("DELETE FROM failure_count WHERE hour < ?", (oldest // HOUR_MINUTES,))
+    first_hour = now_ms // MINUTE_MS // HOUR_MINUTES - KEPT_FAILURE_HOURS
+    conn.execute("DELETE FROM failure_count WHERE hour < ?", (first_hour,))

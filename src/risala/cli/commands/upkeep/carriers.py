@@ -256,6 +256,11 @@ def show(found: CarrierDetails, carrier: str) -> None:
         }
     )
     _unmatched(found.unmatched)
+    if found.refunded_uncertain:
+        told = output.counted(found.refunded_uncertain, "message")
+        click.echo(
+            f"Failed as uncertain in 30 days: {told}, refunded. Each may have reached its phone."
+        )
     if found.commands:
         click.echo()
         _commands(carrier, found.commands)

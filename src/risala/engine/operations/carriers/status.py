@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.journal.minutes import KEPT_FAILURE_HOURS
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import state
@@ -31,6 +32,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
+from risala.sms.cause import Cause
 
 WEIGHT_MAX: Final = 1000
 """The settings' limit."""
@@ -65,10 +67,11 @@ class EndOverride(OfCarrier):
     """``rate_per_s`` or ``weight``; null: both."""
 
 
+_HOUR_MS: Final = 3_600_000
 _IDLE: Final = (
     *("name", "carrier", "driver", "state", "text", "condition", "rate_max_per_s", "numbers"),
     *("priority", "weight", "file", "override", "gate", "queue", "queue_is_longer", "oldest"),
-    *("commands", "unmatched"),
+    *("commands", "unmatched", "refunded_uncertain"),
 )
 """The fields of a carrier while no service runs."""
 
@@ -114,6 +117,9 @@ async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
                 LatestReceipt(each.received_at, each.carrier_id, each.raw, each.recipient, each.why)
                 for each in latest
             ),
+        ),
+        refunded_uncertain=call.services.recorder.minutes.failed_by(
+            Cause.UNCERTAIN, name, call.now_ms // _HOUR_MS - KEPT_FAILURE_HOURS
         ),
     )
 

@@ -215,6 +215,9 @@ class CarrierDetails(Carrier):
 
     commands: tuple[OfferedCommand, ...]
     unmatched: CarrierReceipts
+    refunded_uncertain: int = 0
+    """Messages that failed as uncertain here in the last 30 days. They were refunded, and each may
+    have reached its phone."""
 
 
 @dataclass(frozen=True, slots=True)
