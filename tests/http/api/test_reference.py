@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urljoin
 
 from risala.engine.model import errors
 from risala.engine.rules import verify_settings
@@ -93,7 +94,7 @@ async def test_the_page_of_errors_has_each_word(client):
     assert "default-src 'self'" in answer.headers["content-security-policy"]
     assert set(re.findall(r'<section id="([A-Z_]+)"', page)) == {*WORDS, *problems.CODES.values()}
     style = re.search(r'href="(\.\./[^"]+)"', page)[1]
-    assert (await client.get(f"/docs/{style}")).status_code == 200
+    assert (await client.get(urljoin(error_words.PAGE, style))).status_code == 200
 
 
 async def test_the_page_of_clients_leads_to_each(client):

@@ -261,6 +261,7 @@ class PlainRoutes:
             request_id, fields, client, body, path.body_bytes_max, self._body_timeout_s
         )
         token, began_s = REQUEST_ID.set(request_id), trio.current_time()
+        take_unknown()  # of what this task read before, for no path of this table
         try:
             handler = path.handlers.get(method, path.otherwise)
             if handler is None:
