@@ -33,6 +33,8 @@ API: Final[Mapping[str, Door]] = {
     "/openapi.json": Door.OPEN,
     "/docs": Door.OPEN,
     "/docs/assets/<name>": Door.OPEN,
+    "/docs/errors": Door.OPEN,
+    "/clients/": Door.OPEN,
     "/clients/risala.js": Door.OPEN,
     f"/clients/risala_client-{VERSION}-py3-none-any.whl": Door.OPEN,
     "/metrics": Door.LOCAL,

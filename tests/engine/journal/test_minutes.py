@@ -6,7 +6,12 @@ from risala.engine.journal import minutes
 from risala.engine.journal.minutes import Minutes
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import Change
-from risala.engine.model.records.upkeep.minutes import FailureShare, Flow, FlowAt
+from risala.engine.model.records.upkeep.minutes import (
+    KEPT_FAILURE_HOURS,
+    FailureShare,
+    Flow,
+    FlowAt,
+)
 from risala.engine.model.states import Status
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
@@ -117,7 +122,7 @@ def test_what_nobody_looks_at_any_more_is_forgotten(book, counted):
     write(book, counted, later)
     assert book.conn.execute("SELECT minute FROM minute_count").fetchall() == [(later,)]
     assert book.conn.execute("SELECT count(*) FROM failure_count").fetchone() != (0,)
-    write(book, counted, NOW + (minutes.KEPT_FAILURE_HOURS + 1) * 60)
+    write(book, counted, NOW + (KEPT_FAILURE_HOURS + 1) * 60)
     assert book.conn.execute("SELECT count(*) FROM failure_count").fetchone() == (0,)
 
 

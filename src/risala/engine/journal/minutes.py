@@ -18,6 +18,7 @@ from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep.minutes import (
     DAY_MINUTES,
     HOUR_MINUTES,
+    KEPT_FAILURE_HOURS,
     MINUTE_MS,
     FailureShare,
     Flow,
@@ -29,8 +30,6 @@ from risala.sms.cause import Cause
 KEPT_MINUTES: Final = 8 * DAY_MINUTES
 """A week, and one more day to compare its first day with."""
 ACCEPTED: Final = 0
-KEPT_FAILURE_HOURS: Final = 30 * 24
-"""A month of causes: few rows an hour, and what is rare shows only over weeks."""
 WORD_MAX: Final = 60
 """Characters of a carrier's code that are counted by: real ones are shorter."""
 WORDS_MAX: Final = 50

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.journal.minutes import KEPT_FAILURE_HOURS
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import state
@@ -19,6 +18,7 @@ from risala.engine.model.records.carriers.state import (
 )
 from risala.engine.model.records.carriers.stored import CarrierGate, Override
 from risala.engine.model.records.record import shallow, to_json
+from risala.engine.model.records.upkeep.minutes import KEPT_FAILURE_HOURS
 from risala.engine.model.states import Gate
 from risala.engine.operations.arguments import (
     Arguments,

@@ -11,6 +11,8 @@ from risala.engine.model.records.fields import JsonName, Moment
 
 MINUTE_MS: Final = 60_000
 HOUR_MINUTES: Final = 60
+KEPT_FAILURE_HOURS: Final = 30 * 24
+"""How long the causes of failures are counted: what is rare shows only over weeks."""
 DAY_MINUTES: Final = 24 * HOUR_MINUTES
 
 
