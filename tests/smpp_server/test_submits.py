@@ -92,7 +92,7 @@ def test_the_sender_is_a_name_or_nobody():
         ({"data_coding": 4, "short_message": b"\x01\x02"}, 0x104),
         ({"data_coding": 0xF5}, 0x104),
         ({"data_coding": 0x10}, 0x104),
-        ({"data_coding": 8, "short_message": b"abc"}, 0x104),
+        ({"data_coding": 8, "short_message": "السلام".encode("utf-16-be")[:-1]}, 0x104),
         ({"esm_class": 1}, 0x43),
         ({"esm_class": 2}, 0x43),
         ({"esm_class": 8}, 0x43),

@@ -36,6 +36,12 @@ class SmppServerSection(Section):
     """The server's name in its answer to a bind."""
     default_alphabet: Literal["gsm7", "latin1"] = "gsm7"
     """The meaning of ``data_coding`` 0: GSM 03.38, one septet in each octet, or Latin-1."""
+    inbound_coding: Literal["auto", "declared", "gsm7", "utf8", "latin1", "ucs2", "ucs2_le"] = (
+        "auto"
+    )
+    """How the texts of customers' submits are read: ``auto`` believes ``data_coding`` unless the
+    content is evidently something else, ``declared`` believes it always, and a form is used for
+    every text. A message whose label was not believed says so in its metadata."""
     message_ids: Literal["text", "decimal", "hex"] = "text"
     """The form of a ``message_id``: ``text`` is the id of the API and the pages, 36 characters;
     ``decimal`` (up to 19 digits) and ``hex`` (up to 16) are for software that stores a number of 64

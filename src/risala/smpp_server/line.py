@@ -34,6 +34,7 @@ from risala.smpp_server.statuses import (
     status_of,
 )
 from risala.smpp_server.submits import command_of
+from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 
 log = structlog.get_logger("risala.smpp_server")
@@ -81,6 +82,7 @@ class RequestLine:
         window_max: int,
         plan: NumberingPlan,
         alphabet: DefaultAlphabet,
+        coding: InboundCoding,
         shape: IdShape,
         now_ms: Callable[[], int],
         answer: Answer,
@@ -90,6 +92,7 @@ class RequestLine:
         self._window_max = window_max
         self._plan = plan
         self._alphabet = alphabet
+        self._coding = coding
         self._shape = shape
         self._now_ms = now_ms
         self._answer = answer
@@ -191,7 +194,9 @@ class RequestLine:
 
     def _command_of(self, request: Submit) -> SendMessage:
         now_ms, sender = self._now_ms(), self._account.sender
-        return command_of(request, now_ms, self._plan, self._alphabet, sender, self._shape)
+        return command_of(
+            request, now_ms, self._plan, self._alphabet, sender, self._shape, self._coding
+        )
 
     def _answer_to(self, request: Submit, command: SendMessage, result: bytes | EngineError) -> Pdu:
         if isinstance(result, EngineError):

@@ -47,6 +47,7 @@ from risala.smpp_server.statuses import (
     ESME_RTHROTTLED,
     StatusRefusal,
 )
+from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 
 log = structlog.get_logger("risala.smpp_server")
@@ -268,6 +269,7 @@ class EsmeSession:
             window_max=house.settings.window_max,
             plan=house.plan,
             alphabet=DefaultAlphabet(house.settings.default_alphabet),
+            coding=InboundCoding(house.settings.inbound_coding),
             shape=IdShape(house.settings.message_ids),
             now_ms=house.now_ms,
             answer=self._answer,

@@ -14,6 +14,7 @@ from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.drivers.smpp.protocol.submit import (
     ESM_UDHI,
+    Decoded,
     DefaultAlphabet,
     decode_message,
     message_octets,
@@ -39,6 +40,7 @@ from risala.smpp_server.statuses import (
 )
 from risala.sms.address import sender_fault
 from risala.sms.alphabet import ESCAPE_CHARACTER, decode_ucs2, fits_gsm7
+from risala.sms.evident import BYTE_ORDER_MARK, InboundCoding, TextForm
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.numbering.plan import NumberingPlan
@@ -58,11 +60,13 @@ INTERMEDIATE: Final = "smpp.intermediate"
 ``registered_delivery``."""
 REFERENCE: Final = "smpp.reference"
 """The metadata's member with the submit's ``user_message_reference``, which receipts repeat."""
+READ_AS: Final = "smpp.read_as"
+"""The metadata's member that says what the submit declared and what was believed, if these
+differ."""
 
 _CODINGS: Final = frozenset({0x00, 0x01, 0x03, 0x08})
 """The default alphabet, IA5, Latin-1 and UCS-2 (§5.2.19): what a phone shows as text."""
 _DCS_DEFAULT: Final = 0x00
-_DCS_UCS2: Final = 0x08
 _MODE_AND_TYPE: Final = 0x3F
 _STORE_AND_FORWARD: Final = 0x03
 _REPLY_PATH: Final = 0x80
@@ -82,6 +86,7 @@ def command_of(
     alphabet: DefaultAlphabet,
     sender: str | None,
     shape: IdShape = IdShape.TEXT,
+    coding: InboundCoding = InboundCoding.AUTO,
 ) -> SendMessage:
     """The message that a submit asks for.
 
@@ -90,6 +95,7 @@ def command_of(
         alphabet: the meaning of ``data_coding`` 0.
         sender: used for a message without a sender; None: the service's own sender.
         shape: the format of its id.
+        coding: whether a text is read as declared, or as it evidently is.
 
     Raises:
         StatusRefusal: it cannot be one of ours; with the status to answer.
@@ -101,13 +107,14 @@ def command_of(
     if isinstance(request, SubmitSm):
         _refuse_wishes(request)
         send_at, validity_s = _times(request, now_ms)
-    text, part = _text(request, alphabet)
+    decoded = _decoded(request, alphabet, coding)
+    text, part = _text(request, decoded)
     return SendMessage(
         to=_recipient(request.destination_addr, plan),
         body=text,
         sender=_sender(request) or sender,
         idempotency_key=_key(request.tlvs),
-        metadata=_metadata(request, shape),
+        metadata=_metadata(request, shape, decoded.note),
         send_at=send_at,
         validity_s=validity_s,
         part=part,
@@ -190,28 +197,35 @@ def _sender(request: Submit) -> str | None:
     return request.source_addr
 
 
-def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | None]:
+def _decoded(request: Submit, alphabet: DefaultAlphabet, coding: InboundCoding) -> Decoded:
+    """The content: read as it evidently is, where that can be sent so."""
+    decoded = decode_message(request, alphabet, coding)
+    is_part = decoded.concatenation is not None and decoded.concatenation.total > 1
+    is_latin1 = decoded.form is TextForm.LATIN1 and request.data_coding == _DCS_DEFAULT
+    if (is_part and decoded.form is TextForm.UTF8) or is_latin1:
+        # A part is sent with the octets that it has; and Latin-1 has a data_coding of its own.
+        return decode_message(request, alphabet, InboundCoding.DECLARED)
+    return decoded
+
+
+def _text(request: Submit, decoded: Decoded) -> tuple[str, CutPart | None]:
     """The text, and for a part of a longer message its place there."""
-    octets = message_octets(request)
-    if request.esm_class & ESM_UDHI:
-        octets = octets[octets[0] + 1 :]  # behind the header, which is whole
-    if request.data_coding == _DCS_UCS2 and len(octets) % 2:
+    octets, is_ucs2 = decoded.octets, decoded.form is TextForm.UCS2
+    if is_ucs2 and len(octets) % 2:
         raise StatusRefusal(ESME_RINVDCS, "A text in UCS-2 has an even number of octets.")
-    gsm7 = request.data_coding == _DCS_DEFAULT and alphabet is DefaultAlphabet.GSM7
-    if gsm7 and max(octets, default=0) > 0x7F:
+    if decoded.form is TextForm.GSM7 and max(octets, default=0) > 0x7F:
         text = "data_coding 0 is GSM 03.38, one septet in each octet; Latin-1 is data_coding 3."
         raise StatusRefusal(ESME_RINVDCS, text)
-    decoded = decode_message(request, alphabet)
     place = decoded.concatenation
     is_part = place is not None and place.total > 1
     # The half that a cut leaves at the end of a part is not shown, but is still sent.
     units = decoded.text
-    if request.data_coding == _DCS_UCS2:
-        units = decode_ucs2(octets, partial=True)
+    if is_ucs2:
+        units = decode_ucs2(octets, partial=True).removeprefix(BYTE_ORDER_MARK)
     elif not is_part:
         units = units.removesuffix(ESCAPE_CHARACTER)
     try:
-        before, text, behind = halves(units, _alphabet(request))
+        before, text, behind = halves(units, _alphabet(decoded))
     except ValueError as fault:
         raise StatusRefusal(ESME_RINVDCS, f"The UCS-2 text cannot be read: {fault}.") from None
     if (before or behind) and not is_part:
@@ -220,22 +234,24 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
     if not text + before + behind or len(text) > TEXT_CHARACTERS_MAX or "\0" in text:
         sentence = f"A message has 1 to {TEXT_CHARACTERS_MAX} characters, and no NUL."
         raise StatusRefusal(ESME_RINVMSGLEN, sentence)
-    if place is None or not is_part:
+    if not is_part:
         return text, None
-    return text, _part(request, text, place, (before, behind))
+    return text, _part(request, decoded, text, (before, behind))
 
 
-def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]) -> CutPart:
+def _part(request: Submit, decoded: Decoded, text: str, cut: tuple[str, str]) -> CutPart:
     """A part is sent as it was cut: in the alphabet of all parts, with the customer's reference.
 
     Raises:
         StatusRefusal: it does not fit one SMS next to its header, or is not in its alphabet.
     """
+    place = decoded.concatenation
+    assert place is not None
     if not request.esm_class & ESM_UDHI:
         # The SAR parameters come without a header of which the text would leave the room: all parts
         # get the narrow one.
         place = Concatenation(place.reference & 0xFF, place.total, place.number, 8)
-    alphabet = _alphabet(request)
+    alphabet = _alphabet(decoded)
     if alphabet is Alphabet.GSM7 and not fits_gsm7(text):
         sentence = "A part with letters beyond GSM 03.38 is UCS-2, as are all of its message."
         raise StatusRefusal(ESME_RINVDCS, sentence)
@@ -246,9 +262,10 @@ def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]
     return part
 
 
-def _alphabet(request: Submit) -> Alphabet:
+def _alphabet(decoded: Decoded) -> Alphabet:
     """The alphabet of a part."""
-    return Alphabet.UCS2 if request.data_coding == _DCS_UCS2 else Alphabet.GSM7
+    is_ucs2 = decoded.form in (TextForm.UCS2, TextForm.UCS2_LE)
+    return Alphabet.UCS2 if is_ucs2 else Alphabet.GSM7
 
 
 def _key(tlvs: tuple[Tlv, ...]) -> str | None:
@@ -262,8 +279,10 @@ def _key(tlvs: tuple[Tlv, ...]) -> str | None:
     return given.text
 
 
-def _metadata(request: Submit, shape: IdShape) -> dict[str, str]:
+def _metadata(request: Submit, shape: IdShape, note: str) -> dict[str, str]:
     found = {} if shape is IdShape.TEXT else {MESSAGE_ID: shape.value}
+    if note:
+        found[READ_AS] = note
     if wanted := request.registered_delivery & _RECEIPTS:
         found[RECEIPT] = str(wanted)
     if request.registered_delivery & _INTERMEDIATE:

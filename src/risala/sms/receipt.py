@@ -62,6 +62,9 @@ class Receipt:
     id (a modem). Where exactly one submit to the recipient has no answer, the receipt is taken to
     be that submit's."""
 
+    is_understood: bool = True
+    """False: nobody knows what the carrier's word means; ``state`` is not final then."""
+
     @property
     def why(self) -> Cause:
         """Why the segment was not delivered; of no meaning where ``state`` is ``DELIVERED``."""

@@ -40,6 +40,10 @@ _MEASURE: Final = {Alphabet.GSM7: septet_count, Alphabet.UCS2: code_unit_count}
 _alone: Final = re.compile("[\ud800-\udfff]").sub
 """Replaces surrogates that are no longer half of a pair."""
 
+_utf8_letters: Final = re.compile("(?<![\ud800-\udbff])[\udcc2-\udcf4][\udc80-\udcbf]{1,3}").sub
+"""Replaces octets of a letter of UTF-8 that the cut between two parts divided: each was kept as the
+surrogate that ``surrogateescape`` makes of it."""
+
 _IEI_CONCATENATION_8: Final = 0x00
 _IEI_CONCATENATION_16: Final = 0x08
 _IEI_SINGLE_SHIFT: Final = 0x24
@@ -205,9 +209,15 @@ def join_cut(parts: Iterable[tuple[str, str]], *, lost: str = "\ufffd") -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
+        text = _utf8_letters(_utf8_letter, text)
         paired = text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
         return _alone(lost, paired)
     return text
+
+
+def _utf8_letter(found: re.Match[str]) -> str:
+    octets = found[0].encode("utf-8", "surrogateescape")
+    return octets.decode("utf-8", "surrogateescape")
 
 
 def _mended(parts: Iterable[tuple[str, str]]) -> Iterator[str]:

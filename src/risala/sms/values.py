@@ -1,4 +1,4 @@
-"""Frozen values, made quickly for frequent use."""
+"""Frozen values, made quickly for frequent use; and which counts are worth a line."""
 
 from __future__ import annotations
 
@@ -35,3 +35,10 @@ def quickly(kind: Callable[P, T]) -> Callable[P, T]:
     namespace = {"__post_init__": freeze}
     loose = make_dataclass(frozen.__name__, shape, namespace=namespace, slots=True)
     return cast("Callable[P, T]", loose)
+
+
+def is_round_count(count: int) -> bool:
+    """True for 1, 10, 100 and so on: something that happens again and again is told at these."""
+    while count >= 10 and count % 10 == 0:
+        count //= 10
+    return count == 1

@@ -25,7 +25,7 @@ from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.ladder import Ladder, Rung
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, TpAddress, UserData
-from risala.drivers.modem.tpdu.ussd import amount_in, read_answer, requests
+from risala.drivers.modem.tpdu.ussd import amount_in, read_answer, reads_as_answer, requests
 from risala.plugins.manager import PluginManager
 from risala.sms.cause import Cause
 
@@ -166,6 +166,18 @@ def test_the_brackets_of_a_test_answer(row, expected):
         ('+CUSD: 0,"00530061006C",72', (0, "Sal")),
         ('+CUSD: 0,"062706440631",17', (0, "الر")),
         ('+CUSD: 0,"1250",15', (0, "1250")),
+        # The dcs is another coding's.
+        ('+CUSD: 0,"D3379B5CD681623250535A05",72', (0, "Solde: 12 MRU")),
+        ('+CUSD: 0,"D3379B5CD681623250535A05",17', (0, "Solde: 12 MRU")),
+        ('+CUSD: 0,"0053006F006C00640065003A00200031003200200055004D",15', (0, "Solde: 12 UM")),
+        ('+CUSD: 0,"530061006C0061006D00",72', (0, "Salam")),
+        ('+CUSD: 0,"536F6C64653A20313220554D",15', (0, "Solde: 12 UM")),
+        ('+CUSD: 0,"536F6C64653A20313220554D",72', (0, "Solde: 12 UM")),
+        ('+CUSD: 0,"43726564697420C3A9707569733A2030",15', (0, "Credit épuis: 0")),
+        ('+CUSD: 0,"06310635064A062F0643002000310032",15', (0, "رصيدك 12")),
+        ('+CUSD: 0,"D8B1D8B5D98AD8AF",15', (0, "رصيد")),
+        ('+CUSD: 0,"003100320033",15', (0, "123")),
+        ('+CUSD: 0,"31323334",15', (0, "31323334")),
         ('+CUSD: 0,"Solde"', (0, "Solde")),
         ("+CUSD: 2", (2, "")),
         ("+CUSD: 4", (4, "")),
@@ -175,6 +187,27 @@ def test_the_brackets_of_a_test_answer(row, expected):
 )
 def test_ussd_answers(line, expected):
     assert read_answer(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "is_text"),
+    [
+        ("Solde: 1234,50 MRU. Valable 12/12/26", True),
+        ("1 234,50 UM", True),
+        ("رصيدك 1234.50 أوقية", True),
+        ("余额12.50元", True),
+        ("Your bal is GHS10.50", True),
+        ("", False),
+        ("Δ@Σ£d5", False),
+        ("@S@o@l@d@e@:@1", False),
+        ("㐰㔳㤲㉈", False),
+        ("0053006F006C00640065", False),
+        ("D3379B5CD681 623250535A05", False),
+        ("Sold\ufffd 12", False),
+    ],
+)
+def test_a_balance_is_only_taken_from_a_text(text, is_text):
+    assert reads_as_answer(text) is is_text
 
 
 @settings(deadline=None)

@@ -78,7 +78,7 @@ class Life:
         self._records = Records(
             SentLog(),
             QuotaTally(context, now_ms, *limits),
-            ModemParts(context),
+            ModemParts(context, settings.inbound_coding),
             PinMemory(context),
             self._on_late_outcome,
             now_ms,

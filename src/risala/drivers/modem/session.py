@@ -54,7 +54,7 @@ class ModemSession:
         self._settings = settings
         self._records = records
         self.balance = balance
-        self.dialogues = Dialogues(asker, self._on_unasked)
+        self.dialogues = Dialogues(asker, self._on_unasked, context.trace, settings.inbound_coding)
         intake = ModemIntake(
             context,
             asker.link,
@@ -63,6 +63,7 @@ class ModemSession:
             records.now_ms,
             wants_messages=settings.inbound,
             assembly_timeout_s=settings.assembly_timeout_s,
+            coding=settings.inbound_coding,
         )
         self.inbox = ModemInbox(context, asker, facts, intake)
         self.sender = ModemSender(asker, facts, self.inbox, settings, records)

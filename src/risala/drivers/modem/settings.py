@@ -16,6 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from risala.sms.evident import InboundCoding
+
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 Storage = Literal["auto", "ME", "SM", "MT"]
 
@@ -116,6 +118,10 @@ class ModemSettings(BaseModel):
     """Ask for status reports."""
     inbound: bool = True
     """Hand over received messages; False leaves them where they are."""
+    inbound_coding: InboundCoding = InboundCoding.AUTO
+    """How received texts and the network's answers (USSD) are read: ``auto`` believes the declared
+    coding unless the content is evidently something else; ``declared`` believes it always; a form
+    (``gsm7``, ``utf8``, ``latin1``, ``ucs2``, ``ucs2_le``) is used for every text of octets."""
     assembly_timeout_s: Annotated[float, Field(ge=60, le=7 * 86400)] = 6 * 3600.0
     """Seconds after its first part at which a long message that is still incomplete is handed over
     as it is."""

@@ -21,6 +21,7 @@ from risala.drivers.smpp.protocol.receipt import other_forms, query_receipt
 from risala.drivers.smpp.protocol.status import refusal
 from risala.drivers.smpp.protocol.submit import query_sm, submit_sm
 from risala.drivers.smpp.quiet import QuietWatch
+from risala.drivers.smpp.receipt_watch import ReceiptWatch
 from risala.drivers.smpp.settings import SmppSettings
 from risala.plugins.contract import (
     Accepted,
@@ -122,6 +123,7 @@ class SmppDriver:
         self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
+        self._receipts = ReceiptWatch(self._learnt)
         self._quiet = QuietWatch(settings.quiet_s if asks_for_receipts(settings) else 0.0)
         self._told_by: Channel | None = None
 
@@ -266,10 +268,13 @@ class SmppDriver:
             context,
             id_form=settings.message_id_form,
             causes=settings.receipt_causes,
+            states=settings.states,
             default_alphabet=settings.default_alphabet,
+            coding=settings.inbound_coding,
             now_ms=self._now_ms,
             parts_timeout_s=settings.parts_timeout_s,
             look_at=self._habits.receipt,
+            watch=self._receipts,
         )
         self._guests = []
         self._channels = [
@@ -344,9 +349,10 @@ class SmppDriver:
             "smsc": senders[0].system_id,
             "links": len(bound),
             **self._habits.details,
+            **self._receipts.details,
         }
-        if self._quiet.attention:
-            details["attention"] = self._quiet.attention
+        if attention := self._quiet.attention or self._receipts.attention:
+            details["attention"] = attention
         text = "Bound."
         if not any(one.kind.receives for one in bound):
             text = "Bound to send, but not to receive: receipts wait at the carrier."

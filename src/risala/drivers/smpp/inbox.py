@@ -21,9 +21,17 @@ from risala.drivers.smpp.notable import Notable, reachable_phone
 from risala.drivers.smpp.parts import SmppParts
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu
 from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
-from risala.drivers.smpp.protocol.submit import DefaultAlphabet
+from risala.drivers.smpp.protocol.submit import (
+    DCS_UCS2,
+    ESM_UDHI,
+    DefaultAlphabet,
+    decode_message,
+)
+from risala.drivers.smpp.receipt_watch import ReceiptWatch
 from risala.plugins.contract import DriverContext, NotStoredError, Outcome, Receipt, Segment
 from risala.sms.cause import Cause
+from risala.sms.evident import InboundCoding
+from risala.sms.receipt import ReceiptState
 
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 8
@@ -50,6 +58,7 @@ class SmppInbox:
 
     Args:
         look_at: called with each receipt; returns it in the form to use.
+        watch: counts the receipts that end nothing.
     """
 
     def __init__(
@@ -58,18 +67,26 @@ class SmppInbox:
         *,
         id_form: IdForm,
         causes: Mapping[str, Cause] | None = None,
+        states: Mapping[str, ReceiptState] | None = None,
         default_alphabet: DefaultAlphabet,
+        coding: InboundCoding = InboundCoding.AUTO,
         now_ms: Callable[[], int],
         parts_timeout_s: float = 3600.0,
         look_at: Callable[[Receipt], Receipt] = as_it_is,
+        watch: ReceiptWatch | None = None,
     ) -> None:
         self._context = context
         self._id_form = id_form
         self._causes = causes
+        self._states = states
+        self._coding = coding
+        self._watch = watch or ReceiptWatch(context.trace)
         self._look_at = look_at
         self._notable = Notable()
         self._copies = MessageCopies(trio.current_time)
-        self._parts = SmppParts(context, parts_timeout_s, default_alphabet, now_ms)
+        self._parts = SmppParts(
+            context, parts_timeout_s, default_alphabet, now_ms, coding, self._notable.of_reading
+        )
         self._put, self._take = trio.open_memory_channel[Unanswered | _LateOutcome](_QUEUE_MAX)
         self._put_alert, self._take_alert = trio.open_memory_channel[str](_ALERTS_MAX)
 
@@ -84,7 +101,7 @@ class SmppInbox:
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier, or refuse it at once."""
         if isinstance(request, _MESSAGES):
-            if is_receipt(request):
+            if is_receipt(request, self._coding):
                 self._receipt(Unanswered(link, request))
             elif (delivery := self._copies.first(link, request)) is not None:
                 self._put_by(delivery)
@@ -128,15 +145,20 @@ class SmppInbox:
                     await self._parts.take(job)
 
     def _receipt(self, delivery: Unanswered) -> None:
-        receipt = parse_receipt(delivery.request, self._id_form, self._causes)
+        request = delivery.request
+        receipt = parse_receipt(request, self._id_form, self._causes, self._states, self._coding)
+        if request.data_coding == DCS_UCS2 or request.esm_class & ESM_UDHI:
+            note = decode_message(request, DefaultAlphabet.LATIN1, self._coding).note
+            self._trace(self._notable.of_reading(note, "receipt"))
         if receipt is None:
             # Answered as good: a receipt that is refused would come again and again, and never name
             # a message.
-            self._context.trace("A receipt named no message and was dropped.")
+            self._watch.dropped(trio.current_time())
             delivery.answer()
             return
-        if delivery.request.tlvs:
-            self._trace(self._notable.of_receipt(delivery.request, receipt.carrier_id))
+        self._watch.took(receipt, trio.current_time())
+        if request.tlvs:
+            self._trace(self._notable.of_receipt(request, receipt.carrier_id))
         try:
             self._context.receipt_soon(self._look_at(receipt), delivery.settle)
         except NotStoredError:

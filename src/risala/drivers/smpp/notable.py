@@ -5,6 +5,7 @@ For the operator, in the trace of the link, which is short: each new value once,
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Final
 
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm
@@ -23,6 +24,7 @@ from risala.drivers.smpp.protocol.tlv import (
     find,
 )
 from risala.drivers.smpp.protocol.tlv_names import PARAMETERS, TlvKind, name_of
+from risala.sms.values import is_round_count
 
 VALUES_MAX: Final = 50
 """Different values that are shown, half of the lines that a trace holds: some parameters have
@@ -52,6 +54,7 @@ class Notable:
 
     def __init__(self) -> None:
         self._shown: set[Tlv] = set()
+        self._readings: Counter[str] = Counter()
         self._alerts = 0
         self._alerts_since_s = 0.0
 
@@ -66,6 +69,21 @@ class Notable:
         told = ", ".join(f"{name_of(tlv.tag)} {_value(tlv, text)}" for tlv in new)
         last = " Further ones are not shown." if len(self._shown) >= VALUES_MAX else ""
         return f"The receipt of {carrier_id} says more: {told}.{last}"
+
+    def of_reading(self, note: str, of: str) -> str | None:
+        """A line for the trace about a text that was not read as declared, the first, tenth,
+        hundredth time and so on; else None.
+
+        Args:
+            note: what was declared and what was believed; empty if these agree.
+            of: ``receipt`` or ``text``.
+        """
+        if not note:
+            return None
+        key = f"{of}: {note}"
+        self._readings[key] += 1
+        count = self._readings[key]
+        return f"Not as declared, {count} so far: {key}." if is_round_count(count) else None
 
     def of_alert(self, alert: AlertNotification, now_s: float) -> str | None:
         """A line for the trace about an ``alert_notification`` (SMPP 3.4 §4.12); None after too

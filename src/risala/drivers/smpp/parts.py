@@ -39,6 +39,7 @@ from risala.plugins.contract import (
     NotStoredError,
 )
 from risala.sms.assembly import REPEATS_S, Assembler, Key, Part, Whole
+from risala.sms.evident import InboundCoding
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
 
@@ -55,6 +56,10 @@ _WHOLE: Final = "whole/"
 _STORING: Final = "storing/"
 
 
+def no_line(note: str, of: str) -> None:
+    """For callers that keep no trace."""
+
+
 class _Noted(NamedTuple):
     """The data kept in memory of a part, in addition to its text."""
 
@@ -68,6 +73,8 @@ class SmppParts:
 
     Args:
         timeout_s: how long after its last part an incomplete message is given up on.
+        coding: how texts are read.
+        tell_reading: makes a line of the trace of a text that was not read as declared.
     """
 
     def __init__(
@@ -76,11 +83,15 @@ class SmppParts:
         timeout_s: float,
         default_alphabet: DefaultAlphabet,
         now_ms: Callable[[], int],
+        coding: InboundCoding = InboundCoding.AUTO,
+        tell_reading: Callable[[str, str], str | None] = no_line,
     ) -> None:
         self.timeout_s = timeout_s
         self._repeats_s = min(timeout_s, REPEATS_S)
         self._context = context
         self._default_alphabet = default_alphabet
+        self._coding = coding
+        self._tell_reading = tell_reading
         self._now_ms = now_ms
         self._assembler = Assembler(finished_max=WHOLES_MAX)
         self._held = 0
@@ -96,7 +107,10 @@ class SmppParts:
     async def take(self, delivery: Unanswered) -> None:
         """Store a message, or note a part; then answer."""
         request = delivery.request
-        decoded = decode_message(request, self._default_alphabet)
+        decoded = decode_message(request, self._default_alphabet, self._coding)
+        line = self._tell_reading(decoded.note, "text")
+        if line is not None:
+            self._context.trace(line)
         ends = (
             *(request.source_addr_ton, request.source_addr[:_ADDRESS_MAX]),
             *(request.dest_addr_ton, request.destination_addr[:_ADDRESS_MAX]),

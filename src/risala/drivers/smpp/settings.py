@@ -27,11 +27,14 @@ from risala.drivers.smpp.protocol.submit import (
 from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE
 from risala.drivers.smpp.protocol.tlv_names import make_tlv
 from risala.sms.cause import Cause
+from risala.sms.evident import InboundCoding
+from risala.sms.receipt import ReceiptState
 
 Octet = Annotated[int, Field(ge=0, le=255)]
 Seconds = Annotated[float, Field(gt=0, le=86400)]
 # Sizes as in SMPP 3.4 §4.1.1, without the NUL at the end; ASCII without control characters.
 SystemId = Annotated[str, Field(pattern=r"^[ -~]{1,15}$")]
+StateWord = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+-]{1,20}$")]
 StatusCode = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{1,8}$")]
 
 
@@ -137,6 +140,13 @@ class SmppSettings(BaseModel):
     receipt_causes: dict[str, Cause] = {}
     """Why it gave up, by the ``err`` of its receipts: ``{"127" = "CONTENT_REFUSED"}``. The mobile
     network's own errors (001, 006, 027 …) are known."""
+    receipt_states: Annotated[dict[StateWord, ReceiptState], Field(max_length=100)] = {}
+    """What this carrier means by the words of its receipts (``stat``): ``{"BOUNCED" =
+    "UNDELIVERABLE"}``. It counts before the standard's words and ``message_state``."""
+    inbound_coding: InboundCoding = InboundCoding.AUTO
+    """How receipts and inbound texts are read: ``auto`` believes ``data_coding`` and ``esm_class``
+    unless the content is evidently something else; ``declared`` believes them always; a form
+    (``gsm7``, ``utf8``, ``latin1``, ``ucs2``, ``ucs2_le``) is used for every text."""
     parts_timeout_s: Seconds = 3600.0
     """An inbound message of which no other part came for this long is stored incomplete."""
     query: bool = False
@@ -216,6 +226,10 @@ class SmppSettings(BaseModel):
     @property
     def causes(self) -> dict[int, Cause]:
         return {int(code, 16): cause for code, cause in self.status_causes.items()}
+
+    @property
+    def states(self) -> dict[str, ReceiptState]:
+        return {word.upper(): state for word, state in self.receipt_states.items()}
 
     @property
     def verdicts(self) -> dict[int, StatusVerdict]:

@@ -8,7 +8,7 @@ from typing import Final
 from prometheus_client.core import Metric
 
 from risala.engine.delivery.worker.latency import BUCKETS_S
-from risala.engine.model.records.carriers.state import Carrier
+from risala.engine.model.records.carriers.state import Carrier, Fact
 from risala.engine.upkeep.families import Rows, counter, gauge, histogram
 
 _QUOTAS: Final = (
@@ -26,10 +26,23 @@ def of_answers(carriers: list[Carrier]) -> Iterator[Metric]:
     yield counter("carrier_receipts", text, _rows(carriers, "receipts_taken"))
     text = "1 while it gives receipts."
     yield gauge("carrier_gives_receipts", text, _rows(carriers, "receipts"))
+    text = "Receipts that named no message and were dropped, since the driver started."
+    rows_of = [(each, each.details.get("receipts_dropped", 0)) for each in carriers]
+    yield counter("carrier_dropped_receipts", text, _counts(rows_of))
+    text = "Receipts that ended no message (under way, or a word that nobody knows), since then."
+    rows_of = [(each, each.details.get("receipts_unfinal", 0)) for each in carriers]
+    yield counter("carrier_unfinal_receipts", text, _counts(rows_of))
 
 
 def _rows(carriers: list[Carrier], key: str) -> Rows:
     return [({"carrier": each.name}, float(getattr(each, key))) for each in carriers]
+
+
+def _counts(found: list[tuple[Carrier, Fact]]) -> Rows:
+    return [
+        ({"carrier": each.name}, float(count) if isinstance(count, int) else 0.0)
+        for each, count in found
+    ]
 
 
 def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:

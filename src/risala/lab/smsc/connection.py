@@ -44,6 +44,7 @@ from risala.lab.smsc.requests import (
 )
 from risala.lab.smsc.store import Account
 from risala.lab.smsc.wire import Wire
+from risala.sms.evident import InboundCoding
 from risala.sms.receipt import ReceiptState
 
 _ESME_RINVCMDID: Final = 0x03
@@ -197,7 +198,9 @@ class SmscConnection:
         command_status: int,
         reaction: Reaction,
     ) -> Submitted:
-        decoded = decode_message(request, self._exchange.config.default_alphabet)
+        decoded = decode_message(
+            request, self._exchange.config.default_alphabet, InboundCoding.DECLARED
+        )
         submit = request if isinstance(request, SubmitSm) else None
         return Submitted(
             system_id=account.system_id,

@@ -25,6 +25,7 @@ from risala.lab.smsc.events import (
 from risala.lab.smsc.receipts import ids_of
 from risala.lab.smsc.store import Account, StoredDelivery, Timetable
 from risala.sms.assembly import Assembler
+from risala.sms.evident import InboundCoding
 from risala.sms.segment import join
 
 _ID_COUNTER_BITS: Final = 20
@@ -181,7 +182,7 @@ class Exchange:
                 system_id, kept.message_id, kept.state, command_status
             )
         else:
-            decoded = decode_message(pdu, self.config.default_alphabet)
+            decoded = decode_message(pdu, self.config.default_alphabet, InboundCoding.DECLARED)
             event = InboundSent(
                 system_id,
                 readable_address(pdu.source_addr_ton, pdu.source_addr),

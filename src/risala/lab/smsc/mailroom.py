@@ -20,6 +20,7 @@ from risala.lab.smsc.events import Changed, Submitted
 from risala.lab.smsc.exchange import Exchange
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm, receipt_pdu
 from risala.lab.smsc.store import Account, StoredDelivery
+from risala.sms.evident import InboundCoding
 from risala.sms.receipt import ReceiptState
 
 Source = tuple[int, int, str]
@@ -128,7 +129,9 @@ class MailRoom:
             sm_default_msg_id=by.sm_default_msg_id,
             short_message=by.short_message,
         )
-        decoded = decode_message(request, self._exchange.config.default_alphabet)
+        decoded = decode_message(
+            request, self._exchange.config.default_alphabet, InboundCoding.DECLARED
+        )
         submitted = replace(
             content.submitted,
             text=decoded.text,

@@ -1,7 +1,11 @@
 """What comes in, at a scripted modem: from its storage or straight from the network."""
 
+from datetime import UTC, datetime
+
+import pytest
 import trio
 
+from risala.drivers.modem.tpdu.pdu import StatusReport, TpAddress, to_hex
 from risala.plugins.contract import Accepted
 from risala.plugins.testing.conformance import segment
 from risala.sms.segment import split, user_data_header
@@ -141,6 +145,70 @@ async def test_one_reference_for_every_message(autojump_clock, modem, new_line, 
             await modem.receive_sms(pdu)
             await trio.sleep(1)
         assert [it.text for it in line.context.inbounds] == ["1" * 153 + "[…]", text]
+
+
+async def test_a_place_that_is_not_listed_is_read_by_its_index(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    pdu = deliver_pdu("place zero")
+    modem.replies[r"AT\+CMGL=4"] = "OK"
+    modem.replies[r"AT\+CMGR=0"] = f"+CMGR: 0,,28\r\n{pdu}\r\n\r\nOK"
+    async with new_line(modem).run() as line:
+        await modem.say('+CMTI: "ME",0')
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert [it.text for it in line.context.inbounds] == ["place zero"]
+        assert modem.count("AT+CMGR=0") == 1
+
+
+async def test_a_report_that_is_announced_in_the_wrong_storage(autojump_clock, modem, new_line):
+    sent = datetime.fromtimestamp(1_795_176_000, UTC)
+    report = StatusReport(17, TpAddress.of_number("+22236123456"), sent, sent, 0)
+    pdu, octets = to_hex(report, TpAddress.of_number("+22200000001"))
+    selected = ["ME"]
+
+    def select(command: str) -> str:
+        selected.append(command.split('"')[1])
+        return "+CPMS: 0,20,0,20,0,20\r\n\r\nOK"
+
+    def read(_: str) -> str:
+        return f"+CMGR: 0,,{octets}\r\n{pdu}\r\n\r\nOK" if selected[-1] == "SR" else "OK"
+
+    modem.replies[r"AT\+CPMS=\?"] = '+CPMS: ("SM","ME","SR"),("SM","ME"),("SM","ME")\r\n\r\nOK'
+    modem.replies[r"AT\+CPMS=.*"] = select
+    modem.replies[r"AT\+CMGL=4"] = "OK"
+    modem.replies[r"AT\+CMGR=0"] = read
+    async with new_line(modem).run() as line:
+        await modem.say('+CDSI: "SM",0')
+        await line.context.wait_until(lambda it: bool(it.receipts))
+        assert [it.state for it in line.context.receipts] == ["DELIVERED"]
+
+
+@pytest.mark.parametrize(
+    ("dcs", "octets", "text"),
+    [
+        (0x08, b"STOP", "STOP"),
+        (0x08, "Prénom: Aïcha".encode(), "Prénom: Aïcha"),
+        (0x08, b"\xff\xfe" + "Salam".encode("utf-16-le"), "Salam"),
+        (0x08, b"\xfe\xff" + "Salam".encode("utf-16-be"), "Salam"),
+        (0x08, "السلام".encode("utf-16-le"), "السلام"),
+        (0x08, "Salam".encode("utf-16-be") + b"\0", "Salam"),
+        (0x04, "Prénom: Aïcha".encode(), "Prénom: Aïcha"),
+        (0x04, "السلام".encode("utf-16-be"), "السلام"),
+        (0x00, "السلام".encode("utf-16-be"), "السلام"),
+        (0x00, b"Payment received, thanks", "Payment received, thanks"),
+        (0x00, "Prénom: Aïcha".encode(), "Prénom: Aïcha"),
+    ],
+)
+async def test_a_text_is_read_as_it_evidently_is(
+    autojump_clock, modem, new_line, dcs, octets, text
+):
+    head = "0004" + TpAddress.of_number("+22236123456").encode().hex() + f"00{dcs:02x}"
+    pdu = head + "62112021300000" + f"{len(octets):02x}" + octets.hex()
+    async with new_line(modem).run() as line:
+        await modem.receive_sms(pdu.upper())
+        await line.context.wait_until(lambda it: bool(it.inbounds))
+        assert [it.text for it in line.context.inbounds] == [text]
+        assert traces(line).count("Not as declared") <= 1
 
 
 async def test_what_is_no_pdu_stays_where_it_is(autojump_clock, modem, new_line, deliver_pdu):

@@ -18,6 +18,7 @@ from risala.drivers.modem.tpdu.pdu import (
 )
 from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
 from risala.drivers.modem.tpdu.tpfields import Reader, read_smsc, read_time, write_time
+from risala.drivers.modem.tpdu.userdata import read_user_data
 from risala.sms.alphabet import choose_alphabet
 from risala.sms.message import Alphabet
 
@@ -173,9 +174,14 @@ def test_user_data_that_does_not_fit_is_refused(dcs, length, octets, why):
         delivered(dcs, length, octets)
 
 
-def test_a_header_that_does_not_fit_is_refused_for_its_own_reason():
+def test_a_header_that_does_not_fit_is_no_header():
+    found = delivered(0x04, 2, b"\x05\x00", has_header=True)
+    assert (found.header, found.data) == (b"", b"\x05\x00")
+
+
+def test_a_header_that_does_not_fit_a_submit_is_refused_for_its_own_reason():
     with pytest.raises(PduError, match="the user data header is longer than the user data"):
-        delivered(0x04, 2, b"\x05\x00", has_header=True)
+        read_user_data(Reader(b"\x02\x05\x00"), 0x04, has_header=True)
 
 
 def test_half_a_surrogate_pair_is_kept_only_where_another_part_may_mend_it():

@@ -18,8 +18,9 @@ from risala.drivers.smpp.protocol.receipt import (
     parse_receipt,
     query_receipt,
 )
-from risala.drivers.smpp.protocol.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import MESSAGE_STATE, RECEIPTED_MESSAGE_ID, Tlv
 from risala.sms.cause import Cause
+from risala.sms.evident import InboundCoding
 from risala.sms.receipt import ReceiptState
 
 _STANDARD = (
@@ -456,3 +457,95 @@ def test_the_words_of_version_5_say_the_same_as_their_numbers(word, state):
     number = 9 if word == "SKIPPED" else 0
     by_number = deliver("id:7", tlvs=(Tlv(0x0427, bytes([number])),))
     assert parse_receipt(by_number).state is state
+
+
+# -- labels that are wrong, and open words -----------------------------------------------------
+
+_TOLD = "id:55AA sub:001 dlvrd:001 submit date:2611280930 done date:2611280931 stat:{} err:{} text:"
+_DELIVERED = _TOLD.format("DELIVRD", "000")
+
+
+@pytest.mark.parametrize(
+    ("fields", "octets"),
+    [
+        ({"data_coding": 8, "esm_class": 4}, _DELIVERED.encode()),
+        ({"data_coding": 8, "esm_class": 0}, _DELIVERED.encode()),
+        ({"data_coding": 8, "esm_class": 4}, _DELIVERED.encode() + b" "),
+        ({"data_coding": 8, "esm_class": 4}, _DELIVERED.encode() + b"\0"),
+        ({"data_coding": 8, "esm_class": 0}, (_DELIVERED + "Prénom").encode()),
+        ({"data_coding": 8, "esm_class": 4}, b"\xff\xfe" + _DELIVERED.encode("utf-16-le")),
+        ({"data_coding": 8, "esm_class": 4}, _DELIVERED.encode("utf-16-le")),
+        ({"data_coding": 8, "esm_class": 4}, b"\xfe\xff" + _DELIVERED.encode("utf-16-be")),
+        ({"data_coding": 0, "esm_class": 4}, _DELIVERED.encode("utf-16-be")),
+        ({"data_coding": 0, "esm_class": 0x44}, _DELIVERED.encode()),
+        ({"data_coding": 0, "esm_class": 0x44}, (_DELIVERED + "Bonjour Aicha, votre").encode()),
+        ({"data_coding": 8, "esm_class": 0x44}, (_DELIVERED + "Bonjour Aicha, vot").encode()),
+        ({"data_coding": 8, "esm_class": 0x44}, _DELIVERED.encode("utf-16-be")),
+    ],
+)
+def test_a_receipt_is_read_whatever_its_label(fields, octets):
+    pdu = DeliverSm(**fields, short_message=octets)
+    assert is_receipt(pdu)
+    receipt = parse_receipt(pdu)
+    assert receipt is not None
+    assert (receipt.carrier_id, receipt.state) == ("55AA", ReceiptState.DELIVERED)
+
+
+def test_the_setting_forces_the_label():
+    pdu = DeliverSm(data_coding=8, short_message=_DELIVERED.encode())
+    assert not is_receipt(pdu, InboundCoding.DECLARED)
+    assert parse_receipt(pdu, coding=InboundCoding.DECLARED) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "state", "cause"),
+    [
+        ("FAILED", ReceiptState.UNDELIVERABLE, None),
+        ("FAILURE", ReceiptState.UNDELIVERABLE, None),
+        ("failed", ReceiptState.UNDELIVERABLE, None),
+        ("DELIVERY_FAILED", ReceiptState.UNDELIVERABLE, None),
+        ("SEND_FAIL", ReceiptState.UNDELIVERABLE, None),
+        ("NACK", ReceiptState.UNDELIVERABLE, None),
+        ("ERROR", ReceiptState.UNDELIVERABLE, None),
+        ("NOT_DELIVERED", ReceiptState.UNDELIVERABLE, None),
+        ("UNSUCCESSFUL", ReceiptState.UNDELIVERABLE, None),
+        ("BLOCKED", ReceiptState.REJECTED, None),
+        ("BLACKLISTED", ReceiptState.REJECTED, None),
+        ("DND", ReceiptState.REJECTED, Cause.BARRED),
+        ("DND_REJECT", ReceiptState.UNDELIVERABLE, None),
+        ("SPAM", ReceiptState.REJECTED, Cause.CONTENT_REFUSED),
+        ("ABSENT_SUBSCRIBER", ReceiptState.UNDELIVERABLE, Cause.ABSENT),
+        ("UNKNOWN_SUBSCRIBER", ReceiptState.UNDELIVERABLE, Cause.UNKNOWN_NUMBER),
+        ("UNKNOWN", ReceiptState.UNKNOWN, None),
+        ("TIMEOUT", ReceiptState.EXPIRED, None),
+        ("CANCELLED", ReceiptState.DELETED, None),
+        ("DLVRD", ReceiptState.DELIVERED, None),
+        ("SUCCESS", ReceiptState.DELIVERED, None),
+        ("READ", ReceiptState.DELIVERED, None),
+        ("SENT", ReceiptState.ACCEPTED, None),
+        ("QUEUED", ReceiptState.ENROUTE, None),
+    ],
+)
+def test_words_of_the_end_are_open(word, state, cause):
+    receipt = parse_receipt(DeliverSm(esm_class=4, short_message=_TOLD.format(word, "").encode()))
+    assert receipt is not None
+    assert (receipt.state, receipt.cause, receipt.is_understood) == (state, cause, True)
+
+
+def test_a_carriers_own_word_and_one_that_nobody_knows():
+    pdu = DeliverSm(esm_class=4, short_message=_TOLD.format("Bounced", "1").encode())
+    unknown = parse_receipt(pdu)
+    assert unknown is not None
+    assert (unknown.state, unknown.is_understood) == (ReceiptState.ENROUTE, False)
+    mapped = parse_receipt(pdu, states={"BOUNCED": ReceiptState.UNDELIVERABLE})
+    assert mapped is not None
+    assert (mapped.state, mapped.is_understood) == (ReceiptState.UNDELIVERABLE, True)
+
+
+def test_the_id_of_the_text_is_tried_too():
+    tlvs = (Tlv(RECEIPTED_MESSAGE_ID, b"999000112\0"), Tlv(MESSAGE_STATE, b"\2"))
+    pdu = DeliverSm(esm_class=4, short_message=_DELIVERED.encode(), tlvs=tlvs)
+    receipt = parse_receipt(pdu)
+    assert receipt is not None
+    assert receipt.carrier_id == "999000112"
+    assert "55AA" in receipt.also_known_as

@@ -9,7 +9,7 @@ import trio
 
 from risala.drivers.modem.settings import UssdBalance
 from risala.drivers.modem.talk.dialogue import Dialogues, UssdError
-from risala.drivers.modem.tpdu.ussd import amount_in
+from risala.drivers.modem.tpdu.ussd import amount_in, reads_as_answer
 from risala.plugins.contract import Accepted, Outcome, Refused, Scope
 
 _FIRST_S: Final = 20.0
@@ -18,6 +18,9 @@ _AGAIN_S: Final = 600.0
 _AGAIN_LEAST_S: Final = 60.0
 """The least time between two queries of the balance, for any reason: some operators count, and
 limit, dialled codes."""
+_UNREADABLE: Final = (
+    "The network's answer about the balance does not read as text, so no amount is taken from it."
+)
 _DOUBTS: Final = 3
 """Refusals in a row that may mean an empty SIM."""
 
@@ -29,6 +32,8 @@ class Balance:
         self._settings = settings
         self.text = ""
         self.amount: float | None = None
+        self.is_readable = True
+        """Whether the last answer reads as text: only then an amount is taken from it."""
         self._told = ""
         self._doubts = 0
         self._doubted = trio.Event()
@@ -68,6 +73,8 @@ class Balance:
             try:
                 await self.ask(dialogues)
                 changed()
+                if not self.is_readable:
+                    trace(_UNREADABLE)
             except UssdError as fault:
                 wait_s = _AGAIN_S
                 if str(fault) != self._told:
@@ -97,4 +104,5 @@ class Balance:
         if self._settings is None:
             raise UssdError("Set [carriers.modem.ussd_balance]: its code and its pattern.")
         self.text = await dialogues.dial(self._settings.code)
-        self.amount = amount_in(self.text, self._settings.pattern)
+        self.is_readable = reads_as_answer(self.text)
+        self.amount = amount_in(self.text, self._settings.pattern) if self.is_readable else None

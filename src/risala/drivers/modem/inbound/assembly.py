@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
@@ -16,6 +16,8 @@ from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress
 from risala.plugins.contract import Inbound
 from risala.sms import assembly
 from risala.sms.assembly import MISSING
+from risala.sms.evident import InboundCoding, TextForm, judge_octets
+from risala.sms.likely import reads_as_text
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
 
@@ -145,10 +147,37 @@ def _handed_over(
     return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
 
+def as_evident(deliver: Deliver, coding: InboundCoding) -> tuple[Deliver, str]:
+    """The message with its text as it evidently is, and a note of what was declared and what was
+    believed, if these differ."""
+    data = deliver.user_data
+    declared = _FORMS[data.coding.characters]
+    octets = data.data if declared is TextForm.LATIN1 else data.octets
+    if data.coding.compressed or not octets:
+        return deliver, ""
+    more = {TextForm.PACKED: data.text} if declared is TextForm.PACKED else None
+    is_part = place_of(deliver) is not None
+    reading = judge_octets(octets, declared, coding=coding, is_part=is_part, more=more)
+    is_text = declared is not TextForm.LATIN1 or reads_as_text(reading.text)
+    if not is_text or (declared is TextForm.LATIN1 and reading.is_as_declared):
+        return deliver, ""
+    told = f"declared TP-DCS {data.dcs:#04x}, read as {reading.believed}"
+    told = "" if reading.is_as_declared else told
+    return replace(deliver, user_data=replace(data, text=reading.text)), told
+
+
+_FORMS: Final = {
+    CharacterSet.GSM7: TextForm.PACKED,
+    CharacterSet.UCS2: TextForm.UCS2,
+    CharacterSet.EIGHT_BIT: TextForm.LATIN1,
+}
+
+
 def text_of(deliver: Deliver) -> str:
     """The text of a received message; in hexadecimal if it carries octets and no text."""
     data = deliver.user_data
-    if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
+    is_octets = data.coding.characters is CharacterSet.EIGHT_BIT or data.coding.compressed
+    if data.text or not is_octets:
         return data.text
     text = data.data.decode("latin-1")
     return text if text.isprintable() else data.data.hex()

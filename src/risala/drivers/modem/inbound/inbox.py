@@ -30,6 +30,8 @@ _BEHIND_S: Final = 10.0
 _ACKNOWLEDGE_S: Final = 8.0
 """The network's own timer is not much longer. A modem that is acknowledged later stops handing
 messages straight to the port (27.005 §3.4.4)."""
+_REPORTS: Final = "SR"
+"""The storage of status reports (27.005 §3.2.2)."""
 _NOT_EXPECTED: Final = 340
 
 
@@ -38,6 +40,7 @@ class _Announced:
     """``+CMTI`` or ``+CDSI``: a message or a report lies in the storage."""
 
     place: Place
+    is_report: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class ModemInbox:
         """Messages that were handed over and that the modem would not delete, by place and digest:
         they are not handed over once more."""
         self._sweep_wanted = True
+        self._announced: list[_Announced] = []
+        """What the next sweep should find in the current storage."""
         self._put, self._take = trio.open_memory_channel[_Job](_QUEUE_MAX)
         self._idle = trio.Event()
         """Set while nothing waits to be read or stored."""
@@ -89,7 +94,7 @@ class ModemInbox:
         if urc.name in ("+CMTI", "+CDSI"):
             index = number(fields[1]) if len(fields) > 1 else None
             if index is not None:
-                job = _Announced((fields[0].upper(), index))
+                job = _Announced((fields[0].upper(), index), urc.name == "+CDSI")
         elif urc.pdu is not None:
             job = _Direct(urc)
         else:
@@ -146,7 +151,7 @@ class ModemInbox:
         """Serve as long as the modem answers; raises LinkError when it does not."""
         await self._intake.hand_over()
         for name in self._facts.storages:
-            if name in ("SM", "ME") and name != self._facts.storage:
+            if name in ("SM", "ME", _REPORTS) and name != self._facts.storage:
                 await self._read_all(name)
         while True:
             if self._sweep_wanted:
@@ -163,11 +168,10 @@ class ModemInbox:
         match job:
             case _Announced(place):
                 if place[0] in ("", self._facts.storage):
+                    self._announced.append(job)
                     self._sweep_wanted = True
                 else:
-                    stored = await self._storage.read(place)
-                    if stored is not None:
-                        await self._received(stored)
+                    await self._read_announced(job)
             case _Direct(urc):
                 self._current = urc
                 began_s = trio.current_time()
@@ -182,16 +186,37 @@ class ModemInbox:
             case None:
                 pass
 
+    async def _read_announced(self, announced: _Announced) -> None:
+        """Read one place by its index. A report that is not there lies in the storage of reports:
+        some modems announce it in the storage of messages."""
+        name, index = announced.place
+        places = [(name or self._facts.storage, index)]
+        if announced.is_report and _REPORTS in self._facts.storages and name != _REPORTS:
+            places.append((_REPORTS, index))
+        for place in places:
+            stored = await self._storage.read(place)
+            if stored is not None:
+                await self._received(stored)
+                return
+
     async def _sweep(self) -> None:
         self._sweep_wanted = False
-        await self._read_all("")
+        announced, self._announced = self._announced, []
+        listed = await self._read_all("")
+        for each in announced:
+            # Some modems list no message at place 0.
+            if each.place[1] not in listed:
+                await self._read_announced(each)
         usage = await self._storage.usage()
         if usage is not None and usage.is_tight:
             await self._clear()
 
-    async def _read_all(self, storage: str) -> None:
-        for stored in await self._storage.list(storage):
+    async def _read_all(self, storage: str) -> set[int]:
+        """Read all that a storage lists; the places where something was."""
+        found = await self._storage.list(storage)
+        for stored in found:
             await self._received(stored)
+        return {stored.place[1] for stored in found}
 
     async def _received(self, stored: Stored) -> None:
         """One PDU, from the storage or straight from the network (index -1)."""

@@ -5,6 +5,7 @@ Each is on disk before the modem may delete it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -13,6 +14,7 @@ import trio
 
 from risala.drivers.modem.inbound.assembly import (
     ReceivedPdu,
+    as_evident,
     digest_of,
     message_of,
     place_of,
@@ -24,6 +26,8 @@ from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.talk.link import AtLink
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, StatusReport, from_hex
 from risala.plugins.contract import Accepted, DriverContext, NotStoredError
+from risala.sms.evident import InboundCoding
+from risala.sms.values import is_round_count
 
 _RETRY_FIRST_S: Final = 1.0
 _RETRY_MAX_S: Final = 30.0
@@ -45,6 +49,7 @@ class ModemIntake:
         *,
         wants_messages: bool,
         assembly_timeout_s: float,
+        coding: InboundCoding = InboundCoding.AUTO,
     ) -> None:
         self._context = context
         self._link = link
@@ -52,6 +57,8 @@ class ModemIntake:
         self._parts = parts
         self._now_ms = now_ms
         self._wants_messages = wants_messages
+        self._coding = coding
+        self._readings: Counter[str] = Counter()
         self._timeout_ms = round(assembly_timeout_s * 1000)
 
     async def take(self, pdu: str, tpdu_octets: int | None) -> bool:
@@ -68,9 +75,19 @@ class ModemIntake:
         if not isinstance(tpdu, Deliver) or not self._wants_messages:
             return False
         if tpdu.pid != _PID_SILENT:
+            tpdu, note = as_evident(tpdu, self._coding)
+            self._tell(note)
             part = ReceivedPdu(tpdu, digest_of(pdu), readable_of(centre))
             await self._message(part, pdu, tpdu_octets)
         return True
+
+    def _tell(self, note: str) -> None:
+        """Trace that texts are not read as declared: the first, tenth, hundredth and so on."""
+        if note:
+            self._readings[note] += 1
+            count = self._readings[note]
+            if is_round_count(count):
+                self._context.trace(f"Not as declared, {count} so far: text: {note}.")
 
     async def _message(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None) -> None:
         now_ms = self._now_ms()

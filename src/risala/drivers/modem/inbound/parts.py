@@ -14,10 +14,12 @@ from risala.drivers.modem.inbound.assembly import (
     JoinedMessage,
     ReceivedPdu,
     TpduAssembler,
+    as_evident,
     readable_of,
 )
 from risala.drivers.modem.notes import ModemNotes
 from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, from_hex
+from risala.sms.evident import InboundCoding
 
 _PART: Final = "part/"
 """Begins the key of a part's note, which holds the time when the part came, the number of octets of
@@ -32,12 +34,12 @@ networks try to deliver one."""
 class ModemParts:
     """The parts of one modem's messages, kept in its notes over restarts."""
 
-    def __init__(self, notes: ModemNotes) -> None:
+    def __init__(self, notes: ModemNotes, coding: InboundCoding = InboundCoding.AUTO) -> None:
         self._notes = notes
         self._assembler = TpduAssembler()
         seen = ((int(text), key) for key, text in notes.recall(_SEEN).items())
         self._seen = {key.removeprefix(_SEEN): at_ms for at_ms, key in sorted(seen)}
-        for part, at_ms in _recalled(notes):
+        for part, at_ms in _recalled(notes, coding):
             self._assembler.add(part, at_ms)
 
     def knows(self, digest: str) -> bool:
@@ -95,7 +97,7 @@ def notes_of(whole: JoinedMessage) -> Iterable[str]:
     return [f"{_PART}{digest}" for digest in whole.digests]
 
 
-def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
+def _recalled(notes: ModemNotes, coding: InboundCoding) -> list[tuple[ReceivedPdu, int]]:
     found: list[tuple[ReceivedPdu, int]] = []
     for key, text in notes.recall(_PART).items():
         at_ms, octets, pdu = text.split(" ")
@@ -104,6 +106,7 @@ def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
         except PduError:
             continue  # this version cannot read the PDU; its outdated note is deleted later
         if isinstance(tpdu, Deliver):
+            tpdu, _ = as_evident(tpdu, coding)
             part = ReceivedPdu(tpdu, key.removeprefix(_PART), readable_of(centre))
             found.append((part, int(at_ms)))
     return sorted(found, key=lambda each: each[1])

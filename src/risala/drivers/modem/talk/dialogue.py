@@ -14,7 +14,8 @@ import trio
 from risala.drivers.modem.at.engine import Urc
 from risala.drivers.modem.at.errors import trouble_of
 from risala.drivers.modem.talk.asking import Asker
-from risala.drivers.modem.tpdu.ussd import END_SESSION, MORE_WANTED, read_answer, requests
+from risala.drivers.modem.tpdu.ussd import END_SESSION, MORE_WANTED, read_reading, requests
+from risala.sms.evident import InboundCoding
 
 ANSWER_S: Final = 40.0
 """How long the network's answer is waited for: networks take up to half a minute."""
@@ -39,11 +40,21 @@ class Dialogues:
 
     Args:
         on_unasked: called with a text of the network that answers no question of ours.
+        trace: called with what was declared and what was believed, if these differ.
+        coding: how answers are read.
     """
 
-    def __init__(self, asker: Asker, on_unasked: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        asker: Asker,
+        on_unasked: Callable[[str], None],
+        trace: Callable[[str], None],
+        coding: InboundCoding = InboundCoding.AUTO,
+    ) -> None:
         self._asker = asker
         self._on_unasked = on_unasked
+        self._trace = trace
+        self._coding = coding
         self._turn = trio.Lock()
         self._answer: tuple[int, str] | None = None
         self._arrived: trio.Event | None = None
@@ -52,9 +63,16 @@ class Dialogues:
         self._closed = False
 
     def on_urc(self, urc: Urc) -> None:
-        found = read_answer(urc.text)
-        if found is None:
+        read = read_reading(urc.text, self._coding)
+        if read is None:
             return
+        status, reading = read
+        if not reading.is_as_declared:
+            self._trace(
+                f"The network's answer is not as declared: {reading.declared}, read as "
+                f"{reading.believed}."
+            )
+        found = (status, reading.text)
         if self._arrived is None:
             self._on_unasked(found[1])
             return

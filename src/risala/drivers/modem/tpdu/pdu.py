@@ -179,7 +179,7 @@ class Deliver:
         sent_at = read_time(reader, "the time stamp")
         return cls(
             originator,
-            read_user_data(reader, dcs, has_header=bool(first & HEADER)),
+            read_user_data(reader, dcs, has_header=bool(first & HEADER), is_lenient=True),
             sent_at,
             not first & NO_MORE_MESSAGES,
             bool(first & STATUS_REPORT),

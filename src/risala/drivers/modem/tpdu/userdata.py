@@ -26,6 +26,9 @@ class UserData:
     dcs: int = 0
     header: bytes = b""
     """The user data header with its length octet, or nothing."""
+    octets: bytes = field(default=b"", repr=False, compare=False)
+    """The octets behind the header as they came: as many as the length says if it counts octets.
+    Nothing if those did not come, which is usual in GSM 7-bit, where the length counts septets."""
 
     @classmethod
     def of_text(
@@ -80,8 +83,13 @@ class UserData:
         return bytes((length,)) + self.header + pack(septets, fill)
 
 
-def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
+def read_user_data(
+    reader: Reader, dcs: int, *, has_header: bool, is_lenient: bool = False
+) -> UserData:
     """Read TP-UDL and TP-UD. Further octets are ignored, since some modems pad.
+
+    Args:
+        is_lenient: a header that cannot be one is read as text.
 
     Raises:
         PduError: they are shorter than declared, or the header does not fit.
@@ -91,22 +99,25 @@ def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
     seven_bit = coding.characters is CharacterSet.GSM7 and not coding.compressed
     if length > (SEPTETS_MAX if seven_bit else USER_DATA_MAX):
         raise PduError("the user data is longer than 140 octets")
+    all_of_it = reader.rest()[:length] if reader.left >= length else b""
     octets = reader.take(octets_for(length) if seven_bit else length, "the user data")
     header, partial, languages = b"", False, (0, 0)
     if has_header:
         try:
             parsed = parse_user_data_header(octets)
         except ValueError as fault:
-            raise PduError(str(fault)) from None
-        header, partial = octets[: parsed.length], parsed.concatenation is not None
-        languages = parsed.locking, parsed.single
-    body = octets[len(header) :]
+            if not is_lenient:
+                raise PduError(str(fault)) from None
+        else:
+            header, partial = octets[: parsed.length], parsed.concatenation is not None
+            languages = parsed.locking, parsed.single
+    body, raw = octets[len(header) :], all_of_it[len(header) :]
     if coding.compressed or coding.characters is CharacterSet.EIGHT_BIT:
         return UserData(data=body, dcs=dcs, header=header)
     if coding.characters is CharacterSet.UCS2:
         text = decode_ucs2_part(body) if partial else decode_ucs2(body)
-        return UserData(text, dcs=dcs, header=header)
+        return UserData(text, dcs=dcs, header=header, octets=raw)
     fill = fill_bits_after(len(header))
     count = length - (8 * len(header) + fill) // 7
     text = decode_national(unpack(body, max(count, 0), fill), *languages)
-    return UserData(text, dcs=dcs, header=header)
+    return UserData(text, dcs=dcs, header=header, octets=raw)

@@ -7,11 +7,14 @@ The answer comes later, unsolicited, in text, packed, or in UCS-2.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of
 from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
-from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7
+from risala.sms.alphabet import decode_gsm7, encode_gsm7
+from risala.sms.evident import InboundCoding, TextForm, TextReading, judge_octets
+from risala.sms.likely import reads_as_text
 
 TEXT_MAX: Final = 182
 """Characters of a USSD string (23.038 §5)."""
@@ -20,6 +23,8 @@ MORE_WANTED: Final = 1
 """``<m>`` of +CUSD: the network waits for a choice from a menu, and the session is open until one
 is sent or the session ended."""
 
+_HEX_MIN: Final = 12
+"""Digits and letters A to F in a row that are octets: no balance has so many figures."""
 _DCS_DEFAULT: Final = 15  # GSM 7-bit, language unspecified (23.038 §5)
 _answer: Final = re.compile(r'\+CUSD:\s*(\d)(?:\s*,\s*"(.*?)"?(?:\s*,\s*(\d{1,3}))?)?\s*', re.S)
 _is_hex: Final = re.compile(r"(?:[0-9A-Fa-f]{2}){2,}").fullmatch
@@ -34,24 +39,42 @@ def requests(code: str) -> tuple[str, str]:
 
 def read_answer(line: str) -> tuple[int, str] | None:
     """``<m>`` and the text of a ``+CUSD:`` line; None for another line."""
+    found = read_reading(line)
+    return None if found is None else (found[0], found[1].text)
+
+
+def read_reading(
+    line: str, coding: InboundCoding = InboundCoding.AUTO
+) -> tuple[int, TextReading] | None:
+    """As :func:`read_answer`, with what was declared and what was believed."""
     found = _answer.fullmatch(line)
     if not found:
         return None
     status, text = int(found[1]), found[2] or ""
     dcs = int(found[3]) if found[3] else _DCS_DEFAULT
-    return status, _plain(text, dcs)[:TEXT_MAX]
+    reading = _read(text, dcs, coding)
+    return status, replace(reading, text=reading.text[:TEXT_MAX])
 
 
-def _plain(text: str, dcs: int) -> str:
-    if not _is_hex(text):
-        return text
-    octets = bytes.fromhex(text)
+def _read(text: str, dcs: int, coding: InboundCoding) -> TextReading:
     # The cell broadcast groups of 23.038 §5 from 0x40 on are those of messages.
-    if dcs == 0x11 or (dcs >= 0x40 and coding_of(dcs & 0x3F).characters is CharacterSet.UCS2):
-        return decode_ucs2(octets)
-    if text.isdigit():
-        return text  # digits alone could be hexadecimal too, but more likely are a number
-    return decode_gsm7(unpack_ussd(octets))
+    is_ucs2 = dcs == 0x11 or (dcs >= 0x40 and coding_of(dcs & 0x3F).characters is CharacterSet.UCS2)
+    # Digits alone could be hexadecimal too, but more likely are a number.
+    is_number = text.isdigit() and not is_ucs2
+    if not _is_hex(text) or (is_number and not text.startswith("00")):
+        return TextReading(text, TextForm.PLAIN, TextForm.PLAIN)
+    octets = bytes.fromhex(text)
+    declared = TextForm.UCS2 if is_ucs2 else TextForm.PACKED
+    more = {TextForm.PACKED: decode_gsm7(unpack_ussd(octets)), TextForm.PLAIN: text}
+    return judge_octets(octets, TextForm.PLAIN if is_number else declared, coding=coding, more=more)
+
+
+def reads_as_answer(text: str) -> bool:
+    """Whether an answer reads as text: a figure in octets that were read in a wrong form, or that
+    are still in hexadecimal, is no balance."""
+    packed = "".join(text.split())
+    is_octets = len(packed) >= _HEX_MIN and _is_hex(packed) is not None
+    return reads_as_text(text) and not is_octets
 
 
 def amount_in(text: str, pattern: str) -> float | None:

@@ -14,6 +14,13 @@ from functools import lru_cache
 from typing import Final
 
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySmResp
+from risala.drivers.smpp.protocol.receipt_words import (
+    WORD_MAX,
+    cause_of_word,
+    clean,
+    clean_word,
+    state_of_word,
+)
 from risala.drivers.smpp.protocol.submit import ESM_INTERMEDIATE, ESM_RECEIPT, plain_text
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_STATE,
@@ -24,6 +31,7 @@ from risala.drivers.smpp.protocol.tlv import (
     find,
 )
 from risala.sms.cause import Cause
+from risala.sms.evident import InboundCoding
 from risala.sms.receipt import Receipt, ReceiptState
 from risala.sms.values import quickly
 
@@ -33,7 +41,6 @@ _ESM_KIND: Final = 0x3C
 _ESM_DELIVERY_ACK: Final = 0x08
 _RECEIPT_TEXT_MAX: Final = 1024
 """Characters of a receipt that are read: real ones have under 200."""
-_WORD_MAX: Final = 20
 _ID_MAX: Final = 255
 """Characters of an id; the standard has 64."""
 TOLD_MAX: Final = 1024
@@ -49,7 +56,6 @@ _usual: Final = re.compile(
 ).fullmatch
 """The layout of appendix B to the letter, as most carriers send it: it has every field before its
 text, so that nothing in the text counts. Looked for first, because it takes a fifth of the time."""
-_clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
 _is_decimal: Final = re.compile(r"[0-9]{1,20}").fullmatch
 _is_hex: Final = re.compile(r"[0-9A-Fa-f]{1,16}").fullmatch
 
@@ -65,20 +71,6 @@ _BY_NUMBER: Final = {
     8: ReceiptState.REJECTED,
     9: ReceiptState.UNDELIVERABLE,  # 5.0: SKIPPED
 }
-_BY_WORD: Final = {
-    "DELIV": ReceiptState.DELIVERED,
-    "EXPIR": ReceiptState.EXPIRED,
-    "DELET": ReceiptState.DELETED,
-    "UNDEL": ReceiptState.UNDELIVERABLE,
-    "ACCEP": ReceiptState.ACCEPTED,
-    "UNKNO": ReceiptState.UNKNOWN,
-    "REJEC": ReceiptState.REJECTED,
-    "ENROU": ReceiptState.ENROUTE,
-    "SCHED": ReceiptState.ENROUTE,  # 5.0: SCHEDULED
-    "SKIPP": ReceiptState.UNDELIVERABLE,  # 5.0: SKIPPED
-}
-"""States by the first five letters of a receipt's word: DELIVRD and DELIVERED, REJECTD and REJECTED
-are both in use."""
 STATE_WORDS: Final = {
     ReceiptState.ENROUTE: "ENROUTE",
     ReceiptState.DELIVERED: "DELIVRD",
@@ -121,7 +113,7 @@ class IdForm(StrEnum):
     RESP_DEC_RECEIPT_HEX = "resp_dec_receipt_hex"
 
 
-def is_receipt(pdu: DeliverSm | DataSm) -> bool:
+def is_receipt(pdu: DeliverSm | DataSm, coding: InboundCoding = InboundCoding.AUTO) -> bool:
     """True for the state of a message, false for a person's message (§5.2.12)."""
     kind = pdu.esm_class & _ESM_KIND
     if kind in (ESM_RECEIPT, ESM_INTERMEDIATE):
@@ -133,63 +125,85 @@ def is_receipt(pdu: DeliverSm | DataSm) -> bool:
     if find(pdu.tlvs, RECEIPTED_MESSAGE_ID) and find(pdu.tlvs, MESSAGE_STATE):
         return True
     # ``id:`` alone would not be enough: a person could write that.
-    return {"id", "stat", "donedate"} <= _fields(plain_text(pdu)).keys()
+    return {"id", "stat", "donedate"} <= _fields(plain_text(pdu, coding)).keys()
 
 
 def parse_receipt(
     pdu: DeliverSm | DataSm,
     form: IdForm = IdForm.SAME,
     causes: Mapping[str, Cause] | None = None,
+    states: Mapping[str, ReceiptState] | None = None,
+    coding: InboundCoding = InboundCoding.AUTO,
 ) -> Receipt | None:
     """The receipt in a PDU; None if it names no message.
 
-    ``causes`` is this carrier's meaning of its own ``err`` codes.
+    ``causes`` is this carrier's meaning of its own ``err`` codes, ``states`` of its own words.
 
-    Optional parameters have priority over the text, which carriers cut and reorder. An unknown
-    state word is taken as not final: the message then waits for a clearer one.
+    Optional parameters have priority over the text, which carriers cut and reorder; if both have an
+    id, that of the text is tried too. An unknown state word is taken as not final: the message then
+    waits for a clearer one.
     """
-    fields = _fields(plain_text(pdu))
+    fields = _fields(plain_text(pdu, coding))
     tlvs = {tlv.tag: tlv for tlv in reversed(pdu.tlvs)} if pdu.tlvs else {}  # the first one counts
     named = tlvs.get(RECEIPTED_MESSAGE_ID)
-    carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id")
-    if not carrier_id:
+    ids = [each for each in (named.text[:_ID_MAX] if named else "", fields.get("id")) if each]
+    if not ids:
         return None
     network = tlvs.get(NETWORK_ERROR_CODE)
-    state, error, raw = _meaning(
+    word, error, told, raw = _meaning(
         fields.get("stat", ""), fields.get("err", ""), tlvs.get(MESSAGE_STATE), network
     )
+    state = (states or {}).get(word, told)
+    is_known = state is not None
+    state = state or ReceiptState.ENROUTE
     reference = tlvs.get(USER_MESSAGE_REFERENCE)
     return _receipt(
-        carrier_id=carrier_id,
+        carrier_id=ids[0],
         state=state,
         raw=raw,
-        cause=None if state in _NO_FAULT else _cause(state, error, network, causes or {}),
-        also_known_as=other_forms(carrier_id, form),
+        cause=None if state in _NO_FAULT else _cause(state, word, error, network, causes or {}),
+        also_known_as=_other_names(ids, form),
         recipient=_number(pdu.source_addr),
         sender=_number(pdu.destination_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
+        is_understood=is_known,
     )
+
+
+def _other_names(ids: list[str], form: IdForm) -> tuple[str, ...]:
+    """The other forms of a receipt's id; then the id of its text, if that is another."""
+    others = other_forms(ids[0], form)
+    if len(ids) == 1 or ids[1] == ids[0]:
+        return others
+    found = dict.fromkeys((*others, ids[1], *other_forms(ids[1], form)))
+    found.pop(ids[0], None)
+    return tuple(found)
 
 
 @lru_cache(maxsize=TOLD_MAX)
 def _meaning(
     stat: str, err: str, number: Tlv | None, network: Tlv | None
-) -> tuple[ReceiptState, str, str]:
-    """State, error and the carrier's words for them, which nearly all receipts have in common."""
-    word = _clean("", stat)[:_WORD_MAX].upper()
-    error = _clean("", err)[:_WORD_MAX]
-    state = _BY_WORD.get(word[:5], ReceiptState.ENROUTE)
+) -> tuple[str, str, ReceiptState | None, str]:
+    """Word, error, state (None: nobody knows what the word means) and the carrier's words for
+    them, which nearly all receipts have in common."""
+    word = clean_word(stat)
+    error = clean("", err)[:WORD_MAX]
+    state = state_of_word(word)
     if number is not None:
         state = _BY_NUMBER.get(number.number, state)
-    return state, error, _raw(word, error, number, network)
+    return word, error, state, _raw(word, error, number, network)
 
 
 def _cause(
-    state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
+    state: ReceiptState, word: str, error: str, network: Tlv | None, causes: Mapping[str, Cause]
 ) -> Cause | None:
-    """The cause in an error, if more precise: by the carrier's own table, then the network's."""
+    """The cause in an error, if more precise: by the carrier's own table, the word, then the
+    network's."""
     if error in causes:
         return causes[error]
+    by_word = cause_of_word(word)
+    if by_word is not None:
+        return by_word
     if state is not ReceiptState.UNDELIVERABLE:
         return None
     if network is not None and len(network.value) == 3 and network.value[0] == _GSM:
@@ -279,7 +293,7 @@ def _searched(text: str) -> dict[str, str]:
 def _network_error(tlv: Tlv) -> str:
     """A ``network_error_code`` in words: the type of network, then its own number (§5.3.2.31)."""
     if len(tlv.value) != 3:
-        return tlv.value.hex()[:_WORD_MAX]
+        return tlv.value.hex()[:WORD_MAX]
     return f"{tlv.value[0]}-{int.from_bytes(tlv.value[1:])}"
 
 

@@ -23,16 +23,10 @@ from risala.drivers.smpp.protocol.tlv import (
     find,
 )
 from risala.sms.address import destination_address, destination_digits, source_address
-from risala.sms.alphabet import (
-    decode_gsm7,
-    decode_gsm7_part,
-    decode_ucs2,
-    decode_ucs2_part,
-    encode_gsm7_part,
-    encode_ucs2,
-)
+from risala.sms.alphabet import encode_gsm7_part, encode_ucs2
+from risala.sms.evident import InboundCoding, TextForm, judge_header, judge_octets
 from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
-from risala.sms.segment import parse_user_data_header, user_data_header
+from risala.sms.segment import user_data_header
 
 ESM_TRANSACTION: Final = 0x02
 """The answer to the submit is the phone's (Forward mode, §5.2.12)."""
@@ -44,7 +38,7 @@ FORMS_MAX: Final = 1024
 _USER_DATA_MAX: Final = 140
 _DCS_DEFAULT: Final = 0x00
 _DCS_IA5: Final = 0x01
-_DCS_UCS2: Final = 0x08
+DCS_UCS2: Final = 0x08
 _has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
 """Finds octets that represent letters in GSM 03.38 and occur in no IA5 text."""
 _CODECS: Final = {
@@ -58,6 +52,10 @@ _CODECS: Final = {
 """Alphabets of §5.2.19 other than GSM 03.38, Latin-1 and UCS-2, which phones use. All other values,
 including 8-bit data, are read as Latin-1, in which no octet is lost."""
 
+_HEADER_NOTES: Final = {
+    True: "esm_class declares a header that is missing",
+    False: "a header that esm_class does not declare",
+}
 MessagePdu = SubmitSm | DeliverSm | DataSm
 
 
@@ -227,37 +225,55 @@ class Decoded:
 
     text: str = field(repr=False)
     concatenation: Concatenation | None
+    note: str = ""
+    """What was declared and what was believed, if these differ."""
+    form: TextForm | None = None
+    """How the text was read; None: in an alphabet of another continent."""
+    octets: bytes = field(default=b"", repr=False)
+    """The text's octets, behind any header."""
 
 
 def decode_message(
-    pdu: MessagePdu, default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
+    pdu: MessagePdu,
+    default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7,
+    coding: InboundCoding = InboundCoding.AUTO,
 ) -> Decoded:
     """A PDU's text, and its part number; invalid octets are replaced.
 
     If a user data header and the SAR parameters contradict each other, the header counts.
+
+    Args:
+        coding: ``auto``: the text is read as it evidently is, where ``data_coding`` or
+            ``esm_class`` declare something else.
     """
     octets = message_octets(pdu)
     concatenation = _sar(pdu)
-    if pdu.esm_class & ESM_UDHI:
-        try:
-            header = parse_user_data_header(octets)
-        except ValueError:
-            pass  # esm_class announces a header, but none fits: all octets are text
-        else:
-            octets = octets[header.length :]
-            concatenation = header.concatenation or concatenation
+    is_flagged = bool(pdu.esm_class & ESM_UDHI)
+    header, is_as_flagged = judge_header(octets, is_declared=is_flagged, coding=coding)
+    if header is not None:
+        octets = octets[header.length :]
+        concatenation = header.concatenation or concatenation
+    declared = _declared_form(octets, pdu.data_coding, default_alphabet)
+    notes = [] if is_as_flagged else [_HEADER_NOTES[is_flagged]]
+    if declared is None:
+        text = octets.decode(_CODECS[pdu.data_coding], "replace")
+        return Decoded(text, concatenation, "; ".join(notes), None, octets)
     # A part may end in the middle of a surrogate pair; halves are kept, and joining mends them.
-    return Decoded(_decode(octets, pdu.data_coding, default_alphabet, concatenation), concatenation)
+    is_part = concatenation is not None
+    reading = judge_octets(octets, declared, coding=coding, is_part=is_part)
+    if reading.believed is not declared:
+        notes.insert(0, f"declared data_coding {pdu.data_coding}, read as {reading.believed}")
+    return Decoded(reading.text, concatenation, "; ".join(notes), reading.believed, octets)
 
 
-def plain_text(pdu: MessagePdu) -> str:
-    """A receipt's text, read as ASCII for any declared alphabet except UCS-2."""
+def plain_text(pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO) -> str:
+    """A receipt's text. Its fields are ASCII: without evidence of two octets a letter it is read as
+    that, for any declared alphabet except UCS-2."""
     octets = message_octets(pdu)
-    if pdu.esm_class & ESM_UDHI and octets and octets[0] < len(octets):
-        octets = octets[octets[0] + 1 :]
-    if pdu.data_coding == _DCS_UCS2:
-        return octets.decode("utf-16-be", "replace")
-    return octets.decode("latin-1")
+    is_usual = pdu.data_coding != DCS_UCS2 and not pdu.esm_class & ESM_UDHI
+    if is_usual and b"\0" not in octets:
+        return octets.decode("latin-1")
+    return decode_message(pdu, DefaultAlphabet.LATIN1, coding).text
 
 
 def message_octets(pdu: MessagePdu) -> bytes:
@@ -286,7 +302,7 @@ def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[in
         header: octets that a user data header takes before the text.
     """
     if segment.alphabet is Alphabet.UCS2:
-        return _DCS_UCS2, encode_ucs2(segment.units)
+        return DCS_UCS2, encode_ucs2(segment.units)
     if default is DefaultAlphabet.GSM7:
         return _DCS_DEFAULT, encode_gsm7_part(segment.units)
     if segment.half_behind:
@@ -297,25 +313,24 @@ def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[in
         # Latin-1 lacks the euro sign and the Greek capitals of GSM 03.38.
         octets = encode_ucs2(segment.text)
         if header + len(octets) <= _USER_DATA_MAX:
-            return _DCS_UCS2, octets
+            return DCS_UCS2, octets
         raise UnsendableError("a character is not in Latin-1") from None
 
 
-def _decode(
-    octets: bytes, data_coding: int, default: DefaultAlphabet, part: Concatenation | None
-) -> str:
+def _declared_form(octets: bytes, data_coding: int, default: DefaultAlphabet) -> TextForm | None:
+    """The form that ``data_coding`` declares; None: one of :data:`_CODECS`."""
     # Above 0x0F the octet is a GSM data coding scheme (TS 23.038 §4), which some pass through.
     scheme = data_coding & 0x0C if 0x10 <= data_coding < 0x80 else None
-    if data_coding == _DCS_UCS2 or scheme == 0x08:
-        return decode_ucs2(octets) if part is None else decode_ucs2_part(octets)
+    if data_coding == DCS_UCS2 or scheme == 0x08:
+        return TextForm.UCS2
     if data_coding == _DCS_DEFAULT and default is DefaultAlphabet.GSM7:
-        return decode_gsm7(octets) if part is None else decode_gsm7_part(octets)
+        return TextForm.GSM7
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
-        return decode_gsm7(octets)
+        return TextForm.GSM7
     if data_coding == _DCS_IA5 and _has_controls(octets):
         # Letters of GSM 03.38 marked as IA5: node-smpp, and programs built on it, write them so.
-        return decode_gsm7(octets)
-    return octets.decode(_CODECS.get(data_coding, "latin-1"), "replace")
+        return TextForm.GSM7
+    return None if data_coding in _CODECS else TextForm.LATIN1
 
 
 def _sar(pdu: MessagePdu) -> Concatenation | None:

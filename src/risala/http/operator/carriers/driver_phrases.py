@@ -23,6 +23,8 @@ FACTS: Final = {
     "links": N_("Links bound"),
     "peer": N_("Address"),
     "smsc": N_("SMSC"),
+    "receipts_dropped": N_("Receipts dropped: they name no message"),
+    "receipts_unfinal": N_("Receipts that end no message"),
     "user_message_reference": N_("References (user_message_reference)"),
     "iccid": N_("SIM card’s number (ICCID)"),
     "imei": N_("Modem’s number (IMEI)"),

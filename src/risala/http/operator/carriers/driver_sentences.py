@@ -110,6 +110,25 @@ RECEIPTS: Final = (
     N_("Further ones are not shown for a minute."),
     N_("alert_notification: {number} {state}."),
     N_("A receipt named no message and was dropped."),
+    N_(
+        "Receipts have words that nobody knows, so their messages stay sent: {words}. "
+        "Ask the carrier what they mean, and set receipt_states."
+    ),
+    N_(
+        "Receipts name no message, and were dropped in this hour: {count}. "
+        "Ask the carrier where they have the message's id."
+    ),
+    N_(
+        "Receipts of this hour only say that messages are under way: {count}. "
+        "Ask the carrier for those that say the end."
+    ),
+    N_("The carrier's receipts end messages again."),
+    N_("Not as declared, {count} so far: {what}: {note}."),
+    N_("The network's answer is not as declared: {declared}, read as {believed}."),
+    N_(
+        "The network's answer about the balance does not read as text, so no amount is taken "
+        "from it."
+    ),
     N_("A late answer was dropped because there were too many at once."),
     N_("A message of {parts} parts is incomplete: only {came} came."),
 )

@@ -1,0 +1,118 @@
+"""Receipts of a carrier that end no message: counted, and told. Pure.
+
+A receipt without an id is dropped; one whose word nobody knows, and one that says "still trying",
+end nothing. If many are so, messages stay ``sent`` though the carrier says what became of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from risala.drivers.smpp.protocol.receipt_words import clean_word
+from risala.sms.receipt import Receipt
+from risala.sms.values import is_round_count
+
+WORDS_MAX: Final = 50
+"""Different unknown words that are counted; further ones count as one."""
+TOLD_AFTER: Final = 10
+"""Receipts of an hour that end nothing, from which on the operator is told whatever their share."""
+SHARE: Final = 10
+"""As the divisor: told too where one of so many receipts of the hour ends nothing."""
+HOUR_S: Final = 3600.0
+_WORDS_SHOWN: Final = 3
+_OTHER: Final = "(OTHER WORDS)"
+_NO_WORD: Final = "(NO WORD)"
+
+
+class ReceiptWatch:
+    """Counts the receipts of one carrier.
+
+    Args:
+        on_news: called with a sentence after each discovery; :attr:`attention` and
+            :attr:`details` already contain it.
+    """
+
+    def __init__(self, on_news: Callable[[str], None]) -> None:
+        self._on_news = on_news
+        self._dropped = 0
+        self._unfinal = 0
+        self._words: Counter[str] = Counter()
+        self._since_s = -HOUR_S
+        self._hour: Counter[str] = Counter()
+        self.attention = ""
+        """A sentence for the operator; empty without a problem."""
+
+    @property
+    def details(self) -> Mapping[str, str | int]:
+        """Facts for the carrier's health: nothing while every receipt ends a message."""
+        found: dict[str, str | int] = {}
+        if self._dropped:
+            found["receipts_dropped"] = self._dropped
+        if self._unfinal:
+            found["receipts_unfinal"] = self._unfinal
+        return found
+
+    def dropped(self, now_s: float) -> None:
+        """A receipt named no message."""
+        self._dropped += 1
+        self._count("dropped", now_s)
+        if not self.attention and is_round_count(self._dropped):
+            self._on_news("A receipt named no message and was dropped.")
+
+    def took(self, receipt: Receipt, now_s: float) -> None:
+        """A receipt names a message."""
+        if receipt.state.is_final:
+            self._count("final", now_s)
+            return
+        self._unfinal += 1
+        if receipt.is_understood:
+            self._count("unfinal", now_s)
+            return
+        word = clean_word(receipt.raw.split(" ", 1)[0].partition(":")[0]) or _NO_WORD
+        if word not in self._words and len(self._words) >= WORDS_MAX:
+            word = _OTHER
+        self._words[word] += 1
+        self._count("unknown", now_s, is_news=is_round_count(self._words[word]))
+
+    def _count(self, kind: str, now_s: float, *, is_news: bool = False) -> None:
+        if now_s - self._since_s >= HOUR_S:
+            self._since_s, self._hour = now_s, Counter()
+        self._hour[kind] += 1
+        before, self.attention = self.attention, self._sentence()
+        is_other = _beginning(before) != _beginning(self.attention)
+        if self.attention and (is_other or is_news):
+            self._on_news(self.attention)
+        elif is_other:
+            self._on_news("The carrier's receipts end messages again.")
+
+    def _sentence(self) -> str:
+        hour = self._hour
+        if hour["unknown"]:
+            most = self._words.most_common(_WORDS_SHOWN)
+            words = ", ".join(f"{word} ({count})" for word, count in most)
+            return (
+                f"Receipts have words that nobody knows, so their messages stay sent: {words}. "
+                "Ask the carrier what they mean, and set receipt_states."
+            )
+        if _is_many(hour["dropped"], hour.total()):
+            return (
+                f"Receipts name no message, and were dropped in this hour: {hour['dropped']}. "
+                "Ask the carrier where they have the message's id."
+            )
+        if not hour["final"] and hour["unfinal"] >= TOLD_AFTER:
+            return (
+                f"Receipts of this hour only say that messages are under way: {hour['unfinal']}. "
+                "Ask the carrier for those that say the end."
+            )
+        return ""
+
+
+def _is_many(count: int, of_all: int) -> bool:
+    return count >= TOLD_AFTER or (count > 0 and count * SHARE >= of_all)
+
+
+def _beginning(sentence: str) -> str:
+    """A sentence without its figures."""
+    return sentence.partition(":")[0]

@@ -1,0 +1,245 @@
+"""What octets evidently say, whatever their label declares; and genuine labels are believed."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from risala.sms.alphabet import encode_gsm7, encode_ucs2, fits_gsm7
+from risala.sms.evident import InboundCoding, TextForm, judge_header, judge_octets
+from risala.sms.likely import reads_as_text
+from risala.sms.segment import join, user_data_header
+
+RECEIPT = (
+    "id:55AA02 sub:001 dlvrd:001 submit date:2611280930 done date:2611280931 stat:DELIVRD"
+    " err:000 text:"
+)
+ASCII_TEXTS = [
+    "STOP",
+    "stop",
+    "yes",
+    "OK",
+    "1",
+    "Merci, a demain",
+    "Call me at 22236123456",
+    "id:1 stat:FAILED",
+    RECEIPT,
+    RECEIPT.upper(),
+    "Payment of 1,500.00 MRU received. Ref: TX99812",
+    "https://example.com/a?b=1",
+]
+OTHER_TEXTS = [
+    "Prénom: Aïcha, 5 €",
+    "ça va, à bientôt",
+    "السلام عليكم",
+    "تم إيداع 1500 أوقية في حسابك",
+    "你好，明天上午十点见",
+    "谢谢",
+    "今天下午三点在医院门口等你",
+    "Привет, как дела?",
+    "😀 à demain 👍🏽",
+    "안녕하세요",
+    "ありがとうございます",
+    "Wałęsa, źle",
+]
+GENUINE = [
+    *OTHER_TEXTS,
+    *ASCII_TEXTS[:2],
+    "Bonjour Aïcha, votre rendez-vous est demain à 10 h 30 à la clinique.",
+    "L’été s’achève… « déjà » ?",
+    "مرحبا، رمزك هو 482913. لا تعطه لأحد",
+    "هل أنت بخير؟ نعم",
+    "١٢٣٤٥ أوقية",
+    "你",
+    "来",
+    "好的",
+    "停止",
+    "天气很好，我们去公园吧！",
+    "您的验证码是482913，请勿告诉他人。",
+    "【银行】您尾号8899的账户收入人民币1,500.00元",
+    "我不知道他什么时候回家",
+    "在吗？",
+    "😀",
+    "❤️",
+    "👩‍👩‍👧",
+    "🎉🎉🎉 Mabrouk",
+    "ⴰⵣⵓⵍ ⴼⵍⵍⴰⵡⵏ",
+    "€",
+    "@",
+    "a@",
+    "@a",
+    "Ω",
+    "¿Qué? ¡Sí!",
+    "£5 @ noon",
+    "Grüße aus Köln § 5",
+]
+"""Real texts, and the shortest ones that could be taken for something else."""
+
+
+def judged(octets: bytes, declared: TextForm) -> str:
+    return judge_octets(octets, declared).text
+
+
+@pytest.mark.parametrize("text", ASCII_TEXTS)
+def test_ascii_under_ucs2(text):
+    reading = judge_octets(text.encode(), TextForm.UCS2)
+    assert (reading.text, reading.believed) == (text, TextForm.ASCII)
+    assert not reading.is_as_declared
+
+
+@pytest.mark.parametrize("text", OTHER_TEXTS)
+@pytest.mark.parametrize("declared", [TextForm.GSM7, TextForm.LATIN1, TextForm.UCS2])
+def test_utf8_under_any_label(text, declared):
+    assert judged(text.encode(), declared) == text
+    assert judged(b"\xef\xbb\xbf" + text.encode(), declared) == text
+
+
+@pytest.mark.parametrize("text", [*OTHER_TEXTS, "Salam 16", "STOP", "1"])
+def test_ucs2_in_the_wrong_order_and_with_marks(text):
+    assert judged(text.encode("utf-16-le"), TextForm.UCS2) == text
+    assert judged(b"\xff\xfe" + text.encode("utf-16-le"), TextForm.UCS2) == text
+    assert judged(b"\xfe\xff" + text.encode("utf-16-be"), TextForm.UCS2) == text
+
+
+@pytest.mark.parametrize("text", [text for text in OTHER_TEXTS if len(text) > 2])
+@pytest.mark.parametrize("declared", [TextForm.GSM7, TextForm.LATIN1])
+def test_ucs2_under_another_label(text, declared):
+    assert judged(encode_ucs2(text), declared) == text
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        (encode_ucs2("Salam") + b"\0", "Salam"),
+        (encode_ucs2("السلام") + b"\0", "السلام"),
+        (encode_ucs2("你好") + b"\0", "你好"),
+        (encode_ucs2("Salam")[:-1], "Sala"),
+        (encode_ucs2("السلام")[:-1], "السلا\ufffd"),
+        (encode_ucs2("😀 ok")[:-1], "😀 o"),
+        ("Salam".encode("utf-16-le")[:-1], "Salam"),
+        (b"STOP!", "STOP!"),
+        (b"STOP\0", "STOP"),
+        (b"abc", "abc"),
+        ("été".encode(), "été"),
+    ],
+)
+def test_an_odd_count_of_octets_in_ucs2(octets, text):
+    assert judged(octets, TextForm.UCS2) == text
+
+
+@given(st.lists(st.sampled_from(GENUINE), min_size=1, max_size=4), st.sampled_from(["", " ", "\n"]))
+def test_a_genuine_label_is_believed(texts, between):
+    text = between.join(texts)
+    assert judge_octets(encode_ucs2(text), TextForm.UCS2).is_as_declared
+    assert judged(encode_ucs2(text), TextForm.UCS2) == text
+    if fits_gsm7(text):
+        assert judge_octets(encode_gsm7(text), TextForm.GSM7).is_as_declared
+        assert judged(encode_gsm7(text), TextForm.GSM7) == text
+    try:
+        latin1 = text.encode("latin-1")
+    except UnicodeEncodeError:
+        return
+    assert judge_octets(latin1, TextForm.LATIN1).is_as_declared
+
+
+@given(st.sampled_from([text for text in GENUINE if len(text) > 3]), st.data())
+def test_a_part_of_a_genuine_text_is_believed(text, data):
+    """Cut anywhere, also inside a letter; joining mends it."""
+    octets = encode_ucs2(text)
+    at = data.draw(st.integers(1, len(octets) // 2 - 1)) * 2
+    parts = [judge_octets(each, TextForm.UCS2, is_part=True) for each in (octets[:at], octets[at:])]
+    assert all(each.is_as_declared for each in parts)
+    assert join([each.text for each in parts]) == text
+
+
+@pytest.mark.parametrize("text", [text for text in OTHER_TEXTS if len(text) > 6])
+def test_utf8_that_is_cut_inside_a_letter_is_joined(text):
+    octets = (text * 3).encode()
+    for at in range(12, len(octets) - 12):
+        parts = (octets[:at], octets[at:])
+        read = [judge_octets(each, TextForm.GSM7, is_part=True).text for each in parts]
+        assert join(read) == text * 3
+
+
+@given(st.binary(max_size=40), st.sampled_from(list(TextForm)), st.booleans())
+def test_any_octets_are_read_and_can_be_stored(octets, declared, is_part):
+    more = {form: octets.decode("latin-1") for form in (TextForm.PACKED, TextForm.PLAIN)}
+    reading = judge_octets(octets, declared, is_part=is_part, more=more)
+    assert reading.declared is declared
+    join([reading.text]).encode()
+
+
+def test_the_setting_forces_either():
+    octets = b"STOP"
+    declared = judge_octets(octets, TextForm.UCS2, coding=InboundCoding.DECLARED)
+    assert (declared.text, declared.is_as_declared) == ("協佐", True)
+    forced = judge_octets(encode_ucs2("協佐"), TextForm.GSM7, coding=InboundCoding.UCS2)
+    assert forced.text == "協佐"
+
+
+# -- headers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        RECEIPT.encode(),
+        (RECEIPT + "Bonjour Aicha, votre").encode(),
+        RECEIPT.encode() * 2,
+        b"STOP",
+        b"Oui",
+        b"!" * 140,
+        b" " * 140,
+        encode_ucs2("Salam"),
+        encode_ucs2("السلام عليكم"),
+        encode_ucs2("你好，明天上午十点见"),
+        "été".encode(),
+    ],
+)
+def test_a_header_that_is_declared_and_missing(octets):
+    assert judge_header(octets, is_declared=True) == (None, False)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("text", ["Salam", "id:1 stat:DELIVRD", "é" * 20])
+def test_a_header_is_found_whether_it_is_declared_or_not(bits, text):
+    header = user_data_header(7, 3, 2, reference_bits=bits)
+    for is_declared in (True, False):
+        found, is_as_declared = judge_header(header + text.encode(), is_declared=is_declared)
+        assert found is not None
+        assert (found.length, is_as_declared) == (len(header), is_declared)
+        assert found.concatenation is not None
+        assert found.concatenation.number == 2
+
+
+@given(st.sampled_from(GENUINE))
+def test_no_text_has_a_header(text):
+    for octets in (encode_ucs2(text), text.encode(), encode_gsm7("é@ø@¥")):
+        assert judge_header(octets, is_declared=False) == (None, True)
+
+
+# -- what reads as text ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("text", GENUINE)
+def test_texts_read_as_text(text):
+    assert reads_as_text(text) or len(text) < 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "Δ@Σ£d5",
+        "ùΩ5Δ_Λ8è",
+        "\x00S\x00o\x00l",
+        "Sold\ufffd 12",
+        "㐰㔳㤲㉈",
+        "ð\x9f\x98",
+        "¡@¡P1¥Σ",
+        "@S@o@l@d@e@:@1",
+        "\ue012\ue0345",
+    ],
+)
+def test_rubbish_does_not(text):
+    assert not reads_as_text(text)
