@@ -1,5 +1,6 @@
 """Measure every budget: ``python -m proofs.budgets [WORD]``; or, with ``--service``, what callers
-of hooks cost everybody else (:mod:`proofs.budgets.service`)."""
+of hooks cost everybody else (:mod:`proofs.budgets.service`); or, with ``--workbooks``, what
+workbooks of empty rows cost another organization's list."""
 
 from __future__ import annotations
 
@@ -17,7 +18,13 @@ def main() -> None:
     parser.add_argument("word", nargs="?", default="", help="functions with this in their name")
     parser.add_argument("--service", action="store_true", help="a service and six callers")
     parser.add_argument("--source", default="", help="the service of another folder's source")
+    parser.add_argument("--workbooks", action="store_true", help="a list beside twelve workbooks")
     asked = parser.parse_args()
+    if asked.workbooks:
+        from proofs.budgets import workbooks
+
+        workbooks.measure()
+        return
     if asked.service:
         from proofs.budgets.service import measure
 

@@ -24,7 +24,9 @@ import trio
 from pathlib import Path
 from risala.engine.mailings.reading import ReadRequest, read
 
-asked = ReadRequest(path=Path("people.csv"), rows_path=Path("people.rows"), countries=("MR",))
+asked = ReadRequest(
+    owner="org_1", path=Path("people.csv"), rows_path=Path("people.rows"), countries=("MR",)
+)
 print(trio.run(read, asked).rows)
 """
 

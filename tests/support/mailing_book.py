@@ -45,7 +45,7 @@ async def read_on_loop(request: ReadRequest) -> ReadResult:
     return ReadResult(Recognised(**(values | lists)), found["rows"])
 
 
-async def write_on_loop(cells_path: Path, out_path: Path) -> None:
+async def write_on_loop(cells_path: Path, out_path: Path, owner: str) -> None:
     """The same for a report."""
     await trio.lowlevel.checkpoint()
     write_workbook(cells_path, out_path)

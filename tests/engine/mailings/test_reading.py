@@ -32,7 +32,13 @@ def asked(tmp_path):
         path = tmp_path / "upl_1.file"
         path.write_bytes(octets)
         rows_path = tmp_path / "upl_1.rows"
-        return ReadRequest(path=path, rows_path=rows_path, countries=("MR",), **values)
+        return ReadRequest(
+            owner=values.pop("owner", "org_1"),
+            path=path,
+            rows_path=rows_path,
+            countries=("MR",),
+            **values,
+        )
 
     return asks
 
@@ -184,7 +190,7 @@ async def test_a_folder_that_cannot_be_written_to(asked, tmp_path):
 async def test_a_report_is_written_as_a_workbook(tmp_path):
     lines, out = tmp_path / "cells", tmp_path / "report.xlsx"
     lines.write_text('["Nom", "Tél"]\n["=1+1", "+22222123456"]\n')
-    await write_workbook(lines, out)
+    await write_workbook(lines, out, "org_1")
     assert [*openpyxl.load_workbook(out).active.values] == [
         ("Nom", "Tél"),
         ("=1+1", "+22222123456"),
@@ -195,5 +201,5 @@ async def test_a_report_is_written_as_a_workbook(tmp_path):
 
 async def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(StorageFailed):
-        await write_workbook(tmp_path / "missing", tmp_path / "report.xlsx")
+        await write_workbook(tmp_path / "missing", tmp_path / "report.xlsx", "org_1")
     assert names(tmp_path) == []

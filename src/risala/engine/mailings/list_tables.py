@@ -123,7 +123,9 @@ class TableReader:
             rows_path = self.uploads.beside(upload, "rows")
             codes = tuple(each.code for each in self.plan.countries)
             try:
-                found = await self.read_file(ReadRequest(path, rows_path, codes, source=source))
+                found = await self.read_file(
+                    ReadRequest(organization_id, path, rows_path, codes, source=source)
+                )
                 yield ListTable(rows_path, found.recognised, found.rows, self.inline)
             finally:
                 with trio.CancelScope(shield=True):

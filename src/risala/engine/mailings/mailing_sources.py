@@ -29,7 +29,7 @@ from risala.engine.rules.router import Router
 
 Read = Callable[[ReadRequest], Awaitable[ReadResult]]
 """Reads a file: :func:`risala.engine.mailings.reading.read`, or a test's."""
-WriteReport = Callable[[Path, Path], Awaitable[None]]
+WriteReport = Callable[[Path, Path, str], Awaitable[None]]
 """Writes a workbook: :func:`risala.engine.mailings.reading.write_workbook`, or a test's."""
 
 

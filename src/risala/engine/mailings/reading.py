@@ -16,6 +16,7 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
+from risala.engine.actors.fair_places import FairPlaces
 from risala.engine.model.errors import Invalid, Overloaded, StorageFailed
 from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import Recognised
@@ -33,8 +34,11 @@ WRITE_MAX_S: Final = 600
 """The same for a report as a workbook."""
 CHILDREN_MAX: Final = 2
 """Children that run at once, each with up to 256 MiB; others wait for their turn."""
+CHILDREN_EACH_MAX: Final = 1
+"""Children of one organization at once: its files may each take a minute of the processor, and
+another one's must not wait for them."""
 
-_turns: Final[trio.lowlevel.RunVar[trio.CapacityLimiter]] = trio.lowlevel.RunVar("mailing children")
+_turns: Final[trio.lowlevel.RunVar[FairPlaces]] = trio.lowlevel.RunVar("mailing children")
 
 Source = Literal["file", "numbers", "rows"]
 """What is read: an uploaded file, pasted lines, or rows of ours (lines ``[row, [cell, …]]``)."""
@@ -51,6 +55,8 @@ class SheetFault(Invalid):
 class ReadRequest:
     """What is to be read, and how."""
 
+    owner: str
+    """The organization's id: turns go by it."""
     path: Path
     """The file."""
     rows_path: Path
@@ -83,10 +89,13 @@ async def read(request: ReadRequest) -> ReadResult:
         Overloaded: the machine has no room for another process.
         StorageFailed: the disk is full or broken.
     """
-    asked = asdict(request) | {"path": str(request.path), "rows_path": str(request.rows_path)}
+    asked = asdict(request)
+    owner = asked.pop("owner")
+    asked |= {"path": str(request.path), "rows_path": str(request.rows_path)}
     part = part_of(request.rows_path)
     try:
-        answer = await _child(asked | {"do": "read", "parent": os.getpid()}, READ_MAX_S)
+        asked |= {"do": "read", "parent": os.getpid()}
+        answer = await _child(asked, owner, READ_MAX_S)
         if not request.rows_path.exists():
             raise StorageFailed
     except BaseException:
@@ -96,12 +105,13 @@ async def read(request: ReadRequest) -> ReadResult:
     return ReadResult(_recognised(answer["recognised"]), answer["rows"])
 
 
-async def write_workbook(cells_path: Path, out_path: Path) -> None:
+async def write_workbook(cells_path: Path, out_path: Path, owner: str) -> None:
     """Write a report as a workbook (XLSX), whose cells are all texts.
 
     Args:
         cells_path: lines of JSON, each the list of a row's texts; the first has the headings.
         out_path: the workbook, which appears when it is whole.
+        owner: the organization's id: turns go by it.
 
     Raises:
         Overloaded: the machine has no room for another process.
@@ -110,7 +120,7 @@ async def write_workbook(cells_path: Path, out_path: Path) -> None:
     part = part_of(out_path)
     asked = {"do": "write", "cells_path": str(cells_path), "out_path": str(part)}
     try:
-        await _child(asked, WRITE_MAX_S)
+        await _child(asked, owner, WRITE_MAX_S)
         part.rename(out_path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -122,13 +132,13 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
-async def _child(asked: Mapping[str, Any], most_s: float) -> dict[str, Any]:
+async def _child(asked: Mapping[str, Any], owner: str, most_s: float) -> dict[str, Any]:
     """What the child answers.
 
     Raises:
         SheetFault, Overloaded, StorageFailed: as :func:`read` says.
     """
-    async with _limiter():
+    async with _places().place(owner):
         with trio.move_on_after(most_s):
             done = await _run(json.dumps(asked).encode())
             return _answer(done)
@@ -166,12 +176,12 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _limiter() -> trio.CapacityLimiter:
+def _places() -> FairPlaces:
     try:
         return _turns.get()
     except LookupError:
-        _turns.set(limiter := trio.CapacityLimiter(CHILDREN_MAX))
-        return limiter
+        _turns.set(places := FairPlaces(CHILDREN_MAX, CHILDREN_EACH_MAX))
+        return places
 
 
 def _answer(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:

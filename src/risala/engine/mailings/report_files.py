@@ -40,7 +40,7 @@ async def write_report(
         lines = [report_cells(row, part.columns, words) for row in part.rows]
         await uploads.work(partial(_append, cells, lines))
         after = part.after
-    await mailings.write_report(cells, out)
+    await mailings.write_report(cells, out, mailing.organization_id)
     await uploads.work(cells.unlink)
     return out
 

@@ -123,6 +123,7 @@ class TableFiles:
     ) -> ReadTable:
         organization = self._sources.accounts.organization(new.organization_id)
         request = ReadRequest(
+            owner=new.organization_id,
             path=self._uploads.path_of(upload, new.organization_id),
             rows_path=self._uploads.beside(upload, ROWS),
             countries=self._countries,
@@ -207,6 +208,7 @@ class TableFiles:
             raise NotFound(_GONE)
         organization = self._sources.accounts.organization(mailing.organization_id)
         request = ReadRequest(
+            owner=mailing.organization_id,
             path=path,
             rows_path=self._uploads.beside(upload, ROWS),
             countries=self._countries,
