@@ -27,6 +27,7 @@ AlertName = Literal[
     "errors",
     "clock_jumped",
     "sink_behind",
+    "item_set_aside",
     "standby_behind",
     "standby_copy",
     "standby_silent",

@@ -16,6 +16,7 @@ from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.esmes import Esmes
@@ -212,6 +213,7 @@ class Services:
     sealing: SealingKeys
     mailings: MailingService
     mail_tables: MailTables
+    set_aside: SetAsideItems
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""
     errands: Errands = field(default_factory=Errands)

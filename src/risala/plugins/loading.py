@@ -68,14 +68,13 @@ def _position(thread: threading.Thread) -> str:
     return own
 
 
-def raised_at(error: BaseException) -> str:
-    """Where a plugin's exception came from: file, line and function of the innermost call. The
-    exception's text is left out: it may quote a message."""
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
+def raised_at(error: BaseException, calls: int = 1) -> str:
+    """Where an exception came from: file, line and function of its innermost calls, the innermost
+    first. The exception's text is left out: it may quote a message."""
+    found, last = list[str](), error.__traceback__
+    while last is not None:
+        code = last.tb_frame.f_code
+        name = "/".join(PurePath(code.co_filename).parts[-2:])
+        found.append(f"{name}:{last.tb_lineno} in {code.co_name}")
         last = last.tb_next
-    if last is None:
-        return "an unknown place"
-    code = last.tb_frame.f_code
-    name = "/".join(PurePath(code.co_filename).parts[-2:])
-    return f"{name}:{last.tb_lineno} in {code.co_name}"
+    return ", by ".join(found[: -calls - 1 : -1]) or "an unknown place"

@@ -16,6 +16,7 @@ from risala.engine.accounts.key_places import UsedPlaces
 from risala.engine.accounts.key_values import digest_of, new_value
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -58,11 +59,13 @@ class Accounts:
         ids: IdSource,
         time_zone: str,
         key_age_days: int | None,
+        set_aside: SetAsideItems,
     ) -> None:
         """
         Args:
             time_zone: of new organizations, until their owners choose another.
             key_age_days: the most days that a key's value works, by the service's own rule.
+            set_aside: where a key's use that cannot be written is named.
         """
         self._stored = stored
         self._stored_keys = keys
@@ -72,8 +75,8 @@ class Accounts:
         self._key_age_days = key_age_days
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
-        self.uses: LastUses[KeyUse] = LastUses("keys", keys.touch)
-        self.places = UsedPlaces(keys.note_places)
+        self.uses: LastUses[KeyUse] = LastUses("keys", keys.touch, set_aside.loop("uses"))
+        self.places = UsedPlaces(keys.note_places, set_aside.loop("uses"))
         self.changed: Broadcast[str] = Broadcast()
         """Organizations that were changed, or one of whose senders was."""
 

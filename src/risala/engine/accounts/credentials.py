@@ -19,6 +19,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
 from risala.engine.accounts.last_uses import LastUses
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.accounts import CredentialRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -67,7 +68,12 @@ class Credentials:
     """See the module's text."""
 
     def __init__(
-        self, accounts: Accounts, stored: CredentialRepository, clock: Clock, ids: IdSource
+        self,
+        accounts: Accounts,
+        stored: CredentialRepository,
+        clock: Clock,
+        ids: IdSource,
+        set_aside: SetAsideItems,
     ) -> None:
         self._accounts = accounts
         self._stored = stored
@@ -76,7 +82,7 @@ class Credentials:
         self._known: OrderedDict[str, _Known] = OrderedDict()
         """By id."""
         self._by_name: dict[tuple[str, str], str] = {}
-        self.uses = LastUses("credentials", stored.touch)
+        self.uses = LastUses("credentials", stored.touch, set_aside.loop("uses"))
         self._own_key = secrets.token_bytes(32)
         self._guesses = trio.CapacityLimiter(1)
         """One slow hash at a time: guesses must not use up the machine."""

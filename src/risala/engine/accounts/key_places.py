@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 import structlog
 import trio
 
 from risala.engine.accounts.last_uses import WRITE_EVERY_S
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.model.errors import Unavailable
 from risala.engine.rules.people.key_age import network_of
 
@@ -24,10 +25,14 @@ class UsedPlaces:
 
     Args:
         write: stores the last use by key and network.
+        items: where a use that breaks is named; it is lost.
     """
 
-    def __init__(self, write: Callable[[Mapping[tuple[str, str], int]], Awaitable[None]]) -> None:
+    def __init__(
+        self, write: Callable[[Mapping[tuple[str, str], int]], Awaitable[None]], items: ItemLoop
+    ) -> None:
         self._write = write
+        self._items = items
         self._seen: dict[tuple[str, str], int] = {}
 
     def note(self, key_id: str, address: str, now_ms: int) -> None:
@@ -51,6 +56,13 @@ class UsedPlaces:
             if (network := network_of(address)) is not None:
                 places[key_id, network] = max(at, places.get((key_id, network), 0))
         try:
-            await self._write(places)
+            await self._items.together([*places.items()], _key_of, self._write_some)
         except Unavailable as error:
             log.warning("key_places.lost", reason=str(error))
+
+    async def _write_some(self, places: Sequence[tuple[tuple[str, str], int]]) -> None:
+        await self._write(dict(places))
+
+
+def _key_of(place: tuple[tuple[str, str], int]) -> str:
+    return place[0][0]

@@ -10,6 +10,7 @@ import structlog
 import trio
 
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.accounts import KeyRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Unavailable
@@ -24,11 +25,18 @@ class KeyUpkeep:
     """
     Args:
         owed: called when mails are owed.
+        items: where a key that breaks is set aside.
     """
 
     def __init__(
-        self, accounts: Accounts, stored: KeyRepository, clock: Clock, owed: Callable[[], None]
+        self,
+        accounts: Accounts,
+        stored: KeyRepository,
+        clock: Clock,
+        owed: Callable[[], None],
+        items: ItemLoop,
     ) -> None:
+        self._items = items
         self._accounts = accounts
         self._stored = stored
         self._clock = clock
@@ -44,8 +52,12 @@ class KeyUpkeep:
             await trio.sleep(LOOK_EVERY_S)
 
     async def _care(self) -> None:
-        await self._accounts.date_old_keys()
+        with self._items.item("ages"):
+            await self._accounts.date_old_keys()
         now_ms = self._clock.now_ms()
-        if await self._stored.owe_reminders(now_ms):
-            self._owed()
+        for key_id in self._stored.to_remind(now_ms):
+            if self._items.is_free(key_id):
+                with self._items.item(key_id):
+                    await self._stored.owe_reminder(key_id, now_ms)
+                    self._owed()
         await self._stored.forget_old_places(now_ms)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
 
 import structlog
 import trio
 
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.model.errors import Unavailable
 
 log = structlog.get_logger(__name__)
@@ -25,13 +26,17 @@ class LastUses(Generic[U]):
     A crash loses the last half minute of them, which does no harm.
     """
 
-    def __init__(self, of: str, touch: Callable[[dict[str, U]], Awaitable[None]]) -> None:
+    def __init__(
+        self, of: str, touch: Callable[[dict[str, U]], Awaitable[None]], items: ItemLoop
+    ) -> None:
         """
         Args:
             of: what is used, for the log.
             touch: writes the last use by id.
+            items: where a use that breaks is named; it is lost.
         """
         self._of = of
+        self._items = items
         self._touch = touch
         self._used: dict[str, U] = {}
 
@@ -55,6 +60,9 @@ class LastUses(Generic[U]):
             return
         used, self._used = self._used, {}
         try:
-            await self._touch(used)
+            await self._items.together([*used.items()], lambda use: use[0], self._write_some)
         except Unavailable as error:
             log.warning("last_uses.lost", uses=self._of, reason=str(error))
+
+    async def _write_some(self, uses: Sequence[tuple[str, U]]) -> None:
+        await self._touch(dict(uses))

@@ -9,6 +9,7 @@ the file stops the log and nothing else.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
@@ -19,6 +20,7 @@ import trio
 from risala.config.requests import RequestLogSection
 from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
@@ -60,8 +62,19 @@ class RequestLogStatistics:
 
 
 class RequestLog:
-    def __init__(self, section: RequestLogSection, stored: RequestRepository, clock: Clock) -> None:
+    def __init__(
+        self,
+        section: RequestLogSection,
+        stored: RequestRepository,
+        clock: Clock,
+        items: ItemLoop,
+    ) -> None:
+        """
+        Args:
+            items: where a request that cannot be written is named; it is dropped.
+        """
         self._stored = stored
+        self._items = items
         self._section = section
         self._clock = clock
         self._noted: list[NotedRequest] = []
@@ -153,8 +166,10 @@ class RequestLog:
     async def flush(self) -> None:
         """Write what is noted so far, and delete what is too old or too much."""
         noted, self._noted = self._noted, []
-        if not noted and not self._stored.is_there:
-            return
+        if noted or self._stored.is_there:
+            await self._items.together(noted, lambda each: each.request_id, self._write)
+
+    async def _write(self, noted: Sequence[NotedRequest]) -> None:
         try:
             forgotten = frozenset(self._forgotten)
             await self._stored.write(
@@ -165,8 +180,10 @@ class RequestLog:
             )
         except RequestsUnwritable as error:
             self._fail(noted, str(error))
-        except (MemoryError, RuntimeError, OSError) as error:
+        except Exception as error:
             if (lacks := machine_lacks(error)) is None:
+                if len(noted) == 1:
+                    self._drop(noted[0].principal)
                 raise
             self._fail(noted, f"The machine has run out of {lacks}.")
         else:
@@ -182,7 +199,7 @@ class RequestLog:
         if len(self._dropped_by) > KEYS_COUNTED_MAX:
             self._dropped_by.clear()
 
-    def _fail(self, noted: list[NotedRequest], sentence: str) -> None:
+    def _fail(self, noted: Sequence[NotedRequest], sentence: str) -> None:
         for each in noted:
             self._drop(each.principal)
         if self._ailment != sentence:
@@ -190,7 +207,7 @@ class RequestLog:
         self._ailment, self._not_before_s = sentence, trio.current_time() + AGAIN_S
 
 
-def _rows(noted: list[NotedRequest]) -> list[RequestRow]:
+def _rows(noted: Sequence[NotedRequest]) -> list[RequestRow]:
     return [_row(each) for each in noted]
 
 

@@ -15,6 +15,7 @@ import trio
 from risala.config.model import DeliverySection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop, concerns_all
 from risala.engine.delivery.matching_again import match_ending
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
@@ -23,6 +24,8 @@ log = structlog.get_logger(__name__)
 
 FORGET_MS: Final = 60_000
 """Receipts that match nothing are reported at most this long after their time is over."""
+ALONE_MAX: Final = 100
+"""Messages that are settled each by itself, at a time: only while one of them breaks."""
 ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
 
@@ -38,7 +41,13 @@ class DeadlineWatch:
         next_look: Alarm,
         ask: Callable[[int], Awaitable[None]],
         settings: DeliverySection,
+        items: ItemLoop,
     ) -> None:
+        """
+        Args:
+            items: where a message that breaks is set aside, by its number.
+        """
+        self._items = items
         self._recorder = recorder
         self._queue = repositories.queue
         self._receipts = repositories.receipts
@@ -52,21 +61,43 @@ class DeadlineWatch:
         """Settle what is due, until cancelled."""
         while True:
             await retry_until_committed("keeper", self._settle)
-            await self._next_look.wait(self._queue.next_deadline())
+            await self._next_look.wait(self._next_deadline())
 
     async def _settle(self) -> None:
         while self._is_due():
             with trio.move_on_after(ASK_S):
                 await self._ask(self._recorder.clock.now_ms())
-            await self._recorder.settle_deadlines(self._submits_max)
+            await self._settle_due()
         now_ms = self._recorder.clock.now_ms()
         if now_ms - self._forgot_at_ms >= min(FORGET_MS, self._receipts_held_ms):
             await self._forget_receipts(now_ms)
             self._forgot_at_ms = now_ms
 
+    async def _settle_due(self) -> None:
+        """Settle a batch. If one message breaks it, each by itself."""
+        try:
+            if not self._items:
+                await self._recorder.settle_deadlines(self._submits_max)
+                return
+        except Exception as fault:
+            if concerns_all(fault):
+                raise
+        for key in self._items.free(self._due(), int):
+            with self._items.item(key):
+                await self._recorder.settle_deadlines(self._submits_max, key)
+
+    def _due(self) -> list[int]:
+        return self._queue.due_keys(self._recorder.clock.now_ms(), ALONE_MAX + len(self._items))
+
     def _is_due(self) -> bool:
+        if self._items:
+            return bool(self._items.free(self._due(), int))
         at_ms = self._queue.next_deadline()
         return at_ms is not None and at_ms <= self._recorder.clock.now_ms()
+
+    def _next_deadline(self) -> int | None:
+        after_ms = self._recorder.clock.now_ms() if self._items else 0
+        return self._queue.next_deadline(after_ms)
 
     async def _forget_receipts(self, now_ms: int) -> None:
         before_ms = now_ms - self._receipts_held_ms

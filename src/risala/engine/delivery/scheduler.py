@@ -17,6 +17,7 @@ import trio
 from risala.config.model import CarrierSection
 from risala.dataclass import dataclass
 from risala.engine.actors.actor import Decider, Ref
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Job
 from risala.engine.delivery.worker.statistics import statistics_of
@@ -83,7 +84,10 @@ class Board:
         lanes: dict[str, CarrierWorker],
         rows: QueueRepository,
         text_of: Callable[[DueRow], str | None],
+        items: ItemLoop,
     ) -> None:
+        self.items = items
+        """Where a message is set aside that breaks before it leaves."""
         self.notes = notes
         self.queue = notes.queue
         self.lanes = lanes
@@ -196,9 +200,10 @@ class Scheduler(Decider[SchedulerMessage]):
         if lane.continuing:
             return lane.continuing.popleft()
         for priority in (PRIORITY_MESSAGE, PRIORITY_MAILING):
-            if (row := queue.take(routes, priority, now_ms)) is not None:
+            while (row := queue.take(routes, priority, now_ms)) is not None:
                 self._turns[lane.name].rotate(-1)
-                return self._job(row, goes_whole=goes_whole)
+                if (job := self._job(row, goes_whole=goes_whole)) is not None:
+                    return job
         return None
 
     def _routes_of(self, lane: CarrierWorker, now_s: float) -> list[str]:
@@ -210,8 +215,13 @@ class Scheduler(Decider[SchedulerMessage]):
         ]
 
     def _job(self, row: DueRow, *, goes_whole: bool) -> Job | None:
-        """What is to be submitted for a row; None: its text can no longer be read. It is not given
-        out again, and fails when its validity ends, within minutes."""
+        """What is to be submitted for a row; None: it breaks, or its text can no longer be read. It
+        is not given out again, and fails when its validity ends, a code's within minutes."""
+        with self._board.items.item(row.id):
+            return self._made(row, goes_whole=goes_whole)
+        return None
+
+    def _made(self, row: DueRow, *, goes_whole: bool) -> Job | None:
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
         if text is None:
             log.error("scheduler.unreadable", message_id=row.id)

@@ -10,6 +10,7 @@ from typing import Final
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
@@ -25,7 +26,19 @@ disk, or in a worker."""
 class Sorter:
     """The sorter of all routes."""
 
-    def __init__(self, rows: QueueRepository, clock: Clock, router: Router, notes: Notes) -> None:
+    def __init__(
+        self,
+        rows: QueueRepository,
+        clock: Clock,
+        router: Router,
+        notes: Notes,
+        items: ItemLoop,
+    ) -> None:
+        """
+        Args:
+            items: where a queue that breaks is set aside.
+        """
+        self._items = items
         self._rows = rows
         self._clock = clock
         self._router = router
@@ -46,18 +59,19 @@ class Sorter:
         """
         self._notes.strays.ring()
         while True:
-            await self._notes.strays.wait(self._again[0] if self._again else math.inf)
+            change_s = self._again[0] if self._again else math.inf
+            await self._notes.strays.wait(min(change_s, self._items.again_s))
             while self._again and self._again[0] <= trio.current_time():
                 self._again.popleft()
             await retry_until_committed("routes", self._sort)
 
     async def _sort(self) -> None:
-        await sort_again(self._rows, self._clock, self._router)
+        await sort_again(self._rows, self._clock, self._router, self._items)
         self._notes.queue.load(())
         self._notes.wake()
 
 
-async def sort_again(rows: QueueRepository, clock: Clock, router: Router) -> None:
+async def sort_again(rows: QueueRepository, clock: Clock, router: Router, items: ItemLoop) -> None:
     """Sort messages on routes that no longer exist, and those that no carrier served, into the
     present routes; all messages, if the routes differ from those of the last time."""
     now_ms, fingerprint = clock.now_ms(), router.fingerprint
@@ -66,8 +80,9 @@ async def sort_again(rows: QueueRepository, clock: Clock, router: Router) -> Non
         known = queue[0] in router.routes
         if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
             continue
-        after: tuple[int, int] | None = (-1, 0)
-        while after is not None:
-            after = await rows.reroute(queue, after, router.route_key, ROWS_AT_ONCE, now_ms)
-    if changed:
+        with items.item(queue):
+            after: tuple[int, int] | None = (-1, 0)
+            while after is not None:
+                after = await rows.reroute(queue, after, router.route_key, ROWS_AT_ONCE, now_ms)
+    if changed and not items:
         await rows.note_routes(fingerprint)

@@ -12,6 +12,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.following import OutboxEvent
 
@@ -26,14 +27,17 @@ class Feed:
     Args:
         committed: rung when a unit has reached the disk.
         listeners: called when there were new events.
+        items: where an event that breaks is named; its followers go on with the next.
     """
 
     def __init__(
         self,
         stored: EventRepository,
         committed: Bell,
+        items: ItemLoop,
         listeners: Sequence[Callable[[], None]] = (),
     ) -> None:
+        self._items = items
         self._stored = stored
         self._committed = committed
         self._listeners = listeners
@@ -59,5 +63,6 @@ class Feed:
         rows = self._stored.after(self._seq, ROWS_AT_ONCE)
         for event in rows:
             self._seq = event.seq
-            self.events.publish(event)
+            with self._items.item(event.seq):
+                self.events.publish(event)
         return bool(rows)

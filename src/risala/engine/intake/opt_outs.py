@@ -9,6 +9,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import RecipientOptedOut
@@ -53,7 +54,14 @@ class LookBack:
     times as long. Its progress is in the journal.
     """
 
-    def __init__(self, inbound: InboundRepository, clock: Clock, changed: Bell) -> None:
+    def __init__(
+        self, inbound: InboundRepository, clock: Clock, changed: Bell, items: ItemLoop
+    ) -> None:
+        """
+        Args:
+            items: where the reading is set aside if a message breaks it.
+        """
+        self._items = items
         self._inbound = inbound
         self._clock = clock
         self._changed = changed
@@ -61,9 +69,11 @@ class LookBack:
     async def run(self) -> None:
         """Read old messages whenever some are unread, until cancelled."""
         while True:
-            done, took_s = await retry_until_committed("opt_outs", self._step)
+            done, took_s = True, 0.0
+            with self._items.item("look back"):
+                done, took_s = await retry_until_committed("opt_outs", self._step)
             if done:
-                await self._changed.wait()
+                await self._changed.wait(self._items.again_s)
             else:
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 

@@ -212,11 +212,14 @@ class Recorder:
         unit = audited(by, lambda conn: endings.cancel(conn, message_id, stamp))
         self.tell(await self.journal.commit(unit))
 
-    async def settle_deadlines(self, submits_max: int = deadlines.SUBMITS_MAX) -> int:
+    async def settle_deadlines(
+        self, submits_max: int = deadlines.SUBMITS_MAX, only: int | None = None
+    ) -> int:
         """End what has expired, one batch; returns how many messages changed.
 
         Args:
             submits_max: of a segment with an unknown outcome; then it is not sent again.
+            only: the key of the one message that is meant; None: all.
 
         Raises:
             Unavailable: it could not be written.
@@ -224,9 +227,9 @@ class Recorder:
         stamps = [self.stamp() for _ in range(DEADLINES_BATCH)]
         changes = await self.journal.commit(
             lambda conn: (
-                *deadlines.expire_due(conn, stamps[: DEADLINES_BATCH // 2]),
+                *deadlines.expire_due(conn, stamps[: DEADLINES_BATCH // 2], only),
                 *deadlines.resolve_due(
-                    conn, stamps[DEADLINES_BATCH // 2 :], self.groups.of, submits_max
+                    conn, stamps[DEADLINES_BATCH // 2 :], self.groups.of, submits_max, only
                 ),
             )
         )

@@ -18,6 +18,7 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import concerns_all
 from risala.engine.mailings.mailing_sources import MailingSources, new_row
 from risala.engine.mailings.reading import SheetFault
 from risala.engine.mailings.table_files import TableFiles
@@ -40,7 +41,7 @@ most rows take sixteen seconds."""
 PAUSE_MIN_S: Final = 0.005
 """The pause after a piece that took longer."""
 AGAIN_S: Final = 5.0
-"""After this it is tried again if the machine has no room for the reader, or a file is broken."""
+"""After this it is tried again if the machine has no room for the reader, or the disk fails."""
 AT_ONCE_MAX: Final = 8
 """Mailings that take turns: each has a file open."""
 
@@ -58,18 +59,23 @@ class MailingChecking:
         self._inline = inline
         self._limiter = trio.CapacityLimiter(1)
         self._open: dict[str, Generator[_Lines]] = {}
+        self._items = sources.set_aside.loop("mailing_rows")
+        self._read_again: set[str] = set()
+        """Mailings whose rows were broken, and whose file is read a second time."""
 
     async def run(self) -> None:
         """Store the rows of all mailings that are being checked, until cancelled."""
         try:
             while True:
-                found = self._sources.mailings.to_check()[:AT_ONCE_MAX]
+                due = self._items.free(self._sources.mailings.to_check(), _id_of)
+                found = due[:AT_ONCE_MAX]
                 self._close_but({stored.mailing.id for stored in found})
                 if not found:
-                    await self._sources.to_check.wait()
+                    await self._sources.to_check.wait(self._items.again_s)
                 # In turns, so that a small one need not wait for a large one.
                 for stored in found:
-                    await self._turn(stored)
+                    with self._items.item(stored.mailing.id):
+                        await self._turn(stored)
         except Draining:
             await trio.sleep_forever()
         finally:
@@ -86,9 +92,15 @@ class MailingChecking:
             with suppress(NotFound, Conflict):  # it was deleted or stopped meanwhile
                 await retry_until_committed("mailings", partial(self._piece, stored))
         except (OSError, ValueError) as error:
-            log.warning("mailings.rows_broken", mailing=stored.mailing.id, reason=str(error))
+            mailing_id, is_disks = stored.mailing.id, concerns_all(error)
+            if not is_disks and mailing_id in self._read_again:
+                self._read_again.discard(mailing_id)
+                raise
+            log.warning("mailings.rows_broken", mailing=mailing_id, reason=str(error))
             await self._files.drop_rows(stored)  # the file is read again
-            await trio.sleep(AGAIN_S)
+            self._read_again.add(mailing_id)
+            if is_disks:
+                await trio.sleep(AGAIN_S)
         took_s = trio.current_time() - began_s
         await trio.sleep(max(PAUSE_MIN_S, PIECE_S - took_s))
 
@@ -112,6 +124,7 @@ class MailingChecking:
             self._close(mailing.id)
             raise
         self._close(mailing.id)
+        self._read_again.discard(mailing.id)
         await mailings.finish_check(mailing.id)
         await self._files.drop_rows(stored)
 
@@ -153,6 +166,10 @@ class MailingChecking:
         if self._inline:
             return work()
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _id_of(stored: StoredMailing) -> str:
+    return stored.mailing.id
 
 
 def _pieces(path: Path, checked: int) -> Generator[_Lines]:

@@ -8,7 +8,6 @@ top-up, a change of its organization, a queue that empties; and time does.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import field
@@ -120,6 +119,7 @@ class MailingSending:
         self._is_stale = True
         self.between_turns = trio.Lock()
         """Whoever holds it knows that no rows are between their messages and their note."""
+        self._items = sources.set_aside.loop("mailings")
         self._rows_max = max(1, min(ROWS_AT_ONCE, sources.settings.engine.intake_max // 2))
 
     def changed(self) -> None:
@@ -165,10 +165,11 @@ class MailingSending:
         if self._is_stale:
             self._load()
         now_ms = self._sources.clock.now_ms()
-        due = [each for each in self._senders.values() if each.at_ms <= now_ms]
+        due = [each for each in self._free() if each.at_ms <= now_ms]
         for each in due:
             async with self.between_turns:
-                await self._turn(each)
+                with self._items.item(each.mailing_id):
+                    await self._turn(each)
         if due or self._is_stale:
             return
         drain = self._draining()
@@ -183,10 +184,14 @@ class MailingSending:
     def _next_look_s(self) -> float:
         """When time alone gives a mailing its turn, on Trio's clock; soon, where there is one: the
         wall clock may be set."""
-        if not self._senders:
-            return math.inf
-        next_ms = min(each.at_ms for each in self._senders.values())
+        next_ms = min((each.at_ms for each in self._free()), default=None)
+        if next_ms is None:
+            return self._items.again_s
         return trio.current_time() + min(LOOK_S, max(0, next_ms - self._now_ms) / 1000)
+
+    def _free(self) -> list[_Sender]:
+        """The mailings that are not set aside."""
+        return self._items.free([*self._senders.values()], lambda each: each.mailing_id)
 
     def _load(self) -> None:
         self._is_stale = False

@@ -10,6 +10,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.intake.draft import RequestDrafts
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository
@@ -52,6 +53,7 @@ class MailingSources:
     """Messages a second that each carrier takes at most; 0: as many as there are."""
     read: Read
     write_report: WriteReport
+    set_aside: SetAsideItems
     to_check: Bell = field(default_factory=Bell)
     """Rings when the rows of a mailing are to be stored."""
 

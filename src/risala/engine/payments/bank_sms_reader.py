@@ -50,6 +50,7 @@ class BankSmsReader:
         self._have = sources
         self._texts = sources.bank_texts
         self._cashier = cashier
+        self._items = sources.set_aside.loop("bank_texts")
         self._currency = sources.settings.service.currency
 
     def _asked(
@@ -85,18 +86,25 @@ class BankSmsReader:
         """Read each text, until cancelled."""
         while True:
             await retry_until_committed("payments' texts", self._listen)
-            await self._have.lines.texts.wait()
+            await self._have.lines.texts.wait(self._items.again_s)
 
     async def _listen(self) -> None:
         """
         Raises:
             Unavailable: the disk does not take it.
         """
-        while found := self._texts.unread(READ_AT_ONCE):
+        while found := self._unread():
             for each in found:
-                await self._read(each)
-        for each in self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX):
-            await self._settle(each)
+                with self._items.item(each.id):
+                    await self._read(each)
+        waiting = self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX)
+        for each in self._items.free(waiting, lambda text: text.id):
+            with self._items.item(each.id):
+                await self._settle(each)
+
+    def _unread(self) -> list[BankText]:
+        found = self._texts.unread(READ_AT_ONCE + len(self._items))
+        return self._items.free(found, lambda text: text.id)
 
     async def _read(self, stored: BankText) -> None:
         found = self._heard(stored)

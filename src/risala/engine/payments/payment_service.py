@@ -53,6 +53,7 @@ class PaymentService:
         self._have = sources
         self._cashier = CreditWriter(sources)
         self._callbacks = Callbacks(sources, self._cashier)
+        self._items = sources.set_aside.loop("payments")
         self.polls = Polls(sources, self._cashier)
         self.payers = Payers(sources, self._cashier)
         self.ear = BankSmsReader(sources, self._cashier)
@@ -280,9 +281,17 @@ class PaymentService:
         while cut_off := self._have.payments.begun(BEGUN_AT_ONCE, after):
             for each in cut_off:
                 after = each.id
-                try:
-                    await self.go_on(each.id)
-                except (Unavailable, NotFound, Conflict) as error:
-                    is_silent = is_silent or isinstance(error, Unavailable)
-                    log.warning("payment.begin", payment_id=each.id, reason=str(error))
+                if self._items.is_free(each.id):
+                    with self._items.item(each.id):
+                        is_silent = await self._is_silent(each.id) or is_silent
+                is_silent = is_silent or not self._items.is_free(each.id)
         return is_silent
+
+    async def _is_silent(self, payment_id: str) -> bool:
+        """Whether its method did not answer."""
+        try:
+            await self.go_on(payment_id)
+        except (Unavailable, NotFound, Conflict) as error:
+            log.warning("payment.begin", payment_id=payment_id, reason=str(error))
+            return isinstance(error, Unavailable)
+        return False

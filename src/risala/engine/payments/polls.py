@@ -26,6 +26,7 @@ class Polls:
     def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
         self._cashier = cashier
+        self._items = sources.set_aside.loop("payment_polls")
 
     async def run(self) -> None:
         """Ask about each payment when its time has come, until cancelled."""
@@ -39,23 +40,32 @@ class Polls:
         Raises:
             Unavailable: the disk does not take the answers.
         """
-        while due := self._have.payments.to_poll(self._have.now_ms(), AT_ONCE):
+        while due := self._due():
             failed: list[Unavailable] = []
             async with trio.open_nursery() as nursery:
                 for each in due:
                     nursery.start_soon(self._poll_one, each.id, failed)
             if failed:
                 raise failed[0]
-        return self._have.payments.next_poll()
+        return self._have.payments.next_poll(self._items.held())
+
+    def _due(self) -> list[StoredPayment]:
+        at_once = AT_ONCE + len(self._items)
+        found = self._have.payments.to_poll(self._have.now_ms(), at_once)
+        return self._items.free(found, lambda each: each.id)[:AT_ONCE]
 
     async def _poll_one(self, payment_id: str, failed: list[Unavailable]) -> None:
         try:
-            async with self._cashier.turn(payment_id):
-                found = self._have.payments.payment(payment_id)
-                if found.poll_at is not None and found.poll_at <= self._have.now_ms():
-                    await self._poll(found)
+            with self._items.item(payment_id):
+                await self._poll_due_one(payment_id)
         except Unavailable as error:
             failed.append(error)
+
+    async def _poll_due_one(self, payment_id: str) -> None:
+        async with self._cashier.turn(payment_id):
+            found = self._have.payments.payment(payment_id)
+            if found.poll_at is not None and found.poll_at <= self._have.now_ms():
+                await self._poll(found)
 
     async def now(self, payment_id: str, by: AuditEntry) -> StoredPayment:
         """Ask about one at once, for an operator, whose request is already in the audit trail.

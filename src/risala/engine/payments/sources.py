@@ -11,6 +11,7 @@ from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.model.clock import Clock
@@ -69,6 +70,7 @@ class PaymentSources:
     polls: Alarm
     """Wakes the polls; called for each new poll."""
     lines: BankLines
+    set_aside: SetAsideItems
 
     def now_ms(self) -> int:
         return self.clock.now_ms()

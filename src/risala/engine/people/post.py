@@ -15,6 +15,7 @@ import trio
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.model.clock import Clock
@@ -46,7 +47,13 @@ class Post:
         mails: MailRepository,
         letters: Letters,
         mailer: Mailer | None,
+        items: ItemLoop,
     ) -> None:
+        """
+        Args:
+            items: where a mail that breaks is set aside.
+        """
+        self._items = items
         self._clock = clock
         self._mails = mails
         self._letters = letters
@@ -68,8 +75,8 @@ class Post:
     def _hand_out(self, crew: trio.Nursery) -> int | None:
         """Start what is due; returns when to look again."""
         now_ms = self._clock.now_ms()
-        for owed in self._mails.due(AT_ONCE + len(self._in_flight)):
-            if owed.seq in self._in_flight:
+        for owed in self._mails.due(AT_ONCE + len(self._in_flight) + len(self._items)):
+            if owed.seq in self._in_flight or not self._items.is_free(owed.seq):
                 continue
             if owed.due_at > now_ms:
                 return owed.due_at
@@ -81,20 +88,24 @@ class Post:
 
     async def _deliver(self, owed: OwedMail) -> None:
         try:
-            outcome = await self._attempt(owed)
-            now_ms = self._clock.now_ms()
-            if outcome is None:
-                tries = owed.tries + 1
-                due_at = now_ms + wait_ms(owed.tries)
-                note = partial(self._mails.put_off, owed.seq, due_at, tries)
-            else:
-                note = partial(self._mails.settle, owed.seq, outcome, now_ms)
-            await retry_until_committed("people.mail", note)
+            with self._items.item(owed.seq):
+                await self._try(owed)
         except Draining:
             pass  # it is still owed; the next start finds it
         finally:
             self._in_flight.discard(owed.seq)
             self._alarm.ring()
+
+    async def _try(self, owed: OwedMail) -> None:
+        outcome = await self._attempt(owed)
+        now_ms = self._clock.now_ms()
+        if outcome is None:
+            tries = owed.tries + 1
+            due_at = now_ms + wait_ms(owed.tries)
+            note = partial(self._mails.put_off, owed.seq, due_at, tries)
+        else:
+            note = partial(self._mails.settle, owed.seq, outcome, now_ms)
+        await retry_until_committed("people.mail", note)
 
     async def _attempt(self, owed: OwedMail) -> MailOutcome | None:
         """The result of a mail; None: try again later."""

@@ -44,7 +44,9 @@ class WebSessions:
     def __init__(self, sources: PeopleSources) -> None:
         self._have = sources
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
-        self.uses = LastUses("web sessions", sources.web_sessions.touch)
+        self.uses = LastUses(
+            "web sessions", sources.web_sessions.touch, sources.set_aside.loop("uses")
+        )
 
     def find(self, token: str, kind: SessionKind) -> WebSession | None:
         """The session of a token; None: not signed in. Counts as a use."""

@@ -10,6 +10,7 @@ from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
@@ -48,6 +49,7 @@ class PeopleSources:
     console_url: str
     """The base URL of the console."""
     has_mailer: bool
+    set_aside: SetAsideItems
     identity_fetches: Fetches | None = None
     """Asks the identity provider of the console; None: there is none."""
     identity_secret: str = field(default="", repr=False)

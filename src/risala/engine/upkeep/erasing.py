@@ -87,6 +87,7 @@ class Erasing:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+        self._items = services.set_aside.loop("erasures")
 
     async def run(self) -> None:
         """Perform all noted erasures; looks again when rung, and now and then."""
@@ -95,14 +96,19 @@ class Erasing:
             await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
 
     async def _pass(self) -> None:
-        for erasure in self._services.repositories.erasures.under_way():
-            while True:
-                began_s = trio.current_time()
-                done = await go_on(self._services, erasure.id)
-                if done.waits or done.erasure.ended_at is not None:
-                    break
-                took_s = trio.current_time() - began_s
-                await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
-            if not done.waits:
-                log.info("erasing.done", erasure=erasure.id, **done.erasure.gone)
-                self._services.errands.exporting.ring()  # older files must be removed
+        under_way = self._services.repositories.erasures.under_way()
+        for erasure in self._items.free(under_way, lambda each: each.id):
+            with self._items.item(erasure.id):
+                await self._erase(erasure.id)
+
+    async def _erase(self, erasure_id: str) -> None:
+        while True:
+            began_s = trio.current_time()
+            done = await go_on(self._services, erasure_id)
+            if done.waits or done.erasure.ended_at is not None:
+                break
+            took_s = trio.current_time() - began_s
+            await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+        if not done.waits:
+            log.info("erasing.done", erasure=erasure_id, **done.erasure.gone)
+            self._services.errands.exporting.ring()  # older files must be removed

@@ -142,6 +142,7 @@ class Exporting:
         self._inline = inline
         self._free = free
         self._limiter = trio.CapacityLimiter(1)
+        self._items = services.set_aside.loop("exports")
 
     async def run(self) -> None:
         """Write the requested files, until cancelled."""
@@ -162,8 +163,9 @@ class Exporting:
         if fault is not None:
             log.warning("exporting.untidy", reason=fault, again_in_s=STORAGE_RETRY_S)
         for each in standing:
-            if each.state is ExportState.WRITING:
-                await self._write(each)
+            if each.state is ExportState.WRITING and self._items.is_free(each.id):
+                with self._items.item(each.id):
+                    await self._write(each)
         return fault is None
 
     async def _write(self, export: Export) -> None:

@@ -86,6 +86,7 @@ class _Engine(Collector):
             yield from _requests(numbers["requests"])
             yield from _sinks(numbers["sinks"])
             yield from _policies(numbers["policies"])
+            yield from _set_aside(numbers["set_aside"])
             if self._parts.esmes.is_open:
                 yield from _esmes(self._parts.esmes)
             text = "How often the whole service was blocked for seconds; the log has the stacks."
@@ -167,6 +168,14 @@ def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
     yield gauge(
         "sink_missed_events", text, [(who, each["missed"]) for who, each in known], labels=("sink",)
     )
+
+
+def _set_aside(loops: list[dict[str, Any]]) -> Iterator[Metric]:
+    told = [({"loop": each["loop"]}, each) for each in loops]
+    text = "Items that break a task for everybody, and wait aside."
+    yield gauge("items_set_aside", text, [(who, len(each["items"])) for who, each in told])
+    text = "How often an item broke such a task since the start."
+    yield counter("item_faults", text, [(who, each["total"]) for who, each in told])
 
 
 def _policies(policies: list[dict[str, Any]]) -> Iterator[Metric]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from risala.config.model import CarrierSection, Settings
 from risala.dataclass import dataclass
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.set_aside import ItemLoopStatus
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.delivery.carrier_registry import CarrierRegistry, overridden
 from risala.engine.delivery.driver_commands import DriverCommands
@@ -382,6 +383,7 @@ def statistics(
     watch: LoopWatch,
     requests: Callable[[], dict[str, Any]],
     sinks: Callable[[], list[dict[str, Any]]],
+    set_aside: Callable[[], list[ItemLoopStatus]],
 ) -> dict[str, Any]:
     """All numbers that are kept in memory; only the progress of event sinks, if any, is read from
     the database.
@@ -398,6 +400,7 @@ def statistics(
         "loop": watch.statistics(),
         "requests": requests(),
         "sinks": sinks(),
+        "set_aside": [asdict(each) for each in set_aside()],
         "policies": policies(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [

@@ -19,6 +19,7 @@ import trio
 from risala.config.model import RetentionSection
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -149,7 +150,14 @@ async def step(
 class Retention:
     """The service that deletes what is due."""
 
-    def __init__(self, kept: RetentionRepository, clock: Clock, section: RetentionSection) -> None:
+    def __init__(
+        self, kept: RetentionRepository, clock: Clock, section: RetentionSection, items: ItemLoop
+    ) -> None:
+        """
+        Args:
+            items: where a walk that breaks is set aside.
+        """
+        self._items = items
         self._kept = kept
         self._clock = clock
         self._section = section
@@ -169,17 +177,23 @@ class Retention:
     async def _pass(self) -> Counter[str]:
         gone: Counter[str] = Counter()
         for rule in all_rules(self._section, self._kept):
-            for walk in range(len(rule.walks)):
-                after, done = "", False
-                while not done:
-                    began_s = trio.current_time()
-                    forgot = await step(self._kept, rule, walk, after, self._clock.now_ms())
-                    after, done = forgot.after, forgot.done
-                    if forgot.rows:
-                        gone[rule.name] += forgot.rows
-                    took_s = trio.current_time() - began_s
-                    await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+            for walk, on in enumerate(rule.walks):
+                name = " ".join((on.kind.value, on.name, *on.organizations))
+                if self._items.is_free(name):
+                    with self._items.item(name):
+                        await self._walk(rule, walk, gone)
         return gone
+
+    async def _walk(self, rule: Rule, walk: int, gone: Counter[str]) -> None:
+        after, done = "", False
+        while not done:
+            began_s = trio.current_time()
+            forgot = await step(self._kept, rule, walk, after, self._clock.now_ms())
+            after, done = forgot.after, forgot.done
+            if forgot.rows:
+                gone[rule.name] += forgot.rows
+            took_s = trio.current_time() - began_s
+            await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
 
 def overview(

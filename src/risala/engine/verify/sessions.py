@@ -23,6 +23,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later, Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository
@@ -116,6 +117,8 @@ class Sources:
     codes: Codes
     alarm: Alarm
     """Wakes :func:`keep_settling`; called for each new deadline."""
+    items: ItemLoop
+    """Where a session that cannot be expired is set aside."""
 
 
 class VerificationSessions(Decider[SessionsMessage]):
@@ -253,13 +256,22 @@ class VerificationSessions(Decider[SessionsMessage]):
         return Later(self._expire, due) if due else self._deadlines.next_ms()
 
     async def _expire(self, due: Sequence[Deadline]) -> int | None:
-        recorder = self._have.recorder
-        ids = [verification_id for _, verification_id in due]
-        stamps = [recorder.stamp() for _ in due]
-        changes = await self._have.stored.expire(ids, stamps)
-        recorder.tell(changes)
+        # One that is set aside is due again with the next loading.
+        items = self._have.items
+        await items.together(items.free(due, _session_of), _session_of, self._expire_these)
         self._deadlines.remove(due)
         return self._deadlines.next_ms()
+
+    async def _expire_these(self, due: Sequence[Deadline]) -> None:
+        recorder = self._have.recorder
+        stamps = [recorder.stamp() for _ in due]
+        changes = await self._have.stored.expire([*map(_session_of, due)], stamps)
+        recorder.tell(changes)
+
+
+def _session_of(deadline: Deadline) -> str:
+    _, verification_id = deadline
+    return verification_id
 
 
 async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None:

@@ -14,6 +14,7 @@ import structlog
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.webhooks import EndpointRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.webhooks import DisabledNotice
@@ -31,7 +32,15 @@ class Notices:
         clock: Clock,
         operator: str | None,
         owed: Callable[[], None],
+        items: ItemLoop,
     ) -> None:
+        """
+        Args:
+            operator: the address to notify if there is no other.
+            owed: called when mails are owed.
+            items: where a notice that breaks is set aside.
+        """
+        self._items = items
         self._endpoints = endpoints
         self._clock = clock
         self._operator = operator
@@ -45,9 +54,10 @@ class Notices:
     async def run(self) -> None:
         """Queue owed mails, until cancelled."""
         while True:
-            notice = self._endpoints.next_notice()
+            notice = self._endpoints.next_notice(self._items.held())
             if notice is not None and notice.due_at <= self._clock.now_ms():
-                await self._tell(notice)
+                with self._items.item(notice.endpoint.id):
+                    await self._tell(notice)
             else:
                 await self._alarm.wait(None if notice is None else notice.due_at)
 

@@ -20,6 +20,7 @@ from risala.config.model import WebhooksSection
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.webhooks import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, SecretLost, Unavailable
@@ -55,6 +56,8 @@ class WebhookSources:
     outbound: Outbound
     disabled: Callable[[], None]
     """Called when an endpoint was disabled, to notify its owner."""
+    items: ItemLoop
+    """Where a delivery that breaks is set aside."""
     jitter: Callable[[], float] = random.random
 
 
@@ -128,9 +131,12 @@ class Webhooks:
         now_ms = self._have.clock.now_ms()
         assert self._crew is not None
         while (lane := self._lanes.take(now_ms)) is not None:
-            due = self._have.deliveries.first_due(lane.endpoint_id, lane.in_flight)
+            besides = {*lane.in_flight, *map(int, self._have.items.held())}
+            due = self._have.deliveries.first_due(lane.endpoint_id, besides)
             if due is None or due.due_at > now_ms:
-                self._lanes.rest(lane, None if due is None else due.due_at)
+                self._lanes.rest(
+                    lane, self._have.items.again_ms(now_ms) if due is None else due.due_at
+                )
             else:
                 self._lanes.start(lane, due.seq)
                 self._crew.start_soon(self._deliver, lane, due.seq)
@@ -139,16 +145,10 @@ class Webhooks:
         """One attempt at one delivery."""
         clock = self._have.clock
         try:
-            begun_at = clock.now_ms()
-            attempt = await self._have.deliveries.begin(seq, begun_at)
-            if attempt is None:
-                self._lanes.leave(lane, seq, begun_at)
-                return
-            began_s = trio.current_time()
-            seen = await self._post(attempt)
-            prompt = trio.current_time() - began_s <= PROMPT_S
-            ok = await self._finish(attempt, seen)
-            self._lanes.finish(lane, seq, ok=ok, prompt=prompt)
+            with self._have.items.item(seq, endpoint=lane.endpoint_id):
+                await self._attempt(lane, seq)
+            if seq in lane.in_flight:  # it was set aside
+                self._lanes.leave(lane, seq, clock.now_ms())
         except Draining:
             pass  # the delivery stays due, and the next start finds it
         except Unavailable as error:
@@ -157,6 +157,18 @@ class Webhooks:
             self._lanes.leave(lane, seq, clock.now_ms())
         finally:
             self._alarm.ring()
+
+    async def _attempt(self, lane: EndpointQueue, seq: int) -> None:
+        begun_at = self._have.clock.now_ms()
+        attempt = await self._have.deliveries.begin(seq, begun_at)
+        if attempt is None:
+            self._lanes.leave(lane, seq, begun_at)
+            return
+        began_s = trio.current_time()
+        seen = await self._post(attempt)
+        prompt = trio.current_time() - began_s <= PROMPT_S
+        ok = await self._finish(attempt, seen)
+        self._lanes.finish(lane, seq, ok=ok, prompt=prompt)
 
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:

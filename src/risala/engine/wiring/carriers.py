@@ -111,8 +111,8 @@ def build_sending(
     text = partial(
         text_of, stored=core.repositories.verifications, codes=core.codes, seal=core.seal
     )
-    board = Board(notes, fleet.lanes, rows, text)
-    sorter = Sorter(rows, clock, router, notes)
+    board = Board(notes, fleet.lanes, rows, text, core.set_aside.loop("messages"))
+    sorter = Sorter(rows, clock, router, notes, core.set_aside.loop("queues"))
     return CarrierWiring(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
 

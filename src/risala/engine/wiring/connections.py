@@ -12,6 +12,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.key_upkeep import KeyUpkeep
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
@@ -133,7 +134,9 @@ class Outward:
         await start("post", self.post.run)
         stored, clock = services.repositories, self.recorder.clock
         await start("people's upkeep", partial(keep_tidy, stored, clock))
-        keys = KeyUpkeep(services.accounts, stored.keys, clock, self.post.wake)
+        keys = KeyUpkeep(
+            services.accounts, stored.keys, clock, self.post.wake, services.set_aside.loop("keys")
+        )
         await start("keys' upkeep", keys.run)
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)
@@ -171,6 +174,7 @@ class Outward:
             clock=self.recorder.clock,
             outbound=self.outside.outbound,
             kept_days=services.settings.retention.events_days,
+            items=services.set_aside.loop("compat_calls"),
         )
         return CompatCallbacks(sources)
 
@@ -194,14 +198,23 @@ def build_outward(
     accounts: Accounts,
     outside: Connections,
     derived: Derived,
+    set_aside: SetAsideItems,
 ) -> Outward:
     """Build the parts; nothing runs yet."""
     pages = (public_url(settings, outside), console_url(settings, outside))
     letters = Letters(repositories, accounts, derived, *pages)
-    post = Post(recorder.clock, repositories.mails, letters, outside.mailer)
+    post = Post(
+        recorder.clock, repositories.mails, letters, outside.mailer, set_aside.loop("mails")
+    )
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:
-        notices = Notices(repositories.endpoints, recorder.clock, settings.mail.operator, post.wake)
+        notices = Notices(
+            repositories.endpoints,
+            recorder.clock,
+            settings.mail.operator,
+            post.wake,
+            set_aside.loop("webhook_notices"),
+        )
         webhooks = Webhooks(
             WebhookSources(
                 settings.webhooks,
@@ -209,6 +222,7 @@ def build_outward(
                 recorder.clock,
                 outside.outbound,
                 notices.wake,
+                set_aside.loop("webhooks"),
             )
         )
         if settings.alerts.webhook_url:
@@ -218,12 +232,13 @@ def build_outward(
                     recorder.clock,
                     repositories.alerts,
                     outside.outbound,
+                    set_aside.loop("alert_calls"),
                     outside.alert_secret,
                 )
             )
     cursors = EventCursors(repositories.events, recorder.clock)
     listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
-    feed = Feed(repositories.events, recorder.journal.committed, listeners)
+    feed = Feed(repositories.events, recorder.journal.committed, set_aside.loop("feed"), listeners)
     live = Live(repositories.events, recorder.clock, feed.events, recorder.life)
     rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
     telling = Telling(

@@ -141,7 +141,13 @@ async def open_engine(
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
         outward = build_outward(
-            settings, recorder, core.repositories, core.accounts, outside, core.derived
+            settings,
+            recorder,
+            core.repositories,
+            core.accounts,
+            outside,
+            core.derived,
+            core.set_aside,
         )
         people = people_of(core, owners, outside, outward.post.wake)
         commands = DriverCommands(board.lanes)
@@ -151,7 +157,15 @@ async def open_engine(
             told, sinks = core.requests.numbers, outward.sinks.standings
             intakes = (intake.statistics, intake.policies.standings)
             numbers = partial(
-                statistics, recorder, *intakes, board, core.supervisor, watch, told, sinks
+                statistics,
+                recorder,
+                *intakes,
+                board,
+                core.supervisor,
+                watch,
+                told,
+                sinks,
+                core.set_aside.statuses,
             )
             live, hint = outward.live, outward.hint_webhook
             anew = build_rereading(core, outside.source, carriers, lineup, obeying)
@@ -240,6 +254,7 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
         services.repositories.inbound,
         services.recorder.clock,
         services.intake.opt_outs.changed,
+        core.set_aside.loop("opt_outs"),
     )
     await start("opt-outs", look_back.run)
     if services.intake.policies.are_there:
@@ -312,11 +327,17 @@ async def _start_services(
         sending.next_look,
         partial(ask_uncertain, board.lanes, core.repositories.receipts),
         core.settings.delivery,
+        core.set_aside.loop("deadlines"),
     )
     await start("keeper", keeper.run)
     await start("scribe", sending.scribe.run)
     await start("sorter", sending.sorter.run)
     await start_lanes()
-    retention = Retention(core.repositories.retention, core.seams.clock, core.settings.retention)
+    retention = Retention(
+        core.repositories.retention,
+        core.seams.clock,
+        core.settings.retention,
+        core.set_aside.loop("retention"),
+    )
     await start("retention", retention.run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))

@@ -17,6 +17,7 @@ from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
@@ -131,6 +132,7 @@ class Foundation:
     supervisor: Supervisor
     answers: AnswerWindow
     shipping: ShippingStatus
+    set_aside: SetAsideItems
 
     @property
     def codes(self) -> Codes:
@@ -175,7 +177,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
                 stored = Repositories.open(Store.open(journal, sealing))
-                clock, ids = seams.clock, seams.ids
+                clock, ids, set_aside = seams.clock, seams.ids, SetAsideItems()
                 home = settings.plan.home
                 accounts = Accounts(
                     stored.organizations,
@@ -184,12 +186,15 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                     ids,
                     home.time_zone,
                     settings.limits.key_age_days,
+                    set_aside,
                 )
-                credentials = Credentials(accounts, stored.credentials, clock, ids)
+                credentials = Credentials(accounts, stored.credentials, clock, ids, set_aside)
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
                 told = RequestRepository(data_dir, inline=seams.inline_journal)
-                requests = RequestLog(settings.request_log, told, clock)
+                requests = RequestLog(
+                    settings.request_log, told, clock, set_aside.loop("request_log")
+                )
                 try:
                     yield Foundation(
                         settings,
@@ -204,6 +209,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         supervisor,
                         AnswerWindow(),
                         ShippingStatus(),
+                        set_aside,
                     )
                 finally:
                     journal.end_log_soon()  # else a task that has to know would never end

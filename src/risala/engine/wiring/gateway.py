@@ -88,6 +88,7 @@ async def open_intake(
         intake,
         core.codes,
         ends,
+        core.set_aside.loop("sessions"),
     )
     sessions = await core.supervisor.start(
         "sessions",
@@ -120,6 +121,7 @@ async def open_intake(
                 core.seams.clock,
                 ids,
                 public_url(settings, outside),
+                core.set_aside,
             ),
             lists=lists,
             people=people,
@@ -142,6 +144,7 @@ async def open_intake(
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
             shipping=core.shipping,
+            set_aside=core.set_aside,
         ),
         later=core.seams.loads_later,
     )
@@ -201,6 +204,7 @@ def people_of(
             identity_fetches=outside.identity_fetches,
             identity_secret=outside.identity_secret,
             provider_fetches=outside.provider_fetches,
+            set_aside=core.set_aside,
         )
     )
 
@@ -230,6 +234,7 @@ def payment_service_of(
             owed=owed,
             polls=Alarm(clock),
             lines=lines,
+            set_aside=core.set_aside,
         )
     )
 

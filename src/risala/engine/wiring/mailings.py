@@ -50,6 +50,7 @@ def tables_of(
         router=router,
         uploads=uploads,
         write_list=lists.write_rows,
+        set_aside=core.set_aside,
         paces=paces,
         read=core.seams.read_table,
         write_report=core.seams.write_report,

@@ -22,6 +22,7 @@ _OF_SERVICE: Final = frozenset(
         "errors",
         "clock_jumped",
         "sink_behind",
+        "item_set_aside",
         "standby_behind",
         "standby_copy",
         "standby_silent",
@@ -32,7 +33,7 @@ _OF_SERVICE: Final = frozenset(
 _BAD: Final = frozenset(
     {
         *("carrier_down", "disk_low", "errors", "clock_jumped", "codes_abused"),
-        *("sign_in_failing", "trail_broken"),
+        *("sign_in_failing", "trail_broken", "item_set_aside"),
     }
 )
 

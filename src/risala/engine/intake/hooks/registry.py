@@ -15,6 +15,7 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
 from risala.engine.accounts.last_uses import LastUses
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
@@ -75,6 +76,7 @@ class HookRegistry:
         clock: Clock,
         ids: IdSource,
         public_url: str,
+        set_aside: SetAsideItems,
     ) -> None:
         """
         Args:
@@ -86,7 +88,7 @@ class HookRegistry:
         self._ids = ids
         self._public_url = public_url
         self._known: OrderedDict[str, KnownHook] = OrderedDict()
-        self.uses = LastUses("hooks", stored.touch)
+        self.uses = LastUses("hooks", stored.touch, set_aside.loop("uses"))
 
     # -- for requests
 

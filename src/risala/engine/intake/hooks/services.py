@@ -9,6 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.set_aside import ItemLoop, SetAsideItems
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.intake.hooks.codes import HookCodes
 from risala.engine.intake.hooks.receiving import HookReceiver
@@ -37,6 +38,8 @@ class HookServices:
     repositories: Repositories
     clock: Clock
     alarm: Alarm
+    storms: ItemLoop
+    """Where windows of alerts are set aside."""
 
     @classmethod
     def of(
@@ -50,13 +53,14 @@ class HookServices:
         clock: Clock,
         ids: IdSource,
         public_url: str,
+        set_aside: SetAsideItems,
     ) -> HookServices:
         """
         Args:
             public_url: the service's, before ``/hooks/…``.
         """
         alarm = Alarm(clock, LOOK_S)
-        registry = HookRegistry(accounts, repositories.hooks, clock, ids, public_url)
+        registry = HookRegistry(accounts, repositories.hooks, clock, ids, public_url, set_aside)
         codes = HookCodes(accounts, intake, repositories.verifications, seal)
         receiver = HookReceiver(
             registry,
@@ -70,12 +74,18 @@ class HookServices:
             clock,
             alarm,
         )
-        return cls(registry, codes, receiver, repositories, clock, alarm)
+        storms = set_aside.loop("hook_alerts")
+        return cls(registry, codes, receiver, repositories, clock, alarm, storms)
 
     async def start(self, supervisor: Supervisor) -> None:
         """Start the background tasks."""
         await supervisor.start_service("hooks", self.registry.uses.keep_writing)
         ending = partial(
-            keep_ending, self.receiver, self.repositories.hooks, self.alarm, self.clock
+            keep_ending,
+            self.receiver,
+            self.repositories.hooks,
+            self.alarm,
+            self.clock,
+            self.storms,
         )
         await supervisor.start_service("storms", ending)

@@ -9,6 +9,7 @@ import structlog
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.journal.repositories.accounts import HookRepository
 from risala.engine.model.clock import Clock
@@ -23,7 +24,9 @@ KEPT_MS: Final = 3_600_000
 """A message of alerts that is refused for so long is dropped: nobody acts by it any more."""
 
 
-async def end_due(receiver: HookReceiver, stored: HookRepository, clock: Clock) -> int | None:
+async def end_due(
+    receiver: HookReceiver, stored: HookRepository, clock: Clock, items: ItemLoop
+) -> int | None:
     """Send what is due; returns when to look again (UTC epoch milliseconds; None: when a new window
     opens).
 
@@ -34,14 +37,16 @@ async def end_due(receiver: HookReceiver, stored: HookRepository, clock: Clock) 
         Unavailable: the disk did not take it.
     """
     times: list[int] = []
-    for storm in stored.storms():
+    for storm in items.free(stored.storms(), lambda each: each.hook):
         now_ms = clock.now_ms()
         if storm.ends_at > now_ms:
             times.append(storm.ends_at)
-        elif await _is_over(receiver, storm, now_ms):
-            await stored.end_storm(storm)
-        else:
-            times.append(now_ms + AGAIN_MS)
+            continue
+        with items.item(storm.hook):
+            if await _is_over(receiver, storm, now_ms):
+                await stored.end_storm(storm)
+            else:
+                times.append(now_ms + AGAIN_MS)
     return min(times, default=None)
 
 
@@ -61,9 +66,9 @@ async def _is_over(receiver: HookReceiver, storm: Storm, now_ms: int) -> bool:
 
 
 async def keep_ending(
-    receiver: HookReceiver, stored: HookRepository, alarm: Alarm, clock: Clock
+    receiver: HookReceiver, stored: HookRepository, alarm: Alarm, clock: Clock, items: ItemLoop
 ) -> None:
     """End windows on time, until cancelled; one task for all hooks."""
+    end = partial(end_due, receiver, stored, clock, items)
     while True:
-        next_ms = await retry_until_committed("hooks", partial(end_due, receiver, stored, clock))
-        await alarm.wait(next_ms)
+        await alarm.wait(await retry_until_committed("hooks", end))

@@ -33,15 +33,18 @@ _DUE: Final = """
 """
 
 
-def owe_reminders(conn: sqlite3.Connection, now_ms: int) -> int:
-    """Owe the owners of each key that expires soon a mail: fourteen, three and one day before.
-
-    Returns how many keys were told of.
-    """
+def due(conn: sqlite3.Connection, now_ms: int) -> list[str]:
+    """The ids of keys that expire soon and whose owners are to be told now: fourteen, three and one
+    day before."""
     steps = {"early": EARLY_MS, "later": LATER_MS, "late": LATE_MS}
-    due = KEYS.find(table(conn, "api_keys"), _DUE, {"now": now_ms, **steps})
-    for key in due:
+    given = {"now": now_ms, **steps}
+    rows = conn.execute(f"SELECT id FROM api_keys WHERE {_DUE}", given)  # noqa: S608 -- a constant
+    return [key_id for (key_id,) in rows]
+
+
+def owe(conn: sqlite3.Connection, key_id: str, now_ms: int) -> None:
+    """Owe the owners of a key that expires soon a mail."""
+    for key in KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,)):
         details = {"key": key.id, "expires_at": key.expires_at}
         mails.owe_owners(conn, key.organization_id, MailKind.KEY_EXPIRES, details, now_ms)
         writable(conn, "api_keys").update(key.id, {"reminded_at": now_ms})
-    return len(due)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
@@ -36,11 +36,11 @@ def owe(
         )
 
 
-def first(conn: sqlite3.Connection) -> AlertCall | None:
-    """The call that is due first."""
-    rows = table(conn, _TABLE)
-    found = _CALLS.find(rows, "settled_at IS NULL", order_by="due_at, seq", limit=1)
-    return found[0] if found else None
+def first(conn: sqlite3.Connection, besides: Collection[str] = ()) -> AlertCall | None:
+    """The call that is due first, but for those with these numbers."""
+    rows, limit = table(conn, _TABLE), 1 + len(besides)
+    found = _CALLS.find(rows, "settled_at IS NULL", order_by="due_at, seq", limit=limit)
+    return next((each for each in found if str(each.seq) not in besides), None)
 
 
 def begin(conn: sqlite3.Connection, seq: int) -> int:

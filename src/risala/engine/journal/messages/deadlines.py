@@ -22,17 +22,39 @@ from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.cause import Cause
 
+_EXPIRED: Final = (
+    "SELECT key, NULL FROM message WHERE status = 0 AND valid_until <= ?"
+    " ORDER BY valid_until LIMIT ?"
+)
+_RESOLVED: Final = (
+    "SELECT key, resolve_action FROM message WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?"
+)
+_ONE_EXPIRED: Final = (
+    "SELECT key, NULL FROM message WHERE status = 0 AND valid_until <= ? AND key = ?"
+)
+_ONE_RESOLVED: Final = "SELECT key, resolve_action FROM message WHERE resolve_at <= ? AND key = ?"
 
-def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
-    """Fail pending messages whose validity is over, at most as many as there are stamps."""
+
+def due(conn: sqlite3.Connection, now_ms: int, count: int) -> list[int]:
+    """The keys of messages whose validity or uncertainty is over, so many of each at most."""
+    return [
+        key for query in (_EXPIRED, _RESOLVED) for key, _ in conn.execute(query, (now_ms, count))
+    ]
+
+
+def expire_due(
+    conn: sqlite3.Connection, stamps: Sequence[Stamp], only: int | None = None
+) -> tuple[Change, ...]:
+    """Fail pending messages whose validity is over, at most as many as there are stamps.
+
+    Args:
+        only: the key of the one message that is meant; None: all.
+    """
     now_ms = stamps[0].now_ms
-    rows = conn.execute(
-        "SELECT key FROM message WHERE status = 0 AND valid_until <= ?"
-        " ORDER BY valid_until LIMIT ?",
-        (now_ms, len(stamps)),
-    ).fetchall()
+    query, which = (_EXPIRED, len(stamps)) if only is None else (_ONE_EXPIRED, only)
+    rows = conn.execute(query, (now_ms, which)).fetchall()
     changes: list[Change] = []
-    for (key,), stamp in zip(rows, stamps, strict=False):
+    for (key, _), stamp in zip(rows, stamps, strict=False):
         values, raw = _last_word(conn, key, _NOT_TAKEN)
         changes += fail(conn, load_key(conn, key), Cause.VALIDITY_OVER, stamp, raw, values)
     return tuple(changes)
@@ -54,17 +76,17 @@ def resolve_due(
     stamps: Sequence[Stamp],
     groups: Groups = alone,
     submits_max: int = SUBMITS_MAX,
+    only: int | None = None,
 ) -> tuple[Change, ...]:
     """Settle uncertain messages whose wait is over, by their carrier's policy.
 
     Args:
         submits_max: of one segment with an unknown outcome; then it is not sent again.
+        only: the key of the one message that is meant; None: all.
     """
     now_ms = stamps[0].now_ms
-    rows = conn.execute(
-        "SELECT key, resolve_action FROM message WHERE resolve_at <= ? ORDER BY resolve_at LIMIT ?",
-        (now_ms, len(stamps)),
-    ).fetchall()
+    query, which = (_RESOLVED, len(stamps)) if only is None else (_ONE_RESOLVED, only)
+    rows = conn.execute(query, (now_ms, which)).fetchall()
     changes: list[Change] = []
     for (key, action), stamp in zip(rows, stamps, strict=False):
         message = load_key(conn, key)
@@ -183,11 +205,17 @@ def _recover_one(
     requeue(conn, message, _last_attempt(message), decision, now_ms)
 
 
-def next_deadline(conn: sqlite3.Connection) -> int | None:
-    """When the next validity or uncertainty ends."""
+def next_deadline(conn: sqlite3.Connection, after_ms: int = 0) -> int | None:
+    """When the next validity or uncertainty ends.
+
+    Args:
+        after_ms: of those that end later than this.
+    """
     at: int | None = value_of(
         conn,
-        "SELECT min(at) FROM (SELECT min(valid_until) AS at FROM message WHERE status = 0"
-        " UNION ALL SELECT min(resolve_at) FROM message WHERE resolve_at IS NOT NULL)",
+        "SELECT min(at) FROM (SELECT min(valid_until) AS at FROM message"
+        " WHERE status = 0 AND valid_until > ?1"
+        " UNION ALL SELECT min(resolve_at) FROM message WHERE resolve_at > ?1)",
+        (after_ms,),
     )
     return at

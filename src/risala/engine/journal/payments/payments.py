@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -148,11 +148,12 @@ def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment
     return _ROWS.find(table(conn, _TABLE), where, (at,), order_by="poll_at", limit=count)
 
 
-def next_poll(conn: sqlite3.Connection) -> int | None:
-    """When the next provider must be asked."""
+def next_poll(conn: sqlite3.Connection, besides: Collection[str] = ()) -> int | None:
+    """When the next provider must be asked, about other payments than these."""
     where = "poll_at IS NOT NULL"
-    found = _ROWS.find(table(conn, _TABLE), where, order_by="poll_at", limit=1)
-    return found[0].poll_at if found else None
+    limit = 1 + len(besides)
+    found = _ROWS.find(table(conn, _TABLE), where, order_by="poll_at", limit=limit)
+    return next((each.poll_at for each in found if each.id not in besides), None)
 
 
 def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> StoredPayment:

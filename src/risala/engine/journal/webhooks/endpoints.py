@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
 from risala.engine.journal.store.named import Rows
@@ -258,15 +258,17 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
     return found
 
 
-def next_notice(conn: sqlite3.Connection) -> DisabledNotice | None:
-    """The notice that is due first."""
+def next_notice(conn: sqlite3.Connection, besides: Collection[str] = ()) -> DisabledNotice | None:
+    """The notice that is due first, of other endpoints than these."""
     rows = table(conn, _TABLE).rows_where(
         "notice_due_at IS NOT NULL",
         select=f"{_ENDPOINTS.columns}, notice_due_at, notice_tries",
         order_by="notice_due_at",
-        limit=1,
+        limit=1 + len(besides),
     )
     for row in rows:
+        if row["id"] in besides:
+            continue
         return DisabledNotice(_ENDPOINTS.named(row), row["notice_due_at"], row["notice_tries"])
     return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -21,6 +21,7 @@ from risala.dataclass import dataclass
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock
@@ -64,6 +65,8 @@ class CallbackSources:
     outbound: Outbound
     kept_days: int
     """How long events are kept; 0: forever."""
+    items: ItemLoop
+    """Where an event or a call that breaks is set aside."""
     jitter: Callable[[], float] = random.random
 
 
@@ -113,26 +116,32 @@ class CompatCallbacks:
         try:
             while True:
                 events = await cursor.next(EVENTS_AT_ONCE)
-                owed = [call for event in events if (call := self._asked(event.seq)) is not None]
+                owed: list[OwedCall] = []
+                for event in events:
+                    with self._have.items.item(event.seq):
+                        owed += self._asked(event.seq)
                 if owed:
-                    now_ms = self._have.clock.now_ms()
-                    owe = partial(self._have.calls.owe, owed, now_ms)
-                    await retry_until_committed("faces", owe)
-                    for call in owed:
-                        self._lanes.expect(call.credential, now_ms)
-                    self._alarm.ring()
+                    await self._have.items.together(owed, lambda call: call.event, self._owe)
                 await cursor.keep(events[-1].seq)
         except Draining:
             await trio.sleep_forever()  # the stop is near; the next start reads on
         finally:
             self._have.cursors.close(CONSUMER)
 
-    def _asked(self, event: int) -> OwedCall | None:
-        """The call that an event needs; None: no call."""
+    async def _owe(self, owed: Sequence[OwedCall]) -> None:
+        now_ms = self._have.clock.now_ms()
+        owe = partial(self._have.calls.owe, owed, now_ms)
+        await retry_until_committed("faces", owe)
+        for call in owed:
+            self._lanes.expect(call.credential, now_ms)
+        self._alarm.ring()
+
+    def _asked(self, event: int) -> list[OwedCall]:
+        """The call that an event needs; empty: no call."""
         found = self._have.calls.candidate(event)
         if found is None or self._call(found, _unsigned) is None:
-            return None
-        return OwedCall(event, found.message, found.callback.credential)
+            return []
+        return [OwedCall(event, found.message, found.callback.credential)]
 
     def _call(self, made: CallToMake, sign: Callable[[bytes], bytes]) -> FaceCall | None:
         """The face's call; None: no call, or the face failed."""
@@ -171,9 +180,12 @@ class CompatCallbacks:
     def _hand_out(self, crew: trio.Nursery) -> None:
         now_ms = self._have.clock.now_ms()
         while (lane := self._lanes.take(now_ms)) is not None:
-            due = self._have.calls.first_due(lane.endpoint_id, lane.in_flight)
+            besides = {*lane.in_flight, *map(int, self._have.items.held())}
+            due = self._have.calls.first_due(lane.endpoint_id, besides)
             if due is None or due.due_at > now_ms:
-                self._lanes.rest(lane, None if due is None else due.due_at)
+                self._lanes.rest(
+                    lane, self._have.items.again_ms(now_ms) if due is None else due.due_at
+                )
             else:
                 self._lanes.start(lane, due.event)
                 crew.start_soon(self._make, lane, due.event)
@@ -182,16 +194,10 @@ class CompatCallbacks:
         """One attempt at one call."""
         clock = self._have.clock
         try:
-            begun_at = clock.now_ms()
-            attempt = await self._have.calls.begin(event, begun_at)
-            if attempt is None:
-                self._lanes.leave(lane, event, begun_at)
-                return
-            began_s = trio.current_time()
-            seen = await self._post(lane.endpoint_id, attempt)
-            prompt = trio.current_time() - began_s <= PROMPT_S
-            ok = await self._finish(event, attempt, seen)
-            self._lanes.finish(lane, event, ok=ok, prompt=prompt)
+            with self._have.items.item(event, credential=lane.endpoint_id):
+                await self._attempt(lane, event)
+            if event in lane.in_flight:  # it was set aside
+                self._lanes.leave(lane, event, clock.now_ms())
         except Draining:
             pass  # the call stays due, and the next start finds it
         except Unavailable as error:
@@ -200,6 +206,18 @@ class CompatCallbacks:
             self._lanes.leave(lane, event, clock.now_ms())
         finally:
             self._alarm.ring()
+
+    async def _attempt(self, lane: EndpointQueue, event: int) -> None:
+        begun_at = self._have.clock.now_ms()
+        attempt = await self._have.calls.begin(event, begun_at)
+        if attempt is None:
+            self._lanes.leave(lane, event, begun_at)
+            return
+        began_s = trio.current_time()
+        seen = await self._post(lane.endpoint_id, attempt)
+        prompt = trio.current_time() - began_s <= PROMPT_S
+        ok = await self._finish(event, attempt, seen)
+        self._lanes.finish(lane, event, ok=ok, prompt=prompt)
 
     async def _post(
         self, credential_id: str, attempt: CallToMake

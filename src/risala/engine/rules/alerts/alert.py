@@ -68,6 +68,8 @@ class AlertKind(StrEnum):
     """The second machine that answers wait for does not answer. The service's."""
     STANDBY_ASYNC = "standby_async"
     """Answers do not wait for it, by an operator's order. The service's."""
+    ITEM_SET_ASIDE = "item_set_aside"
+    """An item breaks a task that serves everybody, and waits aside. The task's name."""
     TRAIL_BROKEN = "trail_broken"
     """The audit trail is not as it was written. The service's."""
 

@@ -28,6 +28,8 @@ LOST_STANDS_MS: Final = HOUR_MS
 CONSOLE: Final = "console"
 CUSTOMERS: Final = 10
 """Where all customers sign in, this many times as many wrong codes as at the console are usual."""
+ITEMS_SHOWN_MAX: Final = 5
+"""Items that are set aside, by their ids; the log has all of them."""
 SUBJECT_MAX: Final = 100
 """Characters of a subject that others can choose."""
 
@@ -187,6 +189,12 @@ def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -
     facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
     is_bad = failed >= limits.errors_min * factor and share >= limits.error_share * factor
     return _reading(AlertKind.ERRORS, "", is_bad, facts)
+
+
+def item_set_aside(loop: str, items: Sequence[str]) -> Reading:
+    """What a task for everybody has set aside: the ids, the oldest first."""
+    facts: Facts = {"count": len(items), "items": ", ".join(items[:ITEMS_SHOWN_MAX])}
+    return _reading(AlertKind.ITEM_SET_ASIDE, loop, bool(items), facts)
 
 
 def sign_in_failing(

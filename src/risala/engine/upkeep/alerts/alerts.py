@@ -7,7 +7,7 @@ are owed for it, in one transaction: a restart neither raises an alert again nor
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -70,6 +70,7 @@ class Alerts:
         self._telling = telling
         self._measuring = Measuring(services, self._limits, jumps, answers)
         self._networks = Networks(services, self._limits)
+        self._items = services.set_aside.loop("alerts")
         self._open: dict[Key, Alert] = {}
         self._standings: dict[Key, AlertState] = {}
         self._groups = self._grouped()
@@ -93,6 +94,7 @@ class Alerts:
             _Group((kind.CLOCK_JUMPED,), of.clock),
             _Group((kind.ERRORS,), of.errors),
             _Group((kind.SINK_BEHIND,), of.sinks),
+            _Group((kind.ITEM_SET_ASIDE,), of.set_aside),
             _Group((kind.STANDBY_BEHIND,), of.standby),
             _Group((kind.STANDBY_COPY,), of.standby_copy, is_seldom=True),
             _Group((kind.STANDBY_SILENT, kind.STANDBY_ASYNC), of.log),
@@ -137,8 +139,10 @@ class Alerts:
         found: list[Reading] = []
         self._measuring.begin()
         if is_seldom:
-            await self._measuring.follow_balances()
-            await self._networks.follow()
+            with self._items.item("balances"):
+                await self._measuring.follow_balances()
+            with self._items.item("networks"):
+                await self._networks.follow()
         for group in self._groups:
             if is_seldom or not group.is_seldom:
                 found += self._measured(group)
@@ -146,23 +150,25 @@ class Alerts:
             rates = _Group((AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates)
             found += self._measured(rates)
         turning = [each for reading in found if (each := self._judge(reading)) is not None]
+        turning = self._items.free(turning, _name_of)
         if turning or self._telling.is_owed(self._open.values()):
-            await self._write(turning)
+            await self._items.together(turning, _name_of, self._write)
 
     def _measured(self, group: _Group) -> list[Reading]:
         """The readings of a group; raised alerts whose subject was not found are over."""
         kinds = [kind for kind in group.kinds if kind.value not in self._limits.off]
         found = []
         if kinds:
+            readings: list[Reading] | None = None
             try:
-                found = [each for each in group.measure(self._open) if each.kind in kinds]
+                # A bug in one subject, or a driver's odd values, must hide no other.
+                with self._items.item(group.kinds[0].value):
+                    readings = [each for each in group.measure(self._open) if each.kind in kinds]
             except (Unavailable, OSError) as error:
                 log.warning("alerts.unmeasured", kinds=[*group.kinds], reason=str(error))
+            if readings is None:
                 return []
-            except Exception:
-                # A bug in one subject, or a driver's odd values, must hide no other.
-                log.exception("alerts.bug", kinds=[*group.kinds])
-                return []
+            found = readings
         seen = {(each.kind, each.subject) for each in found}
         return [*found, *self._gone(group, seen)]
 
@@ -190,7 +196,7 @@ class Alerts:
             self._standings[key] = standing
         return None
 
-    async def _write(self, turning: list[Turning]) -> None:
+    async def _write(self, turning: Sequence[Turning]) -> None:
         """Store the turns, and owe the mails and calls. The state on disk counts, even if the
         outcome of an attempt is unknown."""
         now_ms = self._clock.now_ms()
@@ -224,3 +230,7 @@ class Alerts:
         self._measuring.noted(given, now_ms)
         if is_time:
             self._tidied_s = now_s
+
+
+def _name_of(turning: Turning) -> str:
+    return f"{turning.reading.kind.value} {turning.reading.subject}".rstrip()

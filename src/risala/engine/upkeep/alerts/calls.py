@@ -16,6 +16,7 @@ from risala.config.alerts import AlertsSection
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.alerts import AlertRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
@@ -43,6 +44,8 @@ class AlertCallSources:
     clock: Clock
     alerts: AlertRepository
     outbound: Outbound
+    items: ItemLoop
+    """Where a call that breaks is set aside."""
     secret: str = field(repr=False)
     """Signs the calls; empty: no key, and nothing is signed."""
     jitter: Callable[[], float] = random.random
@@ -62,11 +65,12 @@ class AlertCalls:
     async def run(self) -> None:
         """Make calls until cancelled."""
         while True:
-            call = self._have.alerts.first_call()
+            call = self._have.alerts.first_call(self._have.items.held())
             if call is None or call.due_at > self._have.clock.now_ms():
                 await self._alarm.wait(None if call is None else call.due_at)
             else:
-                await self._deliver(call)
+                with self._have.items.item(call.seq):
+                    await self._deliver(call)
 
     async def _deliver(self, call: AlertCall) -> None:
         stored, written = self._have.alerts, partial(retry_until_committed, "alerts.calls")

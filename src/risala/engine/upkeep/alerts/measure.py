@@ -206,6 +206,10 @@ class Measuring:
             is_raised = (AlertKind.SINK_BEHIND, facts.name) in raised
             yield readings.sink_behind(facts, self._now_ms, self._limits, is_raised=is_raised)
 
+    def set_aside(self, _: Open) -> Iterator[Reading]:
+        for each in self._have.set_aside.statuses():
+            yield readings.item_set_aside(each.loop, each.items)
+
     def standby(self, raised: Open) -> Iterator[Reading]:
         if (age_s := self._have.shipping.age_s) is not None:
             is_raised = (AlertKind.STANDBY_BEHIND, "") in raised
