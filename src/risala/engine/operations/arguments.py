@@ -17,6 +17,7 @@ from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
+from risala.engine.model.storable import Unstorable, is_text, unstorable
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 
@@ -28,6 +29,15 @@ AMOUNT_MAX: Final = 10**14
 """The largest amount in minor units, a trillion ouguiyas: more is a typing mistake, and would
 leave the range in which SQLite's integers are exact."""
 RATE_MAX: Final = 1e5
+SEARCH_MAX: Final = 254
+"""Characters: as an e-mail address has at most."""
+MOMENT_MIN_MS: Final = -62_135_596_800_000
+MOMENT_MAX_MS: Final = 253_402_300_799_999
+"""The years 1 to 9999: others can be written neither in answers nor in mails."""
+_UNSTORABLE: Final = {
+    Unstorable.CHARACTERS: "NUL and lone surrogates are not allowed in `{name}`.",
+    Unstorable.NUMBER: "`{name}` has a number of more than 64 bits, or one that is none.",
+}
 
 
 class Arguments(BaseModel):
@@ -68,11 +78,28 @@ def parse(model: type[A], values: Json, plan: NumberingPlan = DEFAULT) -> A:
     Raises:
         Invalid: each fault, with its path, code and a sentence.
     """
+    refuse_unstorable(values)
     try:
         return model.model_validate(values, context=plan)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise Invalid.of([_fault(each) for each in found]) from None
+
+
+def refuse_unstorable(values: Json) -> None:
+    """Refuse what no database and no answer can keep, whatever argument it is in.
+
+    Raises:
+        Invalid: each of them.
+    """
+    found = {name: why for name, value in values.items() if (why := unstorable({name: value}))}
+    if found:
+        raise Invalid.of([_unstorable(name, why) for name, why in found.items()])
+
+
+def _unstorable(name: str, why: Unstorable) -> FieldFault:
+    shown = name if is_text(name) else ""
+    return FieldFault(shown, why.value, _UNSTORABLE[why].replace("{name}", shown))
 
 
 def _fault(error: ErrorDetails) -> FieldFault:
@@ -127,13 +154,8 @@ def text(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise fault("missing", "`{name}` is required.")
     if not is_text(value):
-        raise fault("invalid_characters", "NUL and lone surrogates are not allowed in `{name}`.")
+        raise fault("invalid_characters", _UNSTORABLE[Unstorable.CHARACTERS])
     return value
-
-
-def is_text(value: str) -> bool:
-    """Whether carriers and databases can keep a text: it has no NUL and no lone surrogate."""
-    return "\0" not in value and not any("\ud800" <= each <= "\udfff" for each in value)
 
 
 def words(characters_max: int) -> Callable[[object], str]:
@@ -146,6 +168,14 @@ def words(characters_max: int) -> Callable[[object], str]:
         return line
 
     return parse_words
+
+
+def search(value: object) -> str:
+    """A text that is looked for: longer ones are in nothing, and SQLite has a bound for them."""
+    found = text(value)
+    if len(found) > SEARCH_MAX:
+        raise fault("invalid_length", f"`{{name}}` has at most {SEARCH_MAX} characters.")
+    return found
 
 
 def any_text(value: object) -> str:
@@ -192,7 +222,10 @@ def moment(value: object) -> int:
         found = None
     if found is None or found.tzinfo is None:
         raise fault("invalid_time", "`{name}` must be a time like 2026-11-21T08:30:00Z.")
-    return round(found.timestamp() * 1000)
+    at_ms = round(found.timestamp() * 1000)
+    if not MOMENT_MIN_MS <= at_ms <= MOMENT_MAX_MS:
+        raise fault("invalid_time", "`{name}` must be in the years 1 to 9999, in UTC.")
+    return at_ms
 
 
 def amount(value: object) -> int:
@@ -271,6 +304,7 @@ def addresses(value: object) -> tuple[str, ...] | None:
 
 Text = Annotated[str, PlainValidator(text), ArgumentKind("text")]
 MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("text")]
+MaybeSearch = Annotated[str | None, PlainValidator(maybe(search)), ArgumentKind("text")]
 MaybeAnyText = Annotated[
     str | None, PlainValidator(maybe(any_text)), ArgumentKind("text, also empty")
 ]

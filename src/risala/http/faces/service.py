@@ -22,6 +22,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.storable import is_text
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
 from risala.http.common.facade import GatewayFacade, Operator
@@ -267,7 +268,7 @@ class RequestService:
         validity_s, send_at = message.validity_s, message.send_at_ms
         self._check_number(message.to)
         _check(
-            (text or part is not None) and len(text) <= TEXT_CHARACTERS_MAX and _is_text(text),
+            (text or part is not None) and len(text) <= TEXT_CHARACTERS_MAX and is_text(text),
             "text",
             f"A text must have 1 to {TEXT_CHARACTERS_MAX} characters, without NUL and lone "
             "surrogates.",
@@ -276,7 +277,7 @@ class RequestService:
             raise errors.Invalid("sender", "invalid_sender", wrong)
         least, most = IDEMPOTENCY_KEY_CHARACTERS
         _check(
-            key is None or (least <= len(key) <= most and _is_text(key)),
+            key is None or (least <= len(key) <= most and is_text(key)),
             "idempotency_key",
             f"An idempotency key has {least} to {most} characters.",
         )
@@ -340,10 +341,6 @@ def _refused() -> Iterator[None]:
 def _check(holds: bool, field: str, text: str) -> None:
     if not holds:
         raise errors.Invalid(field, "invalid", text)
-
-
-def _is_text(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= each <= "\udfff" for each in text)
 
 
 def _cursor(before: str | None) -> int | None:

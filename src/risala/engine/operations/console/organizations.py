@@ -22,7 +22,7 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    MaybeText,
+    MaybeSearch,
     MaybeWhole,
     OfOrganization,
     maybe,
@@ -42,7 +42,7 @@ _status: Final = one_of("invalid_status", _STATES)
 class ListOrganizations(Arguments):
     """A page of organizations, the newest first."""
 
-    search: MaybeText = None
+    search: MaybeSearch = None
     """Part of the name or of the id, or an owner's whole address."""
     status: Annotated[
         str | None,

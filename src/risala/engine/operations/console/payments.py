@@ -20,7 +20,7 @@ from risala.engine.model.records.record import shallow
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    MaybeText,
+    MaybeSearch,
     MaybeWhole,
     one_of,
 )
@@ -46,7 +46,7 @@ class ListClaims(Arguments):
         PlainValidator(_state),
         ArgumentKind("`claimed`, `open`, `confirmed`, `refused` or `all`"),
     ] = WAITING
-    search: MaybeText = None
+    search: MaybeSearch = None
     """A payment's id or reference, or part of its organization's name or id."""
     before: MaybeIdPlace = None
     after: MaybeIdPlace = None

@@ -29,6 +29,7 @@ from risala.engine.model.records.senders import (
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeSearch,
     MaybeText,
     MaybeWhole,
     one_of,
@@ -54,7 +55,7 @@ class ListSenderRequests(Arguments):
         PlainValidator(_state),
         ArgumentKind("`waiting`, `cleared`, `approved` or `denied`"),
     ] = REQUESTED
-    search: MaybeText = None
+    search: MaybeSearch = None
     """Part of the sender's name, or of the organization's name or id."""
     sender_id: MaybeText = None
     """Only this one, whatever its state."""

@@ -29,6 +29,7 @@ from risala.engine.operations.arguments import (
     Arguments,
     MaybeAnyText,
     MaybeFlag,
+    MaybeSearch,
     MaybeText,
     MaybeWhole,
     Text,
@@ -68,7 +69,7 @@ class SetUser(OfUser):
 class ListUsers(Arguments):
     """A page of users, in the order of their addresses."""
 
-    search: MaybeText = None
+    search: MaybeSearch = None
     """Part of the address or of the name."""
     operator: MaybeFlag = None
     """Whether they are operators; None: both."""

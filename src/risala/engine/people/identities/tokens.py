@@ -9,6 +9,7 @@ from joserfc import jwk, jws, jwt
 from joserfc.errors import ExpiredTokenError, InvalidClaimError, JoseError
 
 from risala.engine.model.errors import IdentityFault, IdentityRefused
+from risala.engine.model.storable import unstorable
 from risala.engine.rules.people.oidc import ALGORITHMS, LEEWAY_S, Provider, half_hash, token_fault
 
 KEYS_MAX: Final = 50
@@ -63,6 +64,8 @@ def checked_claims(
         claims = jwt.decode(token, key, registry=_REGISTRY).claims
     except (JoseError, ValueError, TypeError) as error:
         raise _invalid(str(error)) from None
+    if (why := unstorable(claims)) is not None:
+        raise _invalid(f"a claim cannot be stored: {why.value}")
     _check_claims(claims, provider, now_s)
     fault = token_fault(claims, provider, nonce, half_hash(access_token, algorithm), now_s)
     if fault is not None:

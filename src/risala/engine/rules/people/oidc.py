@@ -149,8 +149,8 @@ def token_fault(
         return "at_hash is of another access token"
     if now_s - claims["iat"] > AGE_MAX_S + LEEWAY_S:
         return "the token is old"
-    if not 0 < len(claims["sub"]) <= _SUBJECT_MAX:
-        return "sub is empty or too long"
+    if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= _SUBJECT_MAX:
+        return "sub is no text, empty or too long"
     return None
 
 
