@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from risala.cli.main import cli
 from risala.config.requests import RequestLogSection
 from risala.engine.accounts.request_log import RequestLog
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal
@@ -29,7 +30,7 @@ def written(data_dir: Path, organization_id: str, *statuses: int) -> list[str]:
     async def write() -> list[str]:
         clock = SystemClock()
         stored, ids = RequestRepository(data_dir, inline=True), IdSource(clock)
-        log = RequestLog(RequestLogSection(), stored, clock)
+        log = RequestLog(RequestLogSection(), stored, clock, SetAsideItems().loop("log"))
         principal = Principal(organization_id, "key_1", KeyType.SECRET, Mode.LIVE)
         made = []
         for status in statuses:

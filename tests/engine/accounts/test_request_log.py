@@ -12,6 +12,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from risala.config.requests import RequestLogSection
 from risala.engine.accounts.request_log import AGAIN_S, WRITE_EVERY_S, RequestLog
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.requests import file
 from risala.engine.model.clock import TrioClock
@@ -45,7 +46,7 @@ def ids(clock) -> IdSource:
 def open_log(tmp_path: Path, clock: TrioClock) -> OpenLog:
     def open_one(**settings) -> RequestLog:
         stored = RequestRepository(tmp_path, inline=True)
-        return RequestLog(RequestLogSection(**settings), stored, clock)
+        return RequestLog(RequestLogSection(**settings), stored, clock, SetAsideItems().loop("log"))
 
     return open_one
 
@@ -249,7 +250,9 @@ async def test_an_organization_is_forgotten(open_log, ask, autojump_clock):
 
 
 async def test_a_writing_in_its_thread_holds_nobody_up(tmp_path, ask):
-    log = RequestLog(RequestLogSection(), RequestRepository(tmp_path), TrioClock())
+    log = RequestLog(
+        RequestLogSection(), RequestRepository(tmp_path), TrioClock(), SetAsideItems().loop("log")
+    )
     async with trio.open_nursery() as nursery:
         request_id = ask(log)
         nursery.start_soon(log.flush)

@@ -8,6 +8,7 @@ import trio
 
 from risala.engine.accounts.key_places import NOTED_MAX, UsedPlaces
 from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
+from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.accounts.key_places import KEPT_MS, PLACES_MAX
 from risala.engine.model.errors import Invalid, KeyExpired
 from risala.engine.model.times import iso
@@ -135,7 +136,7 @@ async def test_places_in_memory_are_bounded():
     async def write(places) -> None:
         stored.append(places)
 
-    places = UsedPlaces(write)
+    places = UsedPlaces(write, SetAsideItems().loop("uses"))
     for each in range(NOTED_MAX + 10):
         places.note("key_1", f"2001:db8:{each:x}::1", each)
     places.note("key_1", "2001:db8:0::1", 7)

@@ -17,7 +17,7 @@ from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
-from risala.engine.model.storable import Unstorable, is_text, unstorable
+from risala.engine.model.wire import Unstorable, is_text, unstorable
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 

@@ -30,8 +30,7 @@ from risala.engine.model.records.messages import (
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
-from risala.engine.model.storable import is_text
-from risala.engine.model.wire import message_wire
+from risala.engine.model.wire import is_text, message_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,

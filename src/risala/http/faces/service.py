@@ -22,7 +22,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.model.storable import is_text
+from risala.engine.model.wire import is_text
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
 from risala.http.common.facade import GatewayFacade, Operator

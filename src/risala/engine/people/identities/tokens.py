@@ -9,7 +9,7 @@ from joserfc import jwk, jws, jwt
 from joserfc.errors import ExpiredTokenError, InvalidClaimError, JoseError
 
 from risala.engine.model.errors import IdentityFault, IdentityRefused
-from risala.engine.model.storable import unstorable
+from risala.engine.model.wire import unstorable
 from risala.engine.rules.people.oidc import ALGORITHMS, LEEWAY_S, Provider, half_hash, token_fault
 
 KEYS_MAX: Final = 50

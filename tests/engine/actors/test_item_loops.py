@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sources import trees
 
-SOURCE = Path(__file__).parents[2] / "src/risala"
+SOURCE = Path(__file__).parents[3] / "src/risala"
 ROOMS = [SOURCE / "engine", SOURCE / "smpp_server", SOURCE / "app"]
 FILES = sorted(
     path
