@@ -16,7 +16,7 @@ from risala.engine.model import errors
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_, NC_, Words, countries_of, listed
+from risala.http.web.languages import N_, NC_, Words, countries_of, country_name, listed
 from risala.http.web.spoken import SPOKEN
 from risala.http.web.states import STATES
 from risala.sms.currencies import USUAL, decimals
@@ -30,6 +30,9 @@ _NO_NUMBER: Final = "invalid_phone_number"
 
 _NEARLY_NUMBERS: Final = {sentence: fault.value for fault, sentence in SENTENCES.items()}
 """By the engine's sentence: what is wrong with a text that is no number, where that is known."""
+
+_NOT_SERVED: Final = re.compile(r".+ \(([A-Z]{2})\) is not open here: ")
+"""The engine's sentence on a number abroad."""
 
 _USUAL_AMOUNT: Final = N_("Write an amount in digits, like 100 or 99.50.")
 FAULTS: Final[Mapping[str, str]] = {
@@ -53,7 +56,7 @@ FAULTS: Final[Mapping[str, str]] = {
     ),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_ip_address": N_("An address looks like 203.0.113.7, a network like 203.0.113.0/24."),
-    "invalid_time_zone": N_("This time zone is unknown. Write one like Africa/Nouakchott"),
+    "invalid_time_zone": N_("This time zone is unknown. Write one like {zone}"),
     "invalid_time": N_("This is not a valid time."),
     "past_time": N_("This time is over. To stop a key at once, disable it."),
     "beyond_key_age": N_(
@@ -242,12 +245,15 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
     if not isinstance(error, errors.Invalid):
         return {TOP: refusal_sentence(words, error)}
     found: dict[str, Markup] = {}
+    zone = plan.home.time_zone
     for fault in error.faults:
         code = _NEARLY_NUMBERS.get(fault.message, fault.code)
         known = FAULTS.get(code)
-        sentence = in_words(words, fault.message) if known is None else words(known)
+        sentence = in_words(words, fault.message) if known is None else words(known, zone=zone)
         if code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
+        if abroad := _NOT_SERVED.match(fault.message):
+            sentence = not_served(words, plan, abroad[1])
         if fault.code == "too_few_digits" and not plan.is_default:
             sentence = words("Type at least {n} digits of the number.", n=plan.part_min)
         if fault.code == "invalid_amount":
@@ -256,6 +262,15 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
             sentence = words("Row {n}: {fault}", n=in_row[1], fault=sentence)
         found.setdefault(fault.path.partition(".")[0], sentence)
     return found
+
+
+def not_served(words: Words, plan: NumberingPlan, code: str) -> Markup:
+    """A number is of a country that is not served: which one, and which ones are."""
+    return words(
+        "{country} is not open here: messages go to {countries}. Who runs the service can open it.",
+        country=country_name(words.language, code, code),
+        countries=listed(words.language, countries_of(plan, words.language)),
+    )
 
 
 def no_number(words: Words, plan: NumberingPlan) -> Markup:

@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
+from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code
 from risala.sms.numbering.countries import country
 from risala.sms.numbering.country import Country
 from risala.sms.numbering.digits import compact, is_digits
@@ -24,6 +25,9 @@ LOCAL_DIGITS_MIN: Final = 7
 """The fewest digits that a local number of a country that is not served is taken to have; fewer
 digits are a service's number (a short code), to which no country code belongs."""
 E164_DIGITS_MAX: Final = 15
+_WHERE: Final = "The service opens other countries by its setting `numbers.countries`."
+ABROAD_DIGITS_MIN: Final = 8
+"""The fewest digits that a number of a country that is not served is taken to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,35 @@ class NumberingPlan:
                 with one sentence.
         """
         found = read_written(text, self._meant)
-        if isinstance(found, NumberFault):
-            raise UnreadNumber(found, SENTENCES.get(found, self.fault))
-        return found
+        if not isinstance(found, NumberFault):
+            return found
+        if found is NumberFault.NUMBER and (code := self.abroad(text)) is not None:
+            raise UnreadNumber(NumberFault.NOT_SERVED, self._not_served(code))
+        raise UnreadNumber(found, SENTENCES.get(found, self.fault))
+
+    def abroad(self, text: str) -> str | None:
+        """The ISO 3166-1 letters of the country that is not served and to which a person's number
+        in the international form belongs; None: it is no such number."""
+        found = read_written(text, self._international)
+        return None if isinstance(found, NumberFault) else country_of_code(found)
+
+    def _international(self, typed: str) -> str | None:
+        """The digits of what may be a number abroad."""
+        digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
+        if digits == typed or not ABROAD_DIGITS_MIN <= len(digits) <= E164_DIGITS_MAX:
+            return None
+        served = {COUNTRIES.get(each.calling_code) for each in self.countries}
+        code = country_of_code(digits)
+        return None if code is None or code in served else digits
+
+    def _not_served(self, code: str) -> str:
+        from babel import Locale  # only where somebody is told
+
+        name = Locale("en").territories.get(code, code)
+        return (
+            f"{name} ({code}) is not open here: messages go to {self.names}. `numbers.countries` in"
+            " the settings opens it."
+        )
 
     def _meant(self, typed: str) -> str | None:
         """The number that digits are, with or without ``+`` in front."""
@@ -88,8 +118,8 @@ class NumberingPlan:
     def wanted(self) -> str:
         """What a number of the API must be, for the end of a sentence."""
         if self.is_default:
-            return "a Mauritanian number: +222, then 2, 3 or 4, then 7 digits."
-        return f"{self.kind} with + and the country code, like {self.example}."
+            return f"a Mauritanian number: +222, then 2, 3 or 4, then 7 digits. {_WHERE}"
+        return f"{self.kind} with + and the country code, like {self.example}. {_WHERE}"
 
     @property
     def kind(self) -> str:

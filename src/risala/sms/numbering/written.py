@@ -32,6 +32,8 @@ class NumberFault(StrEnum):
     TWO_NUMBERS = "two_numbers"
     EXTENSION = "extension"
     """A number with what is dialled behind it."""
+    NOT_SERVED = "not_served"
+    """A number of a country that the service does not serve."""
 
 
 SENTENCES: Final = {

@@ -96,6 +96,8 @@ class RowFault(StrEnum):
     """Its number has an extension."""
     OTHER_COLUMN = "other_column"
     """Its cell is no phone number, and another column has one."""
+    NOT_SERVED = "not_served"
+    """Its number is of a country that the service does not serve."""
     COUNTRY = "country"
     """The organization does not send to that country."""
     OPTED_OUT = "opted_out"

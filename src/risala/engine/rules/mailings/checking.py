@@ -26,6 +26,7 @@ _FAULTS: Final = {
     NumberFault.SHORTENED: RowFault.NUMBER_SHORTENED,
     NumberFault.TWO_NUMBERS: RowFault.TWO_NUMBERS,
     NumberFault.EXTENSION: RowFault.EXTENSION,
+    NumberFault.NOT_SERVED: RowFault.NOT_SERVED,
 }
 _is_date: Final = re.compile(
     r"((19|20)\d\d([-/.])\d\d?\3\d\d?|[0-3]?\d([-/.])[01]?\d\4(19|20)\d\d)(\D.*)?"

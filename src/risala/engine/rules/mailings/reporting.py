@@ -27,6 +27,7 @@ FAULTS: Final = {
     RowFault.TWO_NUMBERS: "two numbers: leave one",
     RowFault.EXTENSION: "a number with an extension: leave the number alone",
     RowFault.OTHER_COLUMN: "the number is in another column: move it, or choose that column",
+    RowFault.NOT_SERVED: "a number of a country that the service does not serve",
     RowFault.COUNTRY: "a country that is not open",
     RowFault.OPTED_OUT: "opted out",
     RowFault.DOUBLE: "the same number as an earlier row",

@@ -27,6 +27,7 @@ from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import not_served
 from risala.http.web.routes import PageRoute
 
 MENDED: Final = N_("The row is right now.")
@@ -46,7 +47,7 @@ _PREFIX: Final = "cell"
 _ABOUT_NUMBERS: Final = frozenset(
     {
         *(RowFault.NUMBER, RowFault.NUMBER_SHORTENED, RowFault.TWO_NUMBERS, RowFault.EXTENSION),
-        *(RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE),
+        *(RowFault.NOT_SERVED, RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE),
     }
 )
 
@@ -155,6 +156,9 @@ def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
     if row.fault is None:
         return None
     said = visit.words(FAULTS[row.fault])
+    if row.fault is RowFault.NOT_SERVED:
+        abroad = next(filter(None, map(visit.plan.abroad, row.cells)), None)
+        said = said if abroad is None else not_served(visit.words, visit.plan, abroad)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return said
     return Markup("<bdi>{}</bdi>: {}").format(row.column, said)

@@ -80,6 +80,7 @@ FAULTS: Final[Mapping[RowFault, str]] = {
     RowFault.OTHER_COLUMN: N_(
         "Another column has this person’s number. Copy it here, or choose that column."
     ),
+    RowFault.NOT_SERVED: N_("This number is of a country that is not open here."),
     RowFault.COUNTRY: N_("This country is not open to your organization."),
     RowFault.OPTED_OUT: N_("This person does not want your messages any more."),
     RowFault.DOUBLE: N_("An earlier row has the same number."),
