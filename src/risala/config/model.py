@@ -16,14 +16,13 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, PrivateAttr, model_validator
 
 from risala.config.alerts import AlertsSection
-from risala.config.billing import BillingSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.outward import MailSection, StandbySection, WebhooksSection
-from risala.config.payments import LegalSection, PaymentsSection
+from risala.config.payments import BillingSection, LegalSection, PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection

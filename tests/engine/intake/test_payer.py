@@ -4,9 +4,9 @@ import sqlite3
 
 import pytest
 
-from risala.config.billing import BillingSection
 from risala.config.model import PricingSection
 from risala.config.numbers import NumbersSection
+from risala.config.payments import BillingSection
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import Conflict, RateLimited, Refusal
 from risala.engine.rules.days import next_midnight

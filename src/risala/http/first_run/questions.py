@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from risala.config.billing import PARTS_PER_DAY
+from risala.config.payments import PARTS_PER_DAY
 from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
 from risala.http.first_run import reading
 from risala.http.first_run.asking import FirstRunStep, Question

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from babel.core import get_global
 
-from risala.config.billing import PARTS_PER_DAY_MAX
+from risala.config.payments import PARTS_PER_DAY_MAX
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
 from risala.sms.currencies import decimals_of, has_too_many, usual_price

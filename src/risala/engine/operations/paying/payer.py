@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.config.billing import PARTS_PER_DAY_MAX
+from risala.config.payments import PARTS_PER_DAY_MAX
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.paying import payer
