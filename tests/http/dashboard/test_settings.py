@@ -75,3 +75,12 @@ async def test_only_owners_find_it(reader_as):
     reader = reader_as(Role.DEVELOPER)
     assert (await reader.get(SETTINGS)).status == 403
     assert SETTINGS not in (await reader.get("/app/org_1/keys")).text
+
+
+async def test_where_nobody_pays_no_page_is_about_money(owner, gateway):
+    gateway.is_self_paid = True
+    page = await owner.get(SETTINGS)
+    assert "owner_spend_cap" not in page.text
+    assert "/app/org_1/billing" not in page.text
+    assert "Parts today" in page.text
+    assert (await owner.get("/app/org_1/billing")).status == 404

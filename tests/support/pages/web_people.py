@@ -37,6 +37,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.mailings import FILE_BYTES_MAX
+from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
@@ -637,6 +638,11 @@ class FakeWebGateway:
             "version": 7,
         }
     )
+
+    is_self_paid = False
+
+    def parts_today(self, organization_id: str) -> PartsToday | None:
+        return PartsToday(30, 200) if self.is_self_paid else None
 
     def console_lock(self) -> str | None:
         return None
