@@ -28,8 +28,8 @@ from risala.app.tracebacks import guard_last_words
 from risala.app.undumped import forbid_dumps
 from risala.config.model import Settings
 from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 from risala.engine.upkeep.standby.copy_check import gap
 from risala.engine.upkeep.standby.successor import LEASE_FAULTS, Successor

@@ -20,8 +20,8 @@ from tests.simulation.checks import pages
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.directory import PieceDirectory
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
 from risala.engine.wiring.foundation import DATABASE

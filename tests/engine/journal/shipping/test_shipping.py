@@ -19,7 +19,7 @@ from sqlite_utils.utils import sqlite3
 
 from cases import first
 from patience import HANG_S, until_true
-from risala.engine.journal.shipping import pieces, wal
+from risala.engine.journal.shipping import notes, pieces, wal
 from risala.engine.journal.shipping import shipper as module
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.directory import PieceDirectory
@@ -274,18 +274,18 @@ class TestWhatIsNotWhatWasWritten:
         data = bytearray(path.read_bytes())
         data[-20] ^= 1
         path.write_bytes(data)
-        with pytest.raises(pieces.BadPiece):
+        with pytest.raises(notes.BadPiece):
             StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_piece_in_the_place_of_another(self, made, tmp_path):
         shutil.copy(self.file(made, 2), self.file(made, 3))
-        with pytest.raises(pieces.BadPiece):
+        with pytest.raises(notes.BadPiece):
             StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_snapshot_that_was_cut_off(self, made, tmp_path):
         path = pieces.folder(made, pieces.current(made).generation) / pieces.SNAPSHOT
         path.write_bytes(path.read_bytes()[:-4096])
-        with pytest.raises(pieces.BadPiece):
+        with pytest.raises(notes.BadPiece):
             StandbyCopy(tmp_path / "standby", PieceDirectory(made)).follow(unheard)
 
     async def test_a_missing_piece_ends_what_is_followed(self, made, tmp_path):

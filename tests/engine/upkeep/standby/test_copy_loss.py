@@ -22,7 +22,7 @@ from patience import until_true
 from risala.app.standby import _Follower
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import FOLDER, StandbyCopy
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.copy_check import CopyLacks
 from risala.engine.upkeep.standby.lease import held

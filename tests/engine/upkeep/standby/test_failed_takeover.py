@@ -21,7 +21,7 @@ from tests.engine.upkeep.standby.test_takeover import TERM_S, Stands, ship, stop
 
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.directory import PieceDirectory
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.store import opening
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate

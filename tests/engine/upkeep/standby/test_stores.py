@@ -16,7 +16,8 @@ from sqlite_utils.utils import sqlite3
 from patience import until, until_true
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.journal.shipping.pieces import BadPiece, Current, Shipped
+from risala.engine.journal.shipping.notes import BadPiece
+from risala.engine.journal.shipping.pieces import Current, Shipped
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.wal import WalPart, WalPlace
 from risala.engine.journal.store.opening import open_writer

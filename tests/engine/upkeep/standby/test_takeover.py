@@ -14,7 +14,7 @@ import trio
 from structlog.testing import capture_logs
 
 from patience import until_true
-from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping import notes, pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.directory import PieceDirectory
 from risala.engine.journal.shipping.wal import WalPart, WalPlace
@@ -127,7 +127,7 @@ def cut(tmp_path, shipped):
 
 
 def test_a_piece_that_was_cut_is_left_out_where_that_is_asked(tmp_path, begin, cut, lease):
-    with pytest.raises(pieces.BadPiece, match="0000000002"):
+    with pytest.raises(notes.BadPiece, match="0000000002"):
         begin().run(primary_is_dead=False, resend_pending=False)
     assert lease.highest().holder == "primary"
     taken = begin().run(primary_is_dead=False, resend_pending=False, leaves_out_damaged=True)

@@ -83,8 +83,9 @@ def tell_lost(lost: Sequence[LostSecret]) -> None:
     )
     output.warned(
         f"{output.counted(len(lost), 'secret')} cannot be opened: their sealing key is not here. "
-        "Start the service and bring it back with `risala secrets import-key FILE`, or make them "
-        "again. `risala secrets show` lists them all."
+        "Put the old one into the file sealing.key beside the database before the service starts, "
+        "which makes a new one otherwise. If it runs already, bring it back with `risala secrets "
+        "import-key FILE`, or make them again. `risala secrets show` lists them all."
     )
 
 

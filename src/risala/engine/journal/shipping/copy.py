@@ -12,15 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from sqlite_utils import Database
-
 from risala.dataclass import dataclass
-from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping import notes, pieces
 from risala.engine.journal.shipping.closed_database import last_entry_in
+from risala.engine.journal.shipping.notes import BadPiece, checked
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
-from risala.engine.journal.store.opening import connect, sqlite_sentence
-from risala.engine.journal.store.schema.migrations import WrongSchema, refuse_wrong
+from risala.engine.journal.shipping.pieces import Current, PagePiece
+from risala.engine.journal.store.opening import connect, refuse_foreign, sqlite_sentence
 from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.model.errors import StorageUnusable
 
@@ -60,8 +58,8 @@ class StandbyCopy:
 
     def position(self) -> CopyPosition | None:
         """None: nothing was copied yet."""
-        found = pieces.note_of(self._folder / _POSITION)
-        return None if found is None else CopyPosition(**found)
+        found = notes.note_of(self._folder / _POSITION)
+        return None if found is None else checked(CopyPosition, found, _POSITION)
 
     def follow(
         self, progress: backup.Progress, *, leaves_out_damaged: bool = False
@@ -148,10 +146,10 @@ class StandbyCopy:
         So it is after a crash in the middle of a batch. To apply the same pieces again makes the
         copy good. If the store has others by then, as after a failover, nothing does.
         """
-        found = pieces.note_of(self._folder / _BEGUN)
+        found = notes.note_of(self._folder / _BEGUN)
         if found is None:
             return None
-        begun = CopyPosition(**found)
+        begun = checked(CopyPosition, found, _BEGUN)
         is_later = begun.generation == position.generation and begun.number > position.number
         return begun if is_later else None
 
@@ -162,13 +160,11 @@ class StandbyCopy:
         """Refuse a copy that this version could not serve from.
 
         Raises:
-            StorageUnusable: another version has written it, or it is no database.
+            StorageUnusable: another version has written it, it has something that Risala does not
+                make, or it is no database.
         """
-        try:
-            with self._opened() as conn:
-                refuse_wrong(Database(conn, execute_plugins=False))
-        except WrongSchema as error:
-            raise StorageUnusable(f"The copy {self.file} cannot be used: {error}.") from error
+        with self._opened() as conn:
+            refuse_foreign(conn, self.file)
 
     def refuse_damaged(self, progress: backup.Progress) -> None:
         """Refuse a copy in which SQLite finds a fault.
@@ -236,6 +232,10 @@ class StandbyCopy:
         pages."""
         descriptor = os.open(self.file, os.O_RDWR | os.O_CLOEXEC)
         try:
+            size, free = os.fstat(descriptor).st_size, shutil.disk_usage(self._folder).free
+            wanted = max(piece.database_pages * piece.page_bytes for piece in batch)
+            if wanted - size > free:
+                raise OSError(f"{self.file} is to have {wanted} octets, and {free} are free there.")
             for piece in batch:
                 for number, data in piece.pages.items():
                     os.pwrite(descriptor, data, (number - 1) * piece.page_bytes)

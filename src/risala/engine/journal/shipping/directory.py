@@ -8,7 +8,7 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 
-from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping import notes, pieces
 from risala.engine.journal.shipping.piece_store import Spoilt
 from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
 from risala.engine.journal.store.opening import open_reader
@@ -27,7 +27,7 @@ class PieceDirectory:
 
     def begin(self, generation: str, database: Path) -> tuple[str, int]:
         # The remains of an unpublished attempt would keep the missing space for ever.
-        with suppress(pieces.BadPiece):  # if the good one is unknown, all stay
+        with suppress(notes.BadPiece):  # if the good one is unknown, all stay
             self._tidy(pieces.current(self._path))
         place = pieces.folder(self._path, generation)
         # The directory itself is not created: if it is missing, something is not mounted.
@@ -75,7 +75,11 @@ class PieceDirectory:
 
     def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
         progress("copying", 0, 0)
-        shutil.copyfile(pieces.folder(self._path, current.generation) / pieces.SNAPSHOT, target)
+        source = pieces.folder(self._path, current.generation) / pieces.SNAPSHOT
+        size, free = source.stat().st_size, shutil.disk_usage(target.parent).free
+        if size > free:  # it may be a file of holes, which grow as they are copied
+            raise OSError(f"{source} has {size} octets, and {target.parent} has {free} free.")
+        shutil.copyfile(source, target)
 
     def read(self, generation: str, number: int, last: str) -> PagePiece | None:
         return pieces.read(self._path, generation, number, last)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import struct
 import zlib
@@ -25,19 +26,34 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.shipping.wal import WalPart
+from risala.engine.journal.shipping.notes import (
+    AT_MAX,
+    NOTE_BYTES_MAX,
+    BadPiece,
+    checked,
+    note_of,
+    parsed,
+)
+from risala.engine.journal.shipping.wal import Gap, WalPart
 from risala.engine.journal.upkeep.backup import sync_directory
 
 CURRENT: Final = "current.json"
 SHIPPED: Final = "shipped.json"
 SNAPSHOT: Final = "snapshot.db"
 _NUMBER: Final = struct.Struct(">I")
+_MEBIBYTE: Final = 1024 * 1024
+RAW_BYTES_MAX: Final = 320 * _MEBIBYTE
+"""Pages of one piece: what the write-ahead log may have when SQLite folds it in by itself, and a
+quarter more. A primary that has more begins another whole copy."""
+STORED_BYTES_MAX: Final = RAW_BYTES_MAX + _MEBIBYTE
+"""Of a piece as it is stored: what cannot be compressed takes as much as it is."""
+_PAGE_BYTES: Final = frozenset({0, *(1 << power for power in range(9, 17))})
+"""Sizes that SQLite has; 0: there are no pages."""
+_PAGES_MAX: Final = 0xFFFFFFFE
+"""Of a database."""
+_GENERATION: Final = re.compile(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _LEVEL: Final = 1
 """Level of zlib: half the size for a tenth of the time of the best level."""
-
-
-class BadPiece(Exception):
-    """A file is not what was written; the sentence names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +83,20 @@ class PagePiece:
 
 
 @dataclass(frozen=True, slots=True)
+class _Head:
+    """A piece's first line, in its own words."""
+
+    generation: str
+    number: int
+    at: int
+    pageBytes: int
+    databasePages: int
+    body: str
+    """The checksum of the pages, compressed."""
+    before: str
+
+
+@dataclass(frozen=True, slots=True)
 class EncodedPiece:
     """A piece as it is stored."""
 
@@ -92,7 +122,8 @@ def begun_at(generation: str) -> int:
     """When a generation began: its whole copy is of that time or a later one. 0: its name does not
     show it."""
     moment, _, _ = generation.partition("-")
-    return int(moment) if moment.isdecimal() else 0
+    is_known = moment.isdecimal() and len(moment) <= len(str(AT_MAX))
+    return min(int(moment), AT_MAX) if is_known else 0
 
 
 def file_of(directory: Path, generation: str, number: int) -> Path:
@@ -115,8 +146,13 @@ def encode(generation: str, number: int, at: int, part: WalPart, last: str) -> E
 
     Args:
         last: the checksum of the piece before; for the first one, of the snapshot.
+
+    Raises:
+        Gap: there is too much for one piece.
     """
     raw = b"".join(_NUMBER.pack(page) + data for page, data in part.pages.items())
+    if len(raw) > RAW_BYTES_MAX:
+        raise Gap(f"{len(raw) // _MEBIBYTE} MiB are too much for a piece")
     body = zlib.compress(raw, _LEVEL)
     head = {
         "generation": generation,
@@ -139,7 +175,8 @@ def read(directory: Path, generation: str, number: int, last: str) -> PagePiece 
     """
     path = file_of(directory, generation, number)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read(STORED_BYTES_MAX + 1)
     except FileNotFoundError:
         return None
     return decode(data, str(path), generation, number, last)
@@ -155,23 +192,58 @@ def decode(data: bytes, name: str, generation: str, number: int, last: str) -> P
     Raises:
         BadPiece: it is not the next one.
     """
-    try:
-        line, _, body = data.partition(b"\n")
-        head = json.loads(line)
-        wanted = (generation, number, last, hashlib.sha256(body).hexdigest())
-        if (head["generation"], head["number"], head["before"], head["body"]) != wanted:
-            raise BadPiece(f"{name} does not follow the piece before it.")
-        raw, step = zlib.decompress(body), _NUMBER.size + head["pageBytes"]
-        if len(raw) % step:
-            raise BadPiece(f"{name} ends within a page.")
-        pages = {
-            _NUMBER.unpack_from(raw, offset)[0]: raw[offset + _NUMBER.size : offset + step]
-            for offset in range(0, len(raw), step)
-        }
-    except (ValueError, KeyError, TypeError, zlib.error) as error:
-        raise BadPiece(f"{name} is damaged.") from error
+    if len(data) > STORED_BYTES_MAX:
+        raise BadPiece(f"{name} is damaged: it is larger than {STORED_BYTES_MAX // _MEBIBYTE} MiB.")
+    end = data.find(b"\n", 0, NOTE_BYTES_MAX)
+    if end < 0:
+        raise BadPiece(f"{name} is damaged.")
+    head, body = parsed(data[:end], name), memoryview(data)[end + 1 :]
+    told = checked(_Head, head, name)
+    wanted = (generation, number, last, hashlib.sha256(body).hexdigest())
+    if (told.generation, told.number, told.before, told.body) != wanted:
+        raise BadPiece(f"{name} does not follow the piece before it.")
+    pages = _pages(body, told, name)
     sha256 = hashlib.sha256(data).hexdigest()
-    return PagePiece(number, head["at"], head["pageBytes"], head["databasePages"], pages, sha256)
+    return PagePiece(number, told.at, told.pageBytes, told.databasePages, pages, sha256)
+
+
+def _pages(body: memoryview, head: _Head, name: str) -> dict[int, bytes]:
+    """The pages, one after the other: what is compressed may be a thousand times as much.
+
+    Raises:
+        BadPiece: they are not those of one database, or too many.
+    """
+    if head.pageBytes not in _PAGE_BYTES or head.databasePages > _PAGES_MAX:
+        raise BadPiece(f"{name} is damaged: its pages are of no size that SQLite has.")
+    found: dict[int, bytes] = {}
+    unpacked, step, rest, size = zlib.decompressobj(), _NUMBER.size + head.pageBytes, b"", 0
+    left: bytes | memoryview = body
+    try:
+        while not unpacked.eof:
+            raw = unpacked.decompress(left, _MEBIBYTE)
+            left = unpacked.unconsumed_tail
+            if not raw and not left:
+                break  # it is cut
+            size += len(raw)
+            if size > RAW_BYTES_MAX:
+                raise BadPiece(f"{name} has more than {RAW_BYTES_MAX // _MEBIBYTE} MiB of pages.")
+            rest += raw
+            for offset in range(0, len(rest) - step + 1, step):
+                _add_page(found, rest[offset : offset + step], head, name)
+            rest = rest[len(rest) // step * step :]
+    except zlib.error as error:
+        raise BadPiece(f"{name} is damaged.") from error
+    if not unpacked.eof or rest or unpacked.unused_data:
+        raise BadPiece(f"{name} ends within a page.")
+    return found
+
+
+def _add_page(found: dict[int, bytes], raw: bytes, head: _Head, name: str) -> None:
+    (number,) = _NUMBER.unpack_from(raw)
+    is_within = 1 <= number <= head.databasePages
+    if not head.pageBytes or not is_within or number in found:
+        raise BadPiece(f"{name} is damaged: page {number} is not one of the database, or twice.")
+    found[number] = raw[_NUMBER.size :]
 
 
 def put(path: Path, data: bytes) -> None:
@@ -191,21 +263,24 @@ def put_note(path: Path, note: Current | Shipped) -> None:
 
 
 def current(directory: Path) -> Current | None:
-    found = note_of(directory / CURRENT)
-    return None if found is None else Current(**found)
+    path = directory / CURRENT
+    found = note_of(path)
+    return None if found is None else current_in(found, str(path))
+
+
+def current_in(found: Mapping[str, Any], name: str) -> Current:
+    """The generation that a note names.
+
+    Raises:
+        BadPiece: it is not what was written.
+    """
+    made = checked(Current, found, name)
+    if _GENERATION.fullmatch(made.generation) is None:  # it becomes the name of a folder
+        raise BadPiece(f"{name} is damaged: its generation is not what a primary writes.")
+    return made
 
 
 def shipped(directory: Path) -> Shipped | None:
-    found = note_of(directory / SHIPPED)
-    return None if found is None else Shipped(**found)
-
-
-def note_of(path: Path) -> dict[str, Any] | None:
-    """The content of a JSON file; None: it does not exist."""
-    try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise BadPiece(f"{path} is damaged.") from error
-    return found
+    path = directory / SHIPPED
+    found = note_of(path)
+    return None if found is None else checked(Shipped, found, str(path))

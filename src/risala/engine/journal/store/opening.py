@@ -11,6 +11,8 @@ from typing import Final, TypeAlias
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import claim_file
+from risala.engine.journal.store.schema import foreign
+from risala.engine.journal.store.schema.foreign import ForeignSchema
 from risala.engine.journal.store.schema.migrations import WrongSchema, refuse_wrong
 from risala.engine.journal.store.watched import Meet, WatchedConnection
 from risala.engine.model.errors import StorageFailed, StorageUnusable
@@ -98,6 +100,23 @@ def refuse_unusable(conn: sqlite3.Connection, path: Path) -> None:
         refuse_wrong(Database(conn, execute_plugins=False))
     except WrongSchema as error:
         raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
+
+
+def refuse_foreign(conn: sqlite3.Connection, path: Path) -> None:
+    """:func:`refuse_unusable`, for a file from elsewhere: what is in its schema would run here.
+
+    Raises:
+        StorageUnusable: it has something that Risala does not make, or lacks something.
+    """
+    try:
+        foreign.refuse_foreign(conn)
+    except WrongSchema as error:
+        raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
+    except ForeignSchema as error:
+        raise StorageUnusable(
+            f"The database {path} is not as Risala makes one: {error}. Use another copy. If you "
+            f"changed it yourself, undo that first."
+        ) from error
 
 
 def _prepare(conn: sqlite3.Connection, path: Path, page_cache_mb: int) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.store.key_file import write_key
-from risala.engine.model.errors import Conflict, StorageUnusable
+from risala.engine.model.errors import Conflict, SecretLost, StorageUnusable
 from risala.engine.rules.secrets import sealing
 from risala.engine.rules.secrets.sealing import (
     KEY_BYTES,
@@ -122,7 +122,8 @@ class SealingKeys:
             Conflict: the keys come from the environment.
             StorageUnusable: the file cannot be written; nothing has changed.
         """
-        return self._take(SealingRing(tuple(dict.fromkeys((*self.ring().keys, *ring.keys)))))
+        own = self.ring().keys if self.are_there else ()  # none is made beside the first one
+        return self._take(SealingRing(tuple(dict.fromkeys((*own, *ring.keys)))))
 
     def forget_old(self) -> SealingRing:
         """Keep the newest key alone.
@@ -150,6 +151,22 @@ class SealingKeys:
             return ring
         except (OSError, UnicodeDecodeError) as error:
             raise StorageUnusable(f"{self._path} cannot be read: {error}.") from error
+
+
+class OpeningKeys(SealingKeys):
+    """Keys that only open: where there are none, none is made."""
+
+    def __init__(self, data_dir: Path, more: SealingRing | None = None) -> None:
+        """``more`` are keys that are not in the data directory yet."""
+        super().__init__(data_dir)
+        self._more = () if more is None else more.keys
+
+    def unseal(self, purpose: SecretPurpose, identity: str, sealed: str) -> bytes:
+        own = self.ring().keys if self.are_there else ()
+        if not (own or self._more):
+            raise SecretLost(purpose, identity)
+        ring = SealingRing(tuple(dict.fromkeys((*own, *self._more))))
+        return sealing.unseal(ring, purpose, identity, sealed)
 
 
 def parsed(text: str, where: str) -> SealingRing:

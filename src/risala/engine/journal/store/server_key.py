@@ -43,7 +43,7 @@ class ServerKeys:
         given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
         self._path = None if given else data_dir / KEY_FILE
         if given:
-            self._ring = _parse(given, f"the environment variable {KEY_VARIABLE}")
+            self._ring = parsed(given, f"the environment variable {KEY_VARIABLE}")
         else:
             self._ring = _load(data_dir / KEY_FILE)
 
@@ -95,7 +95,7 @@ class ServerKeys:
 
 def _load(path: Path) -> KeyRing:
     try:
-        return _parse(path.read_text(encoding="ascii"), str(path))
+        return parsed(path.read_text(encoding="ascii"), str(path))
     except FileNotFoundError:
         ring = KeyRing.of(secrets.token_bytes(KEY_BYTES))
         write_key(path, written(ring))
@@ -104,7 +104,12 @@ def _load(path: Path) -> KeyRing:
         raise StorageUnusable(f"{path} cannot be read: {error}.") from error
 
 
-def _parse(text: str, where: str) -> KeyRing:
+def parsed(text: str, where: str) -> KeyRing:
+    """The keys in a text.
+
+    Raises:
+        StorageUnusable: it has none.
+    """
     ring = read(text)
     if ring is None:
         raise StorageUnusable(

@@ -26,11 +26,11 @@ from risala.engine.journal.store.opening import (
     connect,
     open_reader,
     open_writer,
-    refuse_unusable,
+    refuse_foreign,
     sqlite_sentence,
 )
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.store.sealing_key import SealingKeys
+from risala.engine.journal.store.sealing_key import OpeningKeys
 from risala.engine.journal.upkeep import (
     backup,
     checksum,
@@ -50,6 +50,7 @@ from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.records.upkeep.sealed import LostSecret
 from risala.engine.model.states import Status
+from risala.engine.rules.secrets.sealing import SealingRing
 from risala.sms.cause import Cause
 
 ROWS_AT_ONCE: Final = 500
@@ -110,6 +111,7 @@ def restore(
     progress: backup.Progress,
     shown_by: Path | None = None,
     goes_on: bool = False,
+    keys: SealingRing | None = None,
 ) -> RestoreReport:
     """Replace ``database`` with the backup ``source``. Call it in a thread.
 
@@ -117,9 +119,10 @@ def restore(
         shown_by: the database that shows what became of messages since; None: the present one.
         goes_on: the backup has all that was answered and tried: it is as after a crash, and
             nothing in it ends.
+        keys: sealing keys that came along, and are not in the data directory yet.
 
     Raises:
-        StorageUnusable: the reason; the database is unchanged.
+        StorageUnusable: the reason, such as a foreign trigger in it; the database is unchanged.
         AlteredBackup: its checksum differs, and ``even_unclean`` is not set.
         UncleanBackup: the audit found faults, and ``even_unclean`` is not set.
     """
@@ -128,7 +131,7 @@ def restore(
         raise StorageUnusable(f"There is no file {source}.")
     if database.exists() and source.samefile(database):
         raise StorageUnusable(f"{source} is the database itself.")
-    checked = _add_up(source, progress, even_altered=even_unclean)
+    checked = add_up(source, progress, even_altered=even_unclean)
     try:
         backup.remove(copy)
         claim_file(copy)
@@ -147,7 +150,7 @@ def restore(
                     settling.run(stamp, progress)
                     paused = restored_mailings.pause(conn, set_aside)
             held = tuple(restore_hold.held(conn))
-            gone = tuple(resealing.lost(conn, SealingKeys(database.parent)))
+            gone = tuple(resealing.lost(conn, OpeningKeys(database.parent, keys)))
             former = heads.end_of(database)
             conn.execute("begin immediate")
             aside.runs(conn)  # the mark in the backup is from another time
@@ -181,8 +184,13 @@ def restore(
     )
 
 
-def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
-    """Compare a backup with the checksum beside it; False if there is no valid one."""
+def add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
+    """Compare a backup with the checksum beside it; False if there is no valid one.
+
+    Raises:
+        AlteredBackup: it differs, and ``even_altered`` is not set.
+        StorageUnusable: it cannot be read.
+    """
     try:
         expected = checksum.expected(source)
         if expected is None or checksum.of_file(source, progress) == expected:
@@ -206,7 +214,7 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
         names = {name for (name,) in conn.execute("select name from sqlite_schema")}
         if not names >= _TABLES:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
-        refuse_unusable(conn, source)
+        refuse_foreign(conn, source)
         backup.copy(conn, copy, progress)
     with closing(open_reader(copy)) as conn:
         backup.check(conn, source, progress)

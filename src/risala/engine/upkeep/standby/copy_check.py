@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece, Shipped
+from risala.engine.journal.shipping.pieces import Shipped
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.upkeep.standby.lease import SendLease

@@ -17,8 +17,9 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.notes import BadPiece, note_of
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece, note_of, put
+from risala.engine.journal.shipping.pieces import put
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.restore import restore
 from risala.engine.model.clock import Clock

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 import structlog
 
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import LeaseTaken, SendLease
 from risala.engine.upkeep.standby.lease_holder import RENEWALS

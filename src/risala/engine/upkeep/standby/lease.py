@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.shipping.pieces import note_of, put
+from risala.engine.journal.shipping.notes import checked, note_of
+from risala.engine.journal.shipping.pieces import put
 from risala.engine.journal.upkeep.backup import sync_directory
 
 _HELD: Final = "lease.json"
@@ -105,14 +106,15 @@ class LeaseDirectory:
         for path in reversed(found):
             told = note_of(path)
             if told is not None:
-                return SendLease(**told)
+                return checked(SendLease, told, str(path))
         self._path.stat()  # a missing directory is not a directory without a lease
         return None
 
     def before(self, lease: SendLease) -> SendLease | None:
         """The lease from which this one was taken; None: it was the first."""
-        told = note_of(self._file(lease.epoch - 1))
-        return None if told is None else SendLease(**told)
+        path = self._file(lease.epoch - 1)
+        told = note_of(path)
+        return None if told is None else checked(SendLease, told, str(path))
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         """Make the lease of this number, which must be new.
@@ -178,8 +180,13 @@ class LeaseMemory:
 
 
 def held(data_dir: Path) -> LeaseMemory:
-    found = note_of(data_dir / _HELD)
-    return LeaseMemory(secrets.token_hex(16), 0) if found is None else LeaseMemory(**found)
+    path = data_dir / _HELD
+    found = note_of(path)
+    return (
+        LeaseMemory(secrets.token_hex(16), 0)
+        if found is None
+        else checked(LeaseMemory, found, str(path))
+    )
 
 
 def remember(data_dir: Path, held: LeaseMemory) -> None:

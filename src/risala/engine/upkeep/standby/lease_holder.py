@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import (
     LeaseMemory,

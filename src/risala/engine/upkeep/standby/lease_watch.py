@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.upkeep.standby.lease import SendLease, boot_s, margin_s
 from risala.engine.upkeep.standby.lease_store import LeaseStore
 

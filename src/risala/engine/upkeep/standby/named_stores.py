@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.directory import PieceDirectory
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.rules.trail.heads import Head

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from risala.config.outward import StandbySection
 from risala.dataclass import dataclass
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.lease import SendLease
 from risala.engine.upkeep.standby.named_stores import lease_of, session_of

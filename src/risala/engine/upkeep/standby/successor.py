@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import LeaseTaken, held

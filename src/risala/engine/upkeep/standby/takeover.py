@@ -19,7 +19,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
-from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.upkeep import backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.audit import AuditEntry

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gzip
 import io
+import resource
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -21,9 +23,11 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.upkeep import checksum
+from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.encrypted import age_file
 from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
 from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
+from risala.engine.journal.upkeep.restore import restore
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 
@@ -210,7 +214,7 @@ them, heard = [me.to_public()], lambda done: None
 age_file.encrypt({{"large": small}}, folder / "s.age", them, heard)
 before = peak()
 age_file.encrypt({{"large": folder / "large"}}, folder / "l.age", them, heard)
-found = age_file.decrypt(folder / "l.age", [me], folder / "out", frozenset(["large"]))
+found = age_file.decrypt(folder / "l.age", [me], folder / "out", {{"large": 1 << 40}})
 assert found["large"].stat().st_size == {192 * MIB}
 print(peak() - before)
 """
@@ -219,3 +223,117 @@ print(peak() - before)
         (sys.executable, "-c", script), capture_output=True, text=True, check=True
     )
     assert int(done.stdout) < 32 * 1024, "in KiB"
+
+
+# -- what somebody else made for the public key ----------------------------------------------------
+
+
+def archive_of(*members: tuple[tarfile.TarInfo, bytes]) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for info, data in members:
+            archive.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def member(name: str, data: bytes) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    info.size = len(data)
+    return info, data
+
+
+def long_header() -> bytes:
+    """A header of 64 MiB before a member."""
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 64 * MIB
+    return info.tobuf() + bytes(64 * MIB)
+
+
+def headers_without_end() -> bytes:
+    info = tarfile.TarInfo("x")
+    info.type, info.size = tarfile.XHDTYPE, 512
+    record = b"20 comment=12345678\n"
+    return (info.tobuf() + record + bytes(512 - len(record))) * 5000
+
+
+def sparse() -> bytes:
+    """A few octets that unpack to 5 GB of zeros."""
+    info = tarfile.TarInfo("risala.db")
+    info.type, info.size = tarfile.GNUTYPE_SPARSE, 512
+    block = bytearray(info.tobuf())
+    block[386:410] = b"00000000000\0" + b"00000001000\0"
+    block[483:495] = f"{5 << 30:011o}\0".encode()
+    block[148:156] = b" " * 8
+    block[148:156] = f"{sum(block):06o}\0 ".encode()
+    return bytes(block) + bytes(512) + bytes(1024)
+
+
+def whole(home: Path, **keys: bytes) -> bytes:
+    """A good database with these files of keys."""
+    named = {name.replace("_", "."): data for name, data in keys.items()}
+    files = {"risala.db": (home / "plain.db").read_bytes(), **named}
+    return archive_of(*(member(name, data) for name, data in files.items()))
+
+
+def planted(home: Path) -> bytes:
+    with closing(sqlite3.connect(home / "plain.db")) as conn:
+        conn.execute("CREATE TRIGGER planted AFTER INSERT ON message BEGIN SELECT 1; END")
+    return whole(home, server_key=b"ab" * 32, sealing_key=b"cd" * 32)
+
+
+FORGED = {
+    "an empty key": (lambda home: whole(home, server_key=b""), "not a server key"),
+    "a short key": (lambda home: whole(home, sealing_key=b"ab12"), "not a sealing key"),
+    "a binary key": (lambda home: whole(home, server_key=b"\xff\0" * 40), "it is no text"),
+    "a key of 50 MB": (
+        lambda home: whole(home, sealing_key=b"ab" * 25_000_000),
+        r"sealing\.key in it has 50000000 octets",
+    ),
+    "holes": (lambda home: sparse(), "cannot be unpacked"),
+    "a long header": (lambda home: long_header(), "cannot be unpacked"),
+    "headers without an end": (lambda home: headers_without_end(), "cannot be unpacked"),
+    "many members": (
+        lambda home: archive_of(*(member(f"{n}", b"") for n in range(100))),
+        "cannot be unpacked",
+    ),
+    "no database": (lambda home: archive_of(member("server.key", b"ab" * 32)), "not a backup"),
+    "a trigger, with good keys": (planted, "trigger 'planted', which Risala does not make"),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_a_forger_made_is_refused_and_leaves_nothing(tmp_path, home, keeper, what):
+    """Everybody with the public key can make such a file."""
+    back_up(home / "risala.db", home / "plain.db", silent)
+    make, words = FORGED[what]
+    source, other = tmp_path / "forged.age", tmp_path / "other"
+    octets = pyrage.encrypt(make(home), age_file.recipients_of([keeper.public]))
+    source.write_bytes(octets)
+    other.mkdir(0o700)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_oublock
+    with pytest.raises(StorageUnusable, match=words):
+        put_back(source, keeper.file, other)
+    assert list(other.iterdir()) == []
+    written = (resource.getrusage(resource.RUSAGE_SELF).ru_oublock - before) * 512
+    assert written < 64 * MIB, "octets on the disk"
+
+
+def test_a_missing_checksum_is_told(tmp_path, backup, keeper):
+    checksum.beside(backup).unlink()
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    assert not put_back(backup, keeper.file, other).checked
+
+
+def test_a_plain_restore_into_an_empty_directory_makes_no_sealing_key(tmp_path, home):
+    plain = tmp_path / "plain.db"
+    back_up(home / "risala.db", plain, silent)
+    other = tmp_path / "other"
+    other.mkdir(0o700)
+    given = {"resend_pending": False, "even_unclean": False, "progress": silent}
+    report = restore(plain, other / "risala.db", stamp=lambda: Stamp(1_800_000_000_000), **given)
+    assert report.lost
+    assert not (other / "sealing.key").exists()
+    (other / "sealing.key").write_bytes((home / "sealing.key").read_bytes())
+    with closing(open_reader(other / "risala.db")) as conn:
+        assert list(lost(conn, SealingKeys(other, {}))) == []

@@ -173,7 +173,7 @@ def status(options: Options, directory: Path | None) -> None:
     Example: risala standby status /mnt/standby
     """
     from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.pieces import BadPiece
+    from risala.engine.journal.shipping.notes import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso

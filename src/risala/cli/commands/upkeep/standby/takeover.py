@@ -72,7 +72,7 @@ def _take(
     from risala.app.standby import end_watch
     from risala.cli.reach import session
     from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.pieces import BadPiece
+    from risala.engine.journal.shipping.notes import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.upkeep.standby.lease import LeaseTaken

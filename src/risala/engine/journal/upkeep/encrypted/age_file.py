@@ -24,6 +24,41 @@ _SECRET: Final = "AGE-SECRET-KEY-"  # noqa: S105 -- how an identity begins
 _CHUNK: Final = 1 << 20
 
 
+_MEMBERS_MAX: Final = 64
+"""Files inside; a backup has three."""
+_HEADER_BYTES_MAX: Final = 65_536
+"""Of what tells more of a member, such as a time with fractions."""
+_MORE_HEADERS: Final = frozenset(
+    {
+        tarfile.XHDTYPE,
+        tarfile.XGLTYPE,
+        tarfile.SOLARIS_XHDTYPE,
+        tarfile.GNUTYPE_LONGNAME,
+        tarfile.GNUTYPE_LONGLINK,
+    }
+)
+
+
+class _BoundedInfo(tarfile.TarInfo):
+    """A member whose headers are not larger than those of a backup, and which has no holes:
+    ``tarfile`` reads headers as a whole, and fills holes with zeros."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        if self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("it has holes")
+        if self.type in _MORE_HEADERS and not 0 <= self.size <= _HEADER_BYTES_MAX:
+            raise tarfile.ReadError("its headers are too large")
+        found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        return found
+
+
+class _TooLarge(Exception):
+    """A member has more octets than it may."""
+
+    def __init__(self, name: str, size: int, limit: int) -> None:
+        super().__init__(f"the {name} in it has {size} octets, and {limit} are the most")
+
+
 class WrongIdentity(StorageUnusable):
     """The file was not encrypted for these identities."""
 
@@ -107,26 +142,34 @@ def encrypt(
 
 
 def decrypt(
-    source: Path, identities: Sequence[Any], folder: Path, names: frozenset[str]
+    source: Path, identities: Sequence[Any], folder: Path, limits: Mapping[str, int]
 ) -> dict[str, Path]:
     """Unpack an encrypted file into a folder; returns the files by their names inside.
 
     Nothing of it counts before this returns: the end of the file proves that it is whole.
 
     Args:
-        names: those that are wanted; others are passed over.
+        limits: the names that are wanted, and how many octets each may have; others are passed
+            over.
 
     Raises:
         WrongIdentity: it was not encrypted for these identities.
-        StorageUnusable: it is damaged or cut, or cannot be written here.
+        StorageUnusable: it is damaged or cut, has something that is too large, or cannot be
+            written here.
     """
     age, found = _library(), dict[str, Path]()
 
     def unpack(source: IO[bytes]) -> None:
-        with tarfile.open(fileobj=source, mode="r|", bufsize=_CHUNK) as archive:
-            for info in archive:
+        with tarfile.open(
+            fileobj=source, mode="r|", bufsize=_CHUNK, tarinfo=_BoundedInfo
+        ) as archive:
+            for count, info in enumerate(archive):
+                if count >= _MEMBERS_MAX or info.issparse() or info.size < 0:
+                    raise tarfile.ReadError("not one of ours")
                 content = archive.extractfile(info) if info.isreg() else None
-                if content is not None and info.name in names and info.name not in found:
+                if content is not None and info.name in limits and info.name not in found:
+                    if info.size > limits[info.name]:
+                        raise _TooLarge(info.name, info.size, limits[info.name])
                     found[info.name] = folder / info.name
                     _copy(content, folder / info.name)
         while source.read(_CHUNK):
@@ -139,7 +182,9 @@ def decrypt(
             raise WrongIdentity(
                 f"This key does not open {source}: it is for another one."
             ) from error
-        except (OSError, tarfile.TarError, EOFError) as error:
+        except _TooLarge as error:
+            raise StorageUnusable(f"{source} cannot be unpacked: {error}.") from error
+        except (OSError, tarfile.TarError, EOFError, RecursionError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged or cut short"
             raise StorageUnusable(f"{source} cannot be unpacked: {reason}.") from error
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from risala.engine.journal.upkeep import checksum
 from risala.engine.journal.upkeep.backup import BackupReport, Progress, back_up, sync_directory
 from risala.engine.journal.upkeep.encrypted import age_file
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.rules.secrets.sealing import SealingRing
 
 DATABASE: Final = "risala.db"
 """The copy's name inside."""
@@ -32,15 +33,32 @@ _WORK: Final = "backing-up-"
 """How a folder for plain copies begins; one that a kill left is removed by the next backup."""
 
 
+_KEY_BYTES_MAX: Final = 65_536
+"""Of a file of keys: hundreds of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unpacked:
     """What an encrypted backup has."""
 
     database: Path
-    keys: tuple[str, ...]
-    """The files of keys that were put beside the database."""
-    kept: tuple[str, ...]
-    """Those that were there already, with other keys in them."""
+    sealing: SealingRing | None
+    """Its sealing keys; None: it has none."""
+    texts: Mapping[str, str]
+    """Its files of keys, which are keys; nothing of them is installed yet."""
+
+    def install_keys(self, data_dir: Path) -> None:
+        """Put the keys beside the database, once that has passed: of sealing keys those that are
+        missing there; the server key only where there is none.
+
+        Raises:
+            StorageUnusable: they cannot be written.
+        """
+        for name, text in self.texts.items():
+            if not (data_dir / name).exists():
+                write_key(data_dir / name, text)
+            elif name == sealing_key.KEY_FILE and self.sealing is not None:
+                SealingKeys(data_dir, {}).add(self.sealing)
 
 
 def back_up_encrypted(
@@ -88,36 +106,40 @@ def back_up_encrypted(
 def unpacked(source: Path, identity: Path, data_dir: Path) -> Iterator[Unpacked]:
     """Open an encrypted backup beside the database, for as long as it is restored from.
 
-    Its keys are put into the data directory: of sealing keys those that are missing there; the
-    server key only where there is none.
+    Its keys are judged here, and installed by :meth:`Unpacked.install_keys`: whoever has the public
+    key can make such a file, and no key of a file that is refused may stay behind.
 
     Raises:
-        StorageUnusable: it was changed or damaged, is for another key, or has no database in it.
+        StorageUnusable: it was changed or damaged, is for another key, has no database in it or
+            keys that are none, or is larger than the disk has room for.
     """
     identities = age_file.identities_in(identity)
     with _folder(data_dir) as folder:
-        found = age_file.decrypt(source, identities, folder, frozenset((DATABASE, *KEYS)))
+        room = shutil.disk_usage(folder).free
+        limits = {DATABASE: room} | dict.fromkeys(KEYS, _KEY_BYTES_MAX)
+        found = age_file.decrypt(source, identities, folder, limits)
         if DATABASE not in found:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
-        put, kept = _put_keys(found, data_dir)
-        yield Unpacked(found[DATABASE], put, kept)
+        texts: dict[str, str] = {name: _text(found[name], source) for name in KEYS if name in found}
+        if server_key.KEY_FILE in texts:
+            server_key.parsed(texts[server_key.KEY_FILE], f"The {server_key.KEY_FILE} in {source}")
+        text = texts.get(sealing_key.KEY_FILE)
+        where = f"The {sealing_key.KEY_FILE} in {source}"
+        ring = None if text is None else sealing_key.parsed(text, where)
+        yield Unpacked(found[DATABASE], ring, texts)
 
 
-def _put_keys(found: dict[str, Path], data_dir: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    put, kept = [], []
-    for name in KEYS:
-        if name not in found:
-            continue
-        text, there = found[name].read_text(encoding="ascii"), data_dir / name
-        if not there.exists():
-            write_key(there, text)
-            put.append(name)
-        elif name == sealing_key.KEY_FILE:
-            ring = sealing_key.parsed(text, f"The {name} in the backup")
-            SealingKeys(data_dir, {}).add(ring)
-        elif there.read_text(encoding="ascii") != text:
-            kept.append(name)
-    return tuple(put), tuple(kept)
+def _text(path: Path, source: Path) -> str:
+    """
+    Raises:
+        StorageUnusable: it is no text of a key.
+    """
+    try:
+        return path.read_text(encoding="ascii")
+    except UnicodeDecodeError as error:
+        raise StorageUnusable(
+            f"The {path.name} in {source} is not a key: it is no text."
+        ) from error
 
 
 @contextmanager

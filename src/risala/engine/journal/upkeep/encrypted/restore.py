@@ -8,7 +8,7 @@ from pathlib import Path
 
 from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.journal.upkeep.encrypted.backup import unpacked
-from risala.engine.journal.upkeep.restore import RestoreReport, restore
+from risala.engine.journal.upkeep.restore import RestoreReport, add_up, restore
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 
@@ -29,10 +29,12 @@ def restore_encrypted(
         identity: the file with the secret key.
 
     Raises:
-        StorageUnusable: the reason; the database is unchanged.
+        StorageUnusable: the reason; the database and the keys are unchanged.
+        AlteredBackup: its checksum differs, and ``even_unclean`` is not set.
     """
     if not source.is_file():
         raise StorageUnusable(f"There is no file {source}.")
+    checked = add_up(source, progress, even_altered=even_unclean)
     progress("decrypting", 0, 0)
     with unpacked(source, identity, database.parent) as found:
         report = restore(
@@ -42,6 +44,8 @@ def restore_encrypted(
             even_unclean=even_unclean,
             stamp=stamp,
             progress=progress,
+            keys=found.sealing,
         )
-    # The cipher proves each octet, with or without the checksum beside the file.
-    return replace(report, checked=True)
+        found.install_keys(database.parent)
+    # The cipher proves that the file is whole, and not who made it.
+    return replace(report, checked=checked)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from psycopg.errors import UniqueViolation
 
+from risala.engine.journal.shipping.notes import checked
 from risala.engine.upkeep.standby.lease import LeaseLost, LeaseTaken, SendLease
 from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
 
@@ -54,7 +55,9 @@ class PostgresqlLease:
         # Not again: after a failover somebody who watches has to know that it may be another server
         # that answers now.
         row = self._session.run(lambda conn: _row(conn, _HIGHEST, given), again=False)
-        return None if row is None else SendLease(*row)
+        if row is None:
+            return None
+        return checked(SendLease, dict(zip(_NAMES, row, strict=True)), f"The lease in {self}")
 
     def before(self, lease: SendLease) -> SendLease | None:
         given = (self._session.installation, lease.epoch)
@@ -62,7 +65,7 @@ class PostgresqlLease:
         if row is None:
             return None
         (former,) = row  # a dict, as psycopg hands on what is JSON
-        return None if former is None else SendLease(**former)
+        return None if former is None else checked(SendLease, former, f"The former lease in {self}")
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)

@@ -15,12 +15,15 @@ from typing import Any, Final
 import psycopg
 
 from risala.engine.journal.shipping.directory import write_whole
+from risala.engine.journal.shipping.notes import BadPiece, checked
 from risala.engine.journal.shipping.piece_store import Fenced, Spoilt
 from risala.engine.journal.shipping.pieces import (
+    STORED_BYTES_MAX,
     Current,
     EncodedPiece,
     PagePiece,
     Shipped,
+    current_in,
     decode,
 )
 from risala.engine.journal.upkeep import backup
@@ -132,11 +135,11 @@ SELECT generation, sha256, number, at FROM risala_standby.shipped
 WHERE installation = %(installation)s
 """
 _READ_CHUNK: Final = """
-SELECT data FROM risala_standby.chunk
+SELECT CASE WHEN octet_length(data) <= %(bytes_max)s THEN data END FROM risala_standby.chunk
 WHERE installation = %(installation)s AND generation = %(name)s AND number = %(number)s
 """
 _READ: Final = """
-SELECT data FROM risala_standby.piece
+SELECT CASE WHEN octet_length(data) <= %(bytes_max)s THEN data END FROM risala_standby.piece
 WHERE installation = %(installation)s AND generation = %(name)s AND number = %(number)s
 """
 
@@ -219,20 +222,25 @@ class PostgresqlPieces:
         if row is None:
             return None
         generation, sha256, _, _ = row
-        return Current(generation, sha256)
+        told = {"generation": generation, "sha256": sha256}
+        return current_in(told, f"The note of what was shipped in {self}")
 
     def shipped(self) -> Shipped | None:
         row = self._one(_SHIPPED)
         if row is None:
             return None
         generation, _, number, at = row
-        return Shipped(generation, number, at)
+        told = {"generation": generation, "number": number, "at": at}
+        return checked(Shipped, told, f"The note of what was shipped in {self}")
 
     def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
         number = 0
         with open(target, "wb") as file:
-            while row := self._one(_READ_CHUNK, name=current.generation, number=number):
+            given = {"name": current.generation, "bytes_max": CHUNK_BYTES}
+            while row := self._one(_READ_CHUNK, **given, number=number):
                 (data,) = row
+                if data is None:
+                    raise BadPiece(f"Part {number} of the whole copy in {self} is too large.")
                 file.write(data)
                 number += 1
                 progress("copying", number, 0)
@@ -240,11 +248,14 @@ class PostgresqlPieces:
             raise OSError("The whole copy has ended while it was read. Its successor is next.")
 
     def read(self, generation: str, number: int, last: str) -> PagePiece | None:
-        row = self._one(_READ, name=generation, number=number)
+        row = self._one(_READ, name=generation, number=number, bytes_max=STORED_BYTES_MAX)
         if row is None:
             return None
         (data,) = row
-        return decode(data, f"Piece {number} in {self}", generation, number, last)
+        name = f"Piece {number} in {self}"
+        if data is None:
+            raise BadPiece(f"{name} is damaged: it is too large.")
+        return decode(data, name, generation, number, last)
 
     def last(self, generation: str) -> int:
         row = self._one(_LAST, name=generation)
