@@ -90,6 +90,8 @@ _SMS: Final[Mapping[str, str]] = {
         grapheme.py: is_boundary
         national.py: decode_national encode_national
         segment.py: whole halves join join_cut parse_user_data_header
+        evident.py: judge judge_octets judge_header
+        likely.py: cost_bits reads_as_text
     """,
 }
 _BANKS: Final = {"One amount of a text of 700 characters.": "patterns.py: amount_of"}

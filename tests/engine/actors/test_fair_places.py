@@ -10,7 +10,7 @@ from risala.engine.actors.fair_places import FairPlaces
 
 async def hold(places, whose, begun, end, task_status=trio.TASK_STATUS_IGNORED):
     task_status.started()
-    async with places.place(whose):
+    async with places.turn(whose):
         begun.append(whose)
         await end.wait()
 
@@ -45,11 +45,11 @@ async def test_who_stops_waiting_or_fails_keeps_no_place(autojump_clock):
         await trio.testing.wait_all_tasks_blocked()
         for whose in ("org_1", "org_2"):
             with trio.move_on_after(1):
-                async with places.place(whose):
+                async with places.turn(whose):
                     raise AssertionError("it had no place")
         end.set()
     with trio.fail_after(1):
-        async with places.place("org_2"):
+        async with places.turn("org_2"):
             pass
     assert not places._held
     assert not places._waiting

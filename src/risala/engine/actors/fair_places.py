@@ -31,7 +31,7 @@ class FairPlaces:
         """By organization; the one whose turn is next comes first."""
 
     @asynccontextmanager
-    async def place(self, whose: str) -> AsyncIterator[None]:
+    async def turn(self, whose: str) -> AsyncIterator[None]:
         """Hold a place for an organization, waiting for its turn.
 
         Args:

@@ -138,7 +138,7 @@ async def _child(asked: Mapping[str, Any], owner: str, most_s: float) -> dict[st
     Raises:
         SheetFault, Overloaded, StorageFailed: as :func:`read` says.
     """
-    async with _places().place(owner):
+    async with _pool().turn(owner):
         with trio.move_on_after(most_s):
             done = await _run(json.dumps(asked).encode())
             return _answer(done)
@@ -176,7 +176,7 @@ def _environment() -> dict[str, str]:
     }
 
 
-def _places() -> FairPlaces:
+def _pool() -> FairPlaces:
     try:
         return _turns.get()
     except LookupError:
