@@ -60,6 +60,8 @@ class AlertKind(StrEnum):
     """The service's."""
     SINK_BEHIND = "sink_behind"
     """An event sink accepts nothing, is far behind, or lost events to retention. The sink."""
+    ITEM_SET_ASIDE = "item_set_aside"
+    """An item breaks a task that serves everybody, and waits aside. The task's name."""
     STANDBY_BEHIND = "standby_behind"
     """Nothing reaches the standby. The service's."""
     STANDBY_COPY = "standby_copy"
@@ -68,8 +70,6 @@ class AlertKind(StrEnum):
     """The second machine that answers wait for does not answer. The service's."""
     STANDBY_ASYNC = "standby_async"
     """Answers do not wait for it, by an operator's order. The service's."""
-    ITEM_SET_ASIDE = "item_set_aside"
-    """An item breaks a task that serves everybody, and waits aside. The task's name."""
     TRAIL_BROKEN = "trail_broken"
     """The audit trail is not as it was written. The service's."""
 
