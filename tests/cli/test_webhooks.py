@@ -111,7 +111,7 @@ def test_without_a_service_a_test_event_waits(webhook):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["create", "http://example.com/"], "A webhook's URL begins with https://."),
+        (["create", "http://example.com/"], "A URL begins with https://."),
         (
             ["create", "https://10.0.0.1/"],
             "Webhooks are not sent to 10.0.0.1, because it is private.",

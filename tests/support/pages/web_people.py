@@ -537,6 +537,7 @@ def verify_configuration() -> dict[str, Any]:
         "entriesMax": 20,
         "builtIn": dict.fromkeys(names, TEXT),
         "sizes": {name: {"segments": 1, "encoding": "GSM-7", "price": "0.50"} for name in names},
+        "autofillSizes": [],
         "warnings": [],
         "version": 4,
     }

@@ -20,22 +20,31 @@ from risala.engine.model import money as minor
 from risala.engine.model.times import maybe_iso
 
 _DASH: Final = "–"
+_TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Marks of direction that count beyond themselves, until another ends them."""
 
 
 def clean(value: object) -> str:
-    """A cell: None as a dash, control characters made visible."""
+    """A cell: None as a dash, control characters made visible, and those that would turn the
+    direction of what follows; on a terminal, Arabic or Hebrew in an isolate."""
     if value is None:
         return _DASH
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "".join(
-        character if unicodedata.category(character) != "Cc" else _visible(character)
+    shown = "".join(
+        _visible(character)
+        if unicodedata.category(character) == "Cc" or character in _TURNS
+        else character
         for character in str(value)
     )
+    turned = any(unicodedata.bidirectional(each) in ("R", "AL") for each in shown)
+    return f"\u2068{shown}\u2069" if turned and sys.stdout.isatty() else shown
 
 
 def _visible(character: str) -> str:
-    return {"\n": "⏎", "\t": " ", "\r": ""}.get(character, f"\\x{ord(character):02x}")
+    code = ord(character)
+    other = f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    return {"\n": "⏎", "\t": " ", "\r": ""}.get(character, other)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.accounts.accounts import NAME_MAX
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.people import organizations
@@ -21,9 +22,9 @@ from risala.engine.operations.arguments import (
     MaybeText,
     MaybeWhole,
     OfOrganization,
-    Text,
     fault,
     maybe,
+    name_text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.people.four_eyes import Weight
@@ -44,10 +45,15 @@ KeyAgeDays = Annotated[
 ]
 
 
+_NAME: Final = name_text(
+    NAME_MAX, "invalid_name", f"A name can have at most {NAME_MAX} characters."
+)
+
+
 class CreateOrganization(Arguments):
     """Make an organization."""
 
-    name: Text
+    name: Annotated[str, PlainValidator(_NAME), ArgumentKind("text")]
     price_per_segment: MaybeAmount = None
     """None: the general price."""
 
@@ -62,7 +68,7 @@ class FindOrganization(Arguments):
 class SetOrganization(OfOrganization):
     """Settings not given stay; null removes the organization's own price, rate or limit."""
 
-    name: MaybeText = None
+    name: Annotated[str | None, PlainValidator(maybe(_NAME)), ArgumentKind("text")] = None
     smart_encoding: MaybeFlag = None
     price_per_segment: MaybeAmount = None
     sms_per_s: MaybeRate = None

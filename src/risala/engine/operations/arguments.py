@@ -18,8 +18,10 @@ from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
 from risala.engine.model.wire import Unstorable, is_text, unstorable
+from risala.engine.rules.people.names import NOT_SHOWN, has_control
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
+from risala.sms.typed import Purpose, typed
 
 Json = dict[str, Any]
 A = TypeVar("A", bound="Arguments")
@@ -38,6 +40,9 @@ _UNSTORABLE: Final = {
     Unstorable.CHARACTERS: "NUL and lone surrogates are not allowed in `{name}`.",
     Unstorable.NUMBER: "`{name}` has a number of more than 64 bits, or one that is none.",
 }
+_NAME_READ_TIMES: Final = 4
+"""A name is looked at up to so many times its longest length: marks that are removed come with
+it."""
 
 
 class Arguments(BaseModel):
@@ -176,6 +181,30 @@ def search(value: object) -> str:
     if len(found) > SEARCH_MAX:
         raise fault("invalid_length", f"`{{name}}` has at most {SEARCH_MAX} characters.")
     return found
+
+
+def name_text(
+    characters_max: int, code: str = "invalid_length", sentence: str = ""
+) -> Callable[[object], str]:
+    """A parser of what a person calls something: one line, without marks that nobody sees but those
+    that its script needs.
+
+    Args:
+        code: of the fault that it is too long.
+        sentence: of that fault.
+    """
+
+    def parse_name(value: object) -> str:
+        given = text(value)
+        is_longer = len(given) > _NAME_READ_TIMES * characters_max
+        found = "" if is_longer else typed(given, Purpose.NAME)
+        if not 1 <= len(found) <= characters_max:
+            raise fault(code, sentence or f"`{{name}}` has 1 to {characters_max} characters.")
+        if has_control(found):
+            raise fault("unsafe_name", NOT_SHOWN)
+        return found
+
+    return parse_name
 
 
 def any_text(value: object) -> str:

@@ -23,6 +23,7 @@ from risala.engine.operations.arguments import (
     Text,
     fault,
     maybe,
+    name_text,
     text,
     whole,
     words,
@@ -47,16 +48,12 @@ def _mode(value: object) -> Mode:
         raise fault("invalid_type", _WRONG_TYPE) from None
 
 
-def _name(value: object) -> str:
-    name = text(value)
-    if len(name) > keys.NAME_MAX:
-        raise fault("invalid_name", f"A name can have at most {keys.NAME_MAX} characters.")
-    return name
-
-
+_NAME: Final = name_text(
+    keys.NAME_MAX, "invalid_name", f"A name can have at most {keys.NAME_MAX} characters."
+)
 KeyName = Annotated[
     str | None,
-    PlainValidator(maybe(_name)),
+    PlainValidator(maybe(_NAME)),
     ArgumentKind(f"text, at most {keys.NAME_MAX} characters"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from pydantic import ConfigDict, Field
@@ -23,6 +24,7 @@ from risala.engine.model.records.verify.sessions import (
 from risala.engine.model.records.verify.settings import (
     ANY_LANGUAGE,
     CONFIG,
+    AutofillSize,
     CodeConfiguration,
     CodeSettings,
     CodeSize,
@@ -119,11 +121,16 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
 
 def _shown(services: Services, organization_id: str, settings: VerifySettings) -> CodeConfiguration:
     organization = services.accounts.organization(organization_id)
-    sizes, plain = {}, settings.model_copy(update={"language": None})
-    for locale in (None, *BUILT_IN):
-        size = plain.size(plain.text(locale, None, None))
-        price = size.segments * services.intake.prices.per_segment_of(organization)
-        sizes[locale or ANY_LANGUAGE] = CodeSize(size.segments, size.alphabet.value, price)
+    per_segment = services.intake.prices.per_segment_of(organization)
+    sizes: dict[str, CodeSize] = {}
+    with_lines: list[AutofillSize] = []
+    for (locale, app_hash, origin), size in settings.sizes():
+        language, price = locale or ANY_LANGUAGE, size.segments * per_segment
+        told = (size.segments, size.alphabet.value, price)
+        if app_hash or origin:
+            with_lines.append(AutofillSize(*told, language, app_hash, origin))
+        else:
+            sizes[language] = CodeSize(*told)
     return CodeConfiguration(
         organization.id,
         CodeSettings(**settings.model_dump()),
@@ -132,13 +139,31 @@ def _shown(services: Services, organization_id: str, settings: VerifySettings) -
         ENTRIES_MAX,
         {ANY_LANGUAGE: BUILT_IN[DEFAULT_LOCALE], **BUILT_IN},
         sizes,
-        tuple(
-            f"The template for {name} makes {size.segments} segments:"
-            f" each code costs {money(size.price)} {organization.currency}."
-            for name, size in sizes.items()
-            if size.segments > 1
-        ),
+        tuple(with_lines),
+        (*_long_texts(sizes, organization.currency), *_unfilled(with_lines, organization.currency)),
     )
+
+
+def _long_texts(sizes: Mapping[str, CodeSize], currency: str) -> Iterator[str]:
+    for name, size in sizes.items():
+        if size.segments > 1:
+            yield (
+                f"The template for {name} makes {size.segments} segments:"
+                f" each code costs {money(size.price)} {currency}."
+            )
+
+
+def _unfilled(sizes: Iterable[AutofillSize], currency: str) -> Iterator[str]:
+    for size in sizes:
+        lines = " and ".join(
+            name for name, has in (("app hash", size.app_hash), ("origin", size.origin)) if has
+        )
+        if size.segments > 1:
+            android = " Android fills in no code of more than 140 octets." if size.app_hash else ""
+            yield (
+                f"The template for {size.language} with its {lines} makes {size.segments} segments:"
+                f" each code costs {money(size.price)} {currency}.{android}"
+            )
 
 
 def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:

@@ -17,6 +17,7 @@ from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS
 from risala.engine.rules.people.names import name_fault
+from risala.sms.typed import Purpose, typed
 
 NAME_MAX = 100
 
@@ -151,7 +152,7 @@ def name_of(text: str) -> str:
     Raises:
         Invalid: it is too long.
     """
-    line = " ".join(text.split())
+    line = typed(text, Purpose.NAME)
     if len(line) > NAME_MAX:
         raise Invalid("name", "invalid_name", f"A name can have at most {NAME_MAX} characters.")
     if fault := name_fault(line):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -133,6 +134,16 @@ class VerifySettings(BaseModel):
                 text = f"`{path}` is not registered in the organization's Verify configuration."
                 faults.append(FieldFault(path, "not_registered", text))
         return faults
+
+    def sizes(self) -> Iterator[tuple[tuple[str | None, bool, bool], SegmentCount]]:
+        """What each text of a code takes, by its language (None: without one), whether it has the
+        line of an app, and that of a page; only of what is registered, and the longest of it."""
+        plain = self.model_copy(update={"language": None})
+        hashes = (None, *self.app_hashes[:1])
+        hosts = (None, *sorted(self.origins, key=len)[-1:])
+        for locale, app_hash, origin in product((None, *LOCALES), hashes, hosts):
+            kind = (locale, app_hash is not None, origin is not None)
+            yield kind, plain.size(plain.text(locale, app_hash, origin))
 
     def size(self, frozen: str) -> SegmentCount:
         """Alphabet, segments and length of a frozen text with its code in it."""

@@ -23,6 +23,7 @@ from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.records.verify.settings import (
     ANY_LANGUAGE,
     CONFIG,
+    AutofillSize,
     CodeConfiguration,
     CodeSettings,
 )
@@ -263,6 +264,11 @@ def _changes(current: CodeSettings, given: Json, *, reset: bool) -> Json:
     return changes
 
 
+def _lines(size: AutofillSize) -> str:
+    names = (("app hash", size.app_hash), ("origin", size.origin))
+    return " and ".join(name for name, has in names if has)
+
+
 def _show_config(shown: CodeConfiguration, currency: str) -> None:
     settings = shown.settings
     output.fields(
@@ -294,5 +300,18 @@ def _show_config(shown: CodeConfiguration, currency: str) -> None:
         ),
         empty="There is no text.",
     )
+    if shown.autofill_sizes:
+        click.echo()
+        output.table(
+            ("Locale", "With", "Segments", "Encoding", "Price"),
+            (
+                (
+                    *(size.language, _lines(size), size.segments, size.encoding),
+                    output.money(money(size.price), currency),
+                )
+                for size in shown.autofill_sizes
+            ),
+            empty="",
+        )
     for warning in shown.warnings:
         output.warned(warning)

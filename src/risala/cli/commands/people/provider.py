@@ -171,6 +171,12 @@ def provider_list(found: IdentityProviders) -> None:
 @provider.command("confirm")
 @org_option
 @_DOMAIN
+@click.option(
+    "--mixed-scripts",
+    is_flag=True,
+    default=None,
+    help="Also where its letters are of several scripts, as in a name that imitates another.",
+)
 @asks(providers.CONFIRM)
 def provider_confirm(found: IdentityProvider) -> None:
     """Confirm that a domain is the organization's: from then on its people can sign in.

@@ -30,10 +30,10 @@ from risala.engine.operations.arguments import (
     Text,
     fault,
     maybe,
+    name_text,
     number,
     one_of,
     text,
-    words,
 )
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
 from risala.engine.operations.operation import Call, Operation, operation
@@ -67,7 +67,7 @@ def _mapping(value: object) -> str:
 
 Name = Annotated[
     str | None,
-    PlainValidator(maybe(words(hooks.NAME_MAX))),
+    PlainValidator(maybe(name_text(hooks.NAME_MAX))),
     ArgumentKind(f"text, at most {hooks.NAME_MAX} characters"),
 ]
 Numbers = Annotated[

@@ -25,10 +25,10 @@ from risala.engine.operations.arguments import (
     any_text,
     fault,
     maybe,
+    name_text,
     one_of,
     text,
     whole,
-    words,
 )
 from risala.engine.operations.operation import Call
 from risala.sms.address import sender_fault
@@ -96,7 +96,7 @@ def _cells(value: object) -> tuple[str, ...]:
 
 MaybeName = Annotated[
     str | None,
-    PlainValidator(maybe(words(NAME_MAX))),
+    PlainValidator(maybe(name_text(NAME_MAX))),
     ArgumentKind(f"text, at most {NAME_MAX} characters"),
 ]
 MaybeMessage = Annotated[
@@ -147,7 +147,7 @@ class ReadAs(Arguments):
         ArgumentKind("a semicolon, a comma, a tab or a bar"),
     ] = None
     sheet: Annotated[
-        str | None, PlainValidator(maybe(words(NAME_MAX))), ArgumentKind("name of a sheet")
+        str | None, PlainValidator(maybe(name_text(NAME_MAX))), ArgumentKind("name of a sheet")
     ] = None
     has_header: MaybeFlag = None
     """Whether its first row has the columns' names."""

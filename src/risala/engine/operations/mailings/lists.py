@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
     any_text,
     fault,
     maybe,
-    words,
+    name_text,
 )
 from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
@@ -47,7 +47,7 @@ def _cells(value: object) -> dict[str, str]:
     return found
 
 
-_column: Final = words(NAME_MAX)
+_column: Final = name_text(NAME_MAX)
 _NAME: Final = ArgumentKind(f"text, at most {NAME_MAX} characters")
 Cells = Annotated[
     dict[str, str] | None,
@@ -59,7 +59,7 @@ Cells = Annotated[
 class CreateList(OfOrganization):
     """Create a list of people, from an upload or from pasted lines, or empty."""
 
-    name: Annotated[str, PlainValidator(words(NAME_MAX)), _NAME]
+    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
     upload: MaybeText = None
     """A file that was uploaded: CSV, TSV or XLSX."""
     numbers: MaybeText = None
@@ -94,7 +94,7 @@ class RemovePerson(OfList):
 class SetList(OfList):
     """Give a list another name."""
 
-    name: Annotated[str | None, PlainValidator(maybe(words(NAME_MAX))), _NAME] = None
+    name: Annotated[str | None, PlainValidator(maybe(name_text(NAME_MAX))), _NAME] = None
     version: MaybeWhole = None
     """As ``list.show`` has it; None: the change is made whatever changed meanwhile."""
 

@@ -19,9 +19,9 @@ from risala.engine.operations.arguments import (
     Text,
     fault,
     maybe,
+    name_text,
     one_of,
     text,
-    words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
@@ -48,7 +48,7 @@ class CreateText(OfOrganization):
     """Save a text under a name. `{{name}}` stands for what the column “name” has for each
     person."""
 
-    name: Annotated[str, PlainValidator(words(NAME_MAX)), _NAME]
+    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
     language: Annotated[str, PlainValidator(_language), _LANGUAGE]
     text: Annotated[str, PlainValidator(_body), _BODY]
 
@@ -62,7 +62,7 @@ class OfSavedText(Arguments):
 class SetText(OfSavedText):
     """Change a saved text; a value that is not given stays as it is."""
 
-    name: Annotated[str | None, PlainValidator(maybe(words(NAME_MAX))), _NAME] = None
+    name: Annotated[str | None, PlainValidator(maybe(name_text(NAME_MAX))), _NAME] = None
     language: Annotated[str | None, PlainValidator(maybe(_language)), _LANGUAGE] = None
     text: Annotated[str | None, PlainValidator(maybe(_body)), _BODY] = None
     version: MaybeWhole = None

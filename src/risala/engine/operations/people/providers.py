@@ -9,6 +9,7 @@ from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Role
+from risala.engine.model.errors import Invalid
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import (
     LABEL_MAX,
@@ -31,12 +32,14 @@ from risala.engine.operations.arguments import (
     any_text,
     fault,
     maybe,
+    name_text,
     texts,
     whole,
     words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.people.arguments import MEMBER_ROLES
+from risala.engine.rules.people.emails import letters_by_script
 from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT
 
 NOBODY: Final = "none"
@@ -47,6 +50,10 @@ def _words(characters_max: int) -> Callable[[object], str]:
     """Text that may be empty."""
     parse = words(characters_max)
     return lambda value: parse(value) if any_text(value).strip() else ""
+
+
+def _label(value: object) -> str:
+    return name_text(LABEL_MAX)(value) if any_text(value).strip() else ""
 
 
 def _values(value: object) -> tuple[str, ...]:
@@ -92,7 +99,7 @@ class SetProvider(OfOrganization):
     ] = Field(default=None, repr=False)
     label: Annotated[
         str | None,
-        PlainValidator(maybe(_words(LABEL_MAX))),
+        PlainValidator(maybe(_label)),
         ArgumentKind(f"text, at most {LABEL_MAX} characters"),
     ] = None
     """The name on its button; empty: the organization's name."""
@@ -129,6 +136,13 @@ class OfDomain(OfOrganization):
     """Names a domain that an organization asked for."""
 
     domain: Text
+
+
+class ConfirmDomain(OfDomain):
+    """Names a domain that an organization asked for, and that an operator has looked at."""
+
+    mixed_scripts: MaybeFlag = None
+    """True: the operator has seen that its letters are of several scripts."""
 
 
 def _actor(call: Call[Any]) -> str | None:
@@ -171,8 +185,18 @@ async def _list(call: Call[NoArguments]) -> IdentityProviders:
     return IdentityProviders(tuple(call.services.people.providers.all_of_them()))
 
 
-async def _confirm(call: Call[OfDomain]) -> IdentityProvider:
+async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
+    """An operator says that a domain is the organization's; one whose letters are of several
+    scripts only after a warning that shows them."""
     given = call.given
+    mixed = letters_by_script(given.domain)
+    if mixed and not given.mixed_scripts:
+        shown = ", ".join(f"{script}: \u2068{letters}\u2069" for script, letters in mixed.items())
+        text = (
+            f"The letters of this domain are of several scripts, as in a name that imitates"
+            f" another ({shown}). Ask the organization, then confirm it with `mixedScripts`."
+        )
+        raise Invalid("domain", "mixed_scripts", text)
     confirm = call.services.people.providers.confirm
     return await confirm(given.organization_id, given.domain, _signed(call))
 
@@ -197,6 +221,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(providers.SET, SetProvider, _set, roles=OWNERS, edits="organization_id", **_ONE),
     operation(providers.DELETE, OfOrganization, _delete, roles=OWNERS, **_ONE),
     operation(providers.LIST, NoArguments, _list, roles=OPERATORS, operators=SUPPORT),
-    operation(providers.CONFIRM, OfDomain, _confirm, roles=OPERATORS, **_ONE),
+    operation(providers.CONFIRM, ConfirmDomain, _confirm, roles=OPERATORS, **_ONE),
     operation(providers.REFUSE, OfDomain, _refuse, roles=OPERATORS, **_ONE),
 )

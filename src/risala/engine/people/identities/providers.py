@@ -114,7 +114,7 @@ class Providers:
             try:
                 parse_target(made["issuer"], self._rules)
             except UrlRefused as refused:
-                raise Invalid("issuer", "invalid_url", f"`issuer`: {refused}") from None
+                raise Invalid("issuer", "invalid_url", f"`issuer`: {refused.fault}") from None
         if "domains" in made:
             made["domains"] = tuple(dict.fromkeys(map(_domain, made["domains"])))
             if not made["domains"]:

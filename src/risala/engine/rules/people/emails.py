@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 import idna
@@ -48,6 +49,29 @@ def typed_address(text: str) -> str | None:
 def domain_of(address: str) -> str:
     """The domain of an address in its one form."""
     return address.rpartition("@")[2]
+
+
+_ONE_WRITING: Final = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "HANGUL", "BOPOMOFO"}
+"""Scripts that one language writes side by side."""
+
+
+def letters_by_script(domain: str) -> dict[str, str]:
+    """The letters of a domain, by the script that they belong to: ``{"cyrillic": "а", "latin":
+    "bcnk"}``; empty if all are of one script.
+
+    A letter of another script looks like the one of a name that everybody knows.
+    """
+    try:
+        shown = idna.decode(domain)
+    except idna.IDNAError:
+        shown = domain
+    found: dict[str, list[str]] = {}
+    for letter in dict.fromkeys(filter(str.isalpha, shown)):
+        script = unicodedata.name(letter, "unknown").split()[0]
+        found.setdefault("EAST ASIAN" if script in _ONE_WRITING else script, []).append(letter)
+    if len(found) < 2:
+        return {}
+    return {script.lower(): "".join(letters) for script, letters in sorted(found.items())}
 
 
 def masked_email(address: str) -> str:

@@ -84,17 +84,27 @@ _NAT64: Final = ipaddress.IPv6Network("64:ff9b::/96")
 _NETWORKS: Final = [
     (ipaddress.ip_network(text), kind) for text, kind in (_KINDS_V4 | _KINDS_V6).items()
 ]
-_NOT_HTTPS: Final = "A webhook's URL begins with https://."
+_NOT_HTTPS: Final = "A URL begins with https://."
 _NOT_PLAIN: Final = (
     f"{_NOT_HTTPS} Plain http:// is for testing only. The operator can allow it with the "
     "setting webhooks.allow_insecure."
 )
+_HEADER: Final = "Use a custom header instead."
 _NO_NAME: Final = "The host must be a name, or an address in the usual form."
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
 class UrlRefused(ValueError):
-    """``str()`` is a sentence for the endpoint's owner."""
+    """``str()`` is a sentence for its owner.
+
+    Args:
+        fault: what is wrong, as a sentence that is true of every URL.
+        advice: what the owner of a webhook's endpoint may do instead.
+    """
+
+    def __init__(self, fault: str, advice: str = "") -> None:
+        super().__init__(f"{fault} {advice}".rstrip())
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,15 +161,13 @@ def parse_target(url: str, rules: AddressRules) -> Target:
     if "[" in parts.netloc and ":" not in host:
         raise UrlRefused("The host must be a name, or an address in the usual form.")
     if "@" in parts.netloc:
-        raise UrlRefused(
-            "A URL must not contain a user name or password. Use a custom header instead."
-        )
+        raise UrlRefused("A URL must not contain a user name or password.", _HEADER)
     if parts.fragment or url.endswith("#"):
-        raise UrlRefused("A webhook URL must not have a part after #.")
+        raise UrlRefused("A URL must not have a part after #.")
     port = port if port is not None else {"https": 443, "http": 80}[parts.scheme]
     if not rules.allow_insecure and port not in rules.ports:
         allowed = ", ".join(map(str, rules.ports))
-        raise UrlRefused(f"Webhooks can use only these ports: {allowed}.")
+        raise UrlRefused(f"A URL can use only these ports: {allowed}.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.isascii():
         raise UrlRefused("Write characters outside ASCII in a path as %XX.")

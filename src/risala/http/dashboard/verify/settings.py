@@ -183,6 +183,7 @@ async def _values(
                     "{{expiry_minutes}}", str(minutes)
                 ),
                 "size": found.sizes[name],
+                "with_lines": [each for each in found.autofill_sizes if each.language == name],
             }
             for name in found.built_in
         ],

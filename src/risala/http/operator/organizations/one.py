@@ -17,7 +17,7 @@ from risala.engine.model.records.people.organizations import Organization, Organ
 from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import BADGES, states_of
-from risala.http.operator.organizations.provider import provider_of
+from risala.http.operator.organizations.provider import mixed_domains, provider_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, country_name
@@ -169,7 +169,8 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         else (),
         "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
-        "provider": await provider_of(visit, organization.id),
+        "provider": (known := await provider_of(visit, organization.id)),
+        "mixed_domains": mixed_domains(known),
         **await _abroad(visit, organization.id),
         "kinds": ENTRY_KINDS,
         "rows": ROWS,

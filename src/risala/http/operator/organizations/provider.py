@@ -8,6 +8,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import IdentityProvider
+from risala.engine.rules.people.emails import letters_by_script
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -25,6 +26,12 @@ async def provider_of(visit: PageRequest, organization_id: str) -> IdentityProvi
     return (await visit.ask(providers.SHOW, organization_id=organization_id)).provider
 
 
+def mixed_domains(found: IdentityProvider | None) -> dict[str, dict[str, str]]:
+    """The domains whose letters are of several scripts, each with its letters by script."""
+    domains = () if found is None else found.domains
+    return {each: mixed for each in domains if (mixed := letters_by_script(each))}
+
+
 def _organization(visit: PageRequest) -> str:
     """The organization that the address names."""
     return visit.arguments.get("organization_id", "")
@@ -33,7 +40,8 @@ def _organization(visit: PageRequest) -> str:
 async def _confirm(visit: PageRequest) -> TrioResponse:
     organization_id = _organization(visit)
     asked = {"organization_id": organization_id, "domain": visit.form.text("domain")}
-    await visit.ask(providers.CONFIRM, **asked)
+    seen = {"mixed_scripts": True} if visit.form.ticked("mixed_scripts") else {}
+    await visit.ask(providers.CONFIRM, **asked, **seen)
     return visit.go(visit.at(f"organizations/{organization_id}"), CONFIRMED)
 
 

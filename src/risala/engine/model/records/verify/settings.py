@@ -46,6 +46,17 @@ class CodeSize:
 
 
 @dataclass(frozen=True, slots=True)
+class AutofillSize(CodeSize):
+    """Length and price of the code message in one language, with the lines for autofill."""
+
+    language: str
+    app_hash: bool
+    """With the line of an Android app: such a code is only filled in where it has one part."""
+    origin: bool
+    """With the line of a web page, of the longest host that is registered."""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeConfiguration:
     """An organization's Verify settings, and what its code messages cost. By language, the text
     without one is :data:`ANY_LANGUAGE`."""
@@ -59,6 +70,8 @@ class CodeConfiguration:
     built_in: Annotated[Mapping[str, str], UNAUDITED]
     """The built-in texts by language."""
     sizes: Annotated[Mapping[str, CodeSize], UNAUDITED]
+    autofill_sizes: Annotated[tuple[AutofillSize, ...], UNAUDITED]
+    """As a send costs that asks for a line of a registered app or page."""
     warnings: Annotated[tuple[str, ...], UNAUDITED]
 
 

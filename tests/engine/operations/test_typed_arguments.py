@@ -1,0 +1,115 @@
+"""What people type into operations, and the price of a code as it is sent."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from risala.engine.model.errors import Invalid
+from risala.engine.operations.arguments import parse
+from risala.engine.operations.mailings.mailings import CreateMailing
+
+
+@pytest.fixture
+async def house(open_house, autojump_clock):
+    async with open_house() as opened:
+        yield opened
+
+
+@pytest.fixture
+def organization(house):
+    return {"organization_id": house.principal.organization_id}
+
+
+async def test_the_price_of_a_code_counts_its_lines_for_autofill(
+    house, organization, autojump_clock
+):
+    async def configured(**changes):
+        return await house.gateway.perform("verify.config", {**organization, **changes})
+
+    assert (await configured())["autofillSizes"] == []
+    found = await configured(app_hashes=["FA+9qCX9VSu"], origins=["a.example", "app.example.org"])
+    sizes = {
+        (each["language"], each["appHash"], each["origin"]): each["segments"]
+        for each in found["autofillSizes"]
+    }
+    assert len(sizes) == 4 * 3
+    assert (sizes["fr", True, False], sizes["fr", True, True]) == (1, 1)
+    assert (sizes["ar", True, False], sizes["ar", True, True]) == (1, 2)
+    assert {found["sizes"][each]["segments"] for each in ("default", "ar", "fr")} == {1}
+    of_page, told = found["warnings"]
+    assert of_page.startswith("The template for ar with its origin makes 2 segments")
+    assert of_page.endswith("MRU.")
+    assert told.startswith("The template for ar with its app hash and origin makes 2 segments")
+    assert told.endswith("Android fills in no code of more than 140 octets.")
+    sent = {"to": "+22236123456", "locale": "ar", "app_hash": "FA+9qCX9VSu"}
+    before = Decimal(await house.balance())
+    await house.gateway.perform(
+        "verify.send", {**organization, **sent, "origin": "app.example.org"}
+    )
+    (priced,) = (
+        each
+        for each in found["autofillSizes"]
+        if (each["language"], each["appHash"], each["origin"]) == ("ar", True, True)
+    )
+    assert before - Decimal(await house.balance()) == Decimal(priced["price"])
+
+
+NAMES = [
+    ("\u200fقسم 6\u200f", "قسم 6"),
+    ("Bank\u202e", "Bank"),
+    (" Classe\u00a0 6 ", "Classe 6"),
+    ("می\u200cخواهم", "می\u200cخواهم"),
+    ("a\nb", "a b"),
+    ("\ufeffa\u2066b\u2069", "ab"),
+    ("a\u3164b", "a b"),
+    ("❤️ x", "❤️ x"),
+    ("e\u0301", "é"),
+    ("a\u00adb\u200b", "ab"),
+]
+
+
+@pytest.mark.parametrize(("written", "kept"), NAMES)
+async def test_every_name_is_in_one_form(house, organization, autojump_clock, written, kept):
+    perform = house.gateway.perform
+    asked = {**organization, "name": written}
+    assert (await perform("list.create", asked))["list"]["name"] == kept
+    assert parse(CreateMailing, {**asked, "numbers": "x"}).name == kept
+    assert (await perform("text.create", {**asked, "text": "x", "language": "ar"}))["name"] == kept
+    assert (await perform("key.create", {**asked, "type": "secret"}))["key"]["name"] == kept
+    assert (await perform("org.set", asked))["name"] == kept
+    of_key = {"type": "secret"}
+    for operation, more in (("list.create", {}), ("key.create", of_key), ("org.set", {})):
+        with pytest.raises(Invalid, match="invisible characters") as refused:
+            await perform(operation, {**asked, **more, "name": f"{written}\x07"})
+        assert refused.value.code == "unsafe_name"
+
+
+async def test_a_domain_of_several_scripts_is_confirmed_after_a_warning(
+    house, organization, autojump_clock
+):
+    perform = house.gateway.perform
+    domains = ["b\u0430nk.example", "bank.example"]
+    given = {"issuer": "https://id.example.com", "client_id": "risala", "domains": domains}
+    found = await perform("provider.set", {**organization, **given})
+    plain, mixed = sorted(found["domains"])
+    assert (plain, mixed[:4]) == ("bank.example", "xn--")
+    await perform("provider.confirm", {**organization, "domain": plain})
+    with pytest.raises(Invalid, match="cyrillic: \u2068\u0430\u2069") as refused:
+        await perform("provider.confirm", {**organization, "domain": mixed})
+    assert refused.value.code == "mixed_scripts"
+    asked = {**organization, "domain": mixed, "mixed_scripts": True}
+    assert set((await perform("provider.confirm", asked))["confirmed"]) == {mixed, plain}
+
+
+@pytest.mark.parametrize(
+    "url", ["http://id.example", "https://a:b@id.example", "https://id.example/#x"]
+)
+async def test_what_is_wrong_with_an_issuer_is_said_of_a_provider(
+    house, organization, autojump_clock, url
+):
+    given = {"issuer": url, "client_id": "risala", "domains": ["a.example"]}
+    with pytest.raises(Invalid) as refused:
+        await house.gateway.perform("provider.set", {**organization, **given})
+    assert not {"webhook's", "webhook", "Webhooks", "header"} & set(str(refused.value).split())
