@@ -204,7 +204,7 @@ async def test_what_the_sheet_hides_is_counted_and_taken_in_by_one_click(
     monkeypatch.setattr(web_mailings, "mailing", hides)
     page = await owner.get(DRAFT)
     assert "This is not read:" in page.text
-    assert "2 rows · 1 column<" in page.text
+    assert '2</bdi> rows · <bdi class="num">1</bdi> column<' in page.text
     assert 'name="with_hidden" value="yes"' in page.text
     await owner.submit(page, f"{DRAFT}/read", {"with_hidden": "yes", "sheet": "People"})
     hiding["withHidden"] = True
