@@ -28,7 +28,12 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import IdSource
 from risala.engine.model.mailings import FULL, Grown, NewPerson
 from risala.engine.model.records.mailings import ROWS_MAX
-from risala.engine.model.records.recipient_lists import ListGrowth, ListPeople, RecipientList
+from risala.engine.model.records.recipient_lists import (
+    ListGrowth,
+    ListPeople,
+    PeopleFilter,
+    RecipientList,
+)
 from risala.engine.rules.mailings.faults import SENTENCES as TABLE_SENTENCES
 from risala.engine.rules.mailings.faults import TableFault
 from risala.engine.rules.mailings.rendering import folded
@@ -92,13 +97,16 @@ class RecipientListService:
         self._accounts.organization(organization_id)
         return self._stored.of_organization(organization_id)
 
-    async def page(self, list_id: str, after: str | None, limit: int) -> ListPeople:
+    async def page(
+        self, list_id: str, wanted: PeopleFilter, after: str | None, limit: int
+    ) -> ListPeople:
         """People of a list, by number.
 
         Raises:
             NotFound: the id is unknown.
+            TooManyNumbersError: too many numbers have the digits.
         """
-        return await self._stored.page(list_id, after, limit)
+        return await self._stored.page(list_id, wanted, after, limit)
 
     # -- growing
 

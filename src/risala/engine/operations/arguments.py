@@ -44,6 +44,9 @@ _NAME_READ_TIMES: Final = 4
 """A name is looked at up to so many times its longest length: marks that are removed come with
 it."""
 
+SEARCH_MAX: Final = 60
+"""The most characters of a search: more than anybody types."""
+
 
 class Arguments(BaseModel):
     """Base of all arguments: frozen, no coercion, no unknown names."""
@@ -303,6 +306,17 @@ def unread(error: UnreadNumber, plan: NumberingPlan) -> PydanticCustomError:
     return fault("invalid_phone_number", usual if error.fault is NumberFault.NUMBER else str(error))
 
 
+def number_part(value: object, info: ValidationInfo) -> str:
+    """Digits in a row of a phone number, as many as a search needs."""
+    plan: NumberingPlan = info.context or DEFAULT
+    found = plan.digits_of(text(value))
+    if found is None:
+        raise fault("invalid_phone_number", "`{name}` must be digits of a phone number.")
+    if len(found) < plan.part_min:
+        raise fault("too_few_digits", f"`{{name}}` has at least {plan.part_min} digits.")
+    return found
+
+
 def mode(value: object) -> str:
     """``live`` or ``test``."""
     found = text(value)
@@ -356,6 +370,16 @@ MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), ArgumentKind(
 Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
 MaybeNumber = Annotated[
     str | None, PlainValidator(maybe_at_home(number)), ArgumentKind("phone number")
+]
+MaybeSearch = Annotated[
+    str | None,
+    PlainValidator(maybe(words(SEARCH_MAX))),
+    ArgumentKind("words of a text"),
+]
+MaybeDigits = Annotated[
+    str | None,
+    PlainValidator(maybe_at_home(number_part)),
+    ArgumentKind("consecutive digits of a phone number"),
 ]
 ModeWord = Annotated[str, PlainValidator(mode), ArgumentKind("`live` or `test`")]
 Origins = Annotated[

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.paging import PAGE_MAX, PAGE_USUAL, Place, Steps
+from risala.engine.model.errors import Invalid
+from risala.engine.model.records.paging import (
+    PAGE_MAX,
+    PAGE_USUAL,
+    NumberPart,
+    Place,
+    Steps,
+    TooManyNumbersError,
+)
 from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
+from risala.sms.numbering.plan import NumberingPlan
 
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)
 _PLAIN: Final = re.compile(r"[~\w]{0,60}", re.ASCII)
@@ -49,3 +60,18 @@ def steps_of(limit: int | None, before: Place | None, after: Place | None) -> St
 def limit_of(asked: int | None) -> int:
     """The most items on a page."""
     return max(1, min(asked or PAGE_USUAL, PAGE_MAX))
+
+
+def part_of(plan: NumberingPlan, digits: str | None) -> NumberPart | None:
+    """The part of a number that is looked for; None: none is."""
+    return None if digits is None else NumberPart(digits, plan.ranges_of(digits))
+
+
+@contextmanager
+def few_numbers() -> Iterator[None]:
+    """Reads numbers by a part of them. Raises ``Invalid`` where too many have it."""
+    try:
+        yield
+    except TooManyNumbersError as error:
+        advice = f"More than {error.most} numbers have these digits: give more of them."
+        raise Invalid("digits", "too_many_numbers", advice) from error

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator, ValidationInfo
 
 from risala.engine.model.audit import AuditImage, masked
-from risala.engine.model.errors import NotFound
+from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.records import inbound
 from risala.engine.model.records.inbound import (
     InboundRoute,
+    OptOutFilter,
     OptOutList,
     ReceivedFilter,
     ReceivedMessages,
@@ -23,8 +24,10 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeDigits,
     MaybeFlag,
     MaybeMoment,
+    MaybeSearch,
     MaybeText,
     MaybeWhole,
     NoArguments,
@@ -37,7 +40,14 @@ from risala.engine.operations.arguments import (
     maybe_at_home,
     text,
 )
-from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, steps_of, written
+from risala.engine.operations.cursors import (
+    MaybeIdPlace,
+    MaybeTimedPlace,
+    few_numbers,
+    part_of,
+    steps_of,
+    written,
+)
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
@@ -77,6 +87,10 @@ class ListReceived(OfMaybeOrganization):
 
     sender: MaybeText = Field(default=None, alias="from")
     """The number that sent them."""
+    digits: MaybeDigits = None
+    """Of the number that sent them."""
+    contains: MaybeSearch = None
+    """Words of the text, or of a sender that is a name; for callers who see no texts only that."""
     to: MaybeText = None
     """Our number that received them."""
     since: MaybeMoment = None
@@ -108,6 +122,10 @@ class SetOptOuts(OfOrganization):
     heeds: MaybeFlag = None
     number: MaybeText = None
     """Show only whether this number has opted out."""
+    digits: MaybeDigits = None
+    """Show only numbers with these."""
+    contains: MaybeSearch = None
+    """Show only those with this in the keyword, or in who noted it."""
     before: MaybeTimedPlace = None
     after: MaybeTimedPlace = None
     limit: MaybeWhole = None
@@ -130,8 +148,24 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     sender = None if given.sender is None else _at_home(given.sender, call.services.settings.plan)
     steps = steps_of(given.limit, given.before, given.after)
     to = None if given.to is None else _at_home(given.to, call.services.settings.plan)
-    wanted = ReceivedFilter(given.organization_id, sender, to, given.since, given.until)
-    found = call.services.repositories.inbound.received(wanted, steps)
+    if given.digits is not None and given.organization_id is None:
+        raise Invalid("digits", "needs_organization", "Digits are looked for in one organization.")
+    wanted = ReceivedFilter(
+        given.organization_id,
+        sender,
+        to,
+        given.since,
+        given.until,
+        part_of(call.services.settings.plan, given.digits),
+        given.contains,
+        searches_texts=not call.hides_texts,
+    )
+    stored = call.services.repositories.inbound
+    with few_numbers():
+        if wanted.part is None:
+            found = stored.received(wanted, steps)
+        else:
+            found = await stored.received_by_part(wanted, steps)
     if found.found:
         told = {"messages": len(found.found)}
         by = call.audit(organization_id=given.organization_id, said=told, always=True)
@@ -174,7 +208,13 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
         services.intake.opt_outs.look_again()
     number = None if given.number is None else _at_home(given.number, call.services.settings.plan)
     steps = steps_of(given.limit, given.before, given.after)
-    found = stored.opted_out(organization_id, number, steps)
+    part = part_of(services.settings.plan, given.digits)
+    wanted = OptOutFilter(number, part, given.contains)
+    with few_numbers():
+        if part is None:
+            found = stored.opted_out(organization_id, wanted, steps)
+        else:
+            found = await stored.opted_out_by_part(organization_id, wanted, steps)
     heeds = organization_id in stored.policies()
     newer, older = written(found.newer), written(found.older)
     return OptOutList(organization_id, heeds, found.found, newer, older)

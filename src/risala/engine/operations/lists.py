@@ -29,6 +29,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeMoment,
     MaybeNumber,
+    MaybeSearch,
     MaybeText,
     MaybeWhole,
     ModeWord,
@@ -37,7 +38,6 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
     text,
-    words,
 )
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import limit_of
@@ -48,9 +48,6 @@ from risala.sms.address import fold_sender
 
 EXPORT_PART: Final = 100
 """Messages in one part of an export: some milliseconds, during which nothing else runs."""
-
-CONTAINS_MAX: Final = 60
-"""The most characters of a search: more than anybody types."""
 
 
 def _status(value: object) -> str:
@@ -91,12 +88,9 @@ class ListMessages(OfOrganization):
     """The key that sent them."""
     cause: MaybeText = None
     """An error code, or the carrier's own word."""
-    contains: Annotated[
-        str | None,
-        PlainValidator(maybe(words(CONTAINS_MAX))),
-        ArgumentKind("digits of the number, or words of the text"),
-    ] = None
-    """For callers who see no texts: only the number, or the carrier's own word."""
+    contains: MaybeSearch = None
+    """Digits of the number, or words of the text. For callers who see no texts: only the number, or
+    the carrier's own word."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeCursor = None

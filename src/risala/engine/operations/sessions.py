@@ -8,11 +8,13 @@ from pydantic import PlainValidator
 
 from risala.engine.model.records.figures import Funnel
 from risala.engine.model.records.message_lists import SessionFilter
+from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.verify.sessions import FIGURES, LIST, SessionPage
 from risala.engine.model.states import SessionState
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
+    MaybeDigits,
     MaybeMoment,
     MaybeNumber,
     MaybeWhole,
@@ -22,10 +24,17 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.cursors import MaybeTimedPlace, steps_of, written
+from risala.engine.operations.cursors import (
+    MaybeTimedPlace,
+    few_numbers,
+    part_of,
+    steps_of,
+    written,
+)
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.overview import Moment
 from risala.engine.rules.roles import READERS, SUPPORT, VIEWERS
+from risala.engine.rules.verification import VerificationRow
 from risala.engine.verify.sessions import settle_seen, view_of
 
 
@@ -44,6 +53,8 @@ class ListSessions(OfOrganization):
         str | None, PlainValidator(maybe(_state)), ArgumentKind("status of a session")
     ] = None
     to: MaybeNumber = None
+    digits: MaybeDigits = None
+    """Of the number that got the code."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeTimedPlace = None
@@ -68,20 +79,30 @@ async def _list(call: Call[ListSessions]) -> SessionPage:
         now_ms,
         status=given.status,
         recipient=given.to,
+        part=part_of(call.services.settings.plan, given.digits),
         since=given.since,
         until=given.until,
     )
     steps = steps_of(given.limit, given.before, given.after)
-    found = call.services.repositories.verifications.page(wanted, steps)
-    clock = call.services.recorder.clock
-    if await settle_seen(call.services.sessions, clock, found.found):
-        found = call.services.repositories.verifications.page(wanted, steps)
+    found = await _page(call, wanted, steps)
+    if await settle_seen(call.services.sessions, call.services.recorder.clock, found.found):
+        found = await _page(call, wanted, steps)
     return SessionPage(
         tuple(view_of(row, now_ms) for row in found.found),
         written(found.newer),
         written(found.older),
         None if found.looked_to is None else found.looked_to.created_at,
     )
+
+
+async def _page(
+    call: Call[ListSessions], wanted: SessionFilter, steps: Steps
+) -> CursorPage[VerificationRow]:
+    stored = call.services.repositories.verifications
+    with few_numbers():
+        if wanted.part is None:
+            return stored.page(wanted, steps)
+        return await stored.page_by_part(wanted, steps)
 
 
 async def _figures(call: Call[SumSessions]) -> Funnel:

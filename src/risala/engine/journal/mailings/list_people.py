@@ -8,13 +8,20 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.journal.mailings.recipient_lists import add, key_of, recipient_list
+from risala.engine.journal.pages.number_parts import NumberIndex, numbers_with
+from risala.engine.journal.pages.organizations import containing
 from risala.engine.journal.store.named import columns_of
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.mailings import FULL, Grown, NewPerson
 from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
-from risala.engine.model.records.recipient_lists import ListedPerson, ListPeople, RecipientList
+from risala.engine.model.records.recipient_lists import (
+    ListedPerson,
+    ListPeople,
+    PeopleFilter,
+    RecipientList,
+)
 from risala.engine.rules.mailings.rendering import folded
 
 _OPTED_OUT: Final = (
@@ -22,7 +29,9 @@ _OPTED_OUT: Final = (
 )
 
 
-def page(conn: sqlite3.Connection, list_id: str, after: str | None, limit: int) -> ListPeople:
+def page(
+    conn: sqlite3.Connection, list_id: str, wanted: PeopleFilter, after: str | None, limit: int
+) -> ListPeople:
     """People of a list by number, and how many of the whole list opted out.
 
     Args:
@@ -30,12 +39,14 @@ def page(conn: sqlite3.Connection, list_id: str, after: str | None, limit: int) 
 
     Raises:
         NotFound: the id is unknown.
+        TooManyNumbersError: too many numbers have the digits.
     """
     found, key = recipient_list(conn, list_id), key_of(conn, list_id)
+    hit, given = _hit(conn, key, wanted)
     rows = conn.execute(
-        f"SELECT p.number, p.cells, {_OPTED_OUT} FROM list_people p"  # noqa: S608 -- a constant
-        " WHERE p.list = ? AND p.number > ? ORDER BY p.number LIMIT ?",
-        (found.organization_id, key, after or "", limit + 1),
+        f"SELECT p.number, p.cells, {_OPTED_OUT} FROM list_people p"  # noqa: S608 -- constants
+        f" WHERE p.list = ? AND p.number > ? AND {hit} ORDER BY p.number LIMIT ?",
+        (found.organization_id, key, after or "", *given, limit + 1),
     ).fetchall()
     width = len(found.columns)
     people = tuple(
@@ -50,6 +61,23 @@ def page(conn: sqlite3.Connection, list_id: str, after: str | None, limit: int) 
         (key, found.organization_id),
     )
     return ListPeople(found, people, people[-1].number if len(rows) > limit else None, opted_out)
+
+
+def _hit(
+    conn: sqlite3.Connection, key: int, wanted: PeopleFilter
+) -> tuple[str, tuple[object, ...]]:
+    """The condition for a wanted person of a list."""
+    if wanted.number is not None:
+        return "p.number = ?", (wanted.number,)
+    if wanted.part is not None:
+        index = NumberIndex("list_people", "number", "list = ?", (key,))
+        numbers = numbers_with(conn, index, wanted.part)
+        return "p.number IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
+    if wanted.contains is not None:
+        # A list has 100,000 people at most: its values need no index.
+        hit, given = containing(("value",), wanted.contains)
+        return f"EXISTS (SELECT 1 FROM json_each(p.cells) WHERE {hit})", given  # noqa: S608 -- constants
+    return "1", ()
 
 
 def people_after(

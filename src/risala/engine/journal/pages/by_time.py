@@ -7,7 +7,7 @@ them, and if few of those are wanted it is short and shows how far it has search
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from risala.dataclass import dataclass
@@ -76,6 +76,36 @@ def page_by_time(
         return CursorPage(tuple(kept), None, onward, reached)
     newer = place_of(kept[0]) if kept else _just_below(steps.before)
     return CursorPage(tuple(kept), newer, onward, reached)
+
+
+def page_of_walks(
+    conn: sqlite3.Connection,
+    rows: Rows[T],
+    ways: Sequence[Walk],
+    steps: Steps,
+    place_of: Callable[[T], Place],
+) -> CursorPage[T]:
+    """:func:`page_by_time` of several walks as one, as far as all of them have searched."""
+    upward = steps.after is not None
+    pages = [page_by_time(conn, rows, each, steps, place_of) for each in ways]
+    ends = [each.looked_to for each in pages if each.looked_to is not None]
+    reached = (min if upward else max)(ends, key=place_of, default=None)
+    found = sorted((one for each in pages for one in each.found), key=place_of, reverse=not upward)
+    if reached is not None:
+        end = place_of(reached)
+        found = [one for one in found if (place_of(one) <= end) == upward or place_of(one) == end]
+    onward = [each.newer if upward else each.older for each in pages]
+    more = len(found) > steps.limit or (reached is None and any(onward))
+    found = found[: steps.limit]
+    if more:
+        reached = None
+    last = place_of(found[-1]) if more else None if reached is None else place_of(reached)
+    first = place_of(found[0]) if found else None
+    if steps.after is not None:
+        older = first or _just_above(steps.after)
+        return CursorPage(tuple(reversed(found)), last, older, reached)
+    newer = None if steps.before is None else first or _just_below(steps.before)
+    return CursorPage(tuple(found), newer, last, reached)
 
 
 def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:

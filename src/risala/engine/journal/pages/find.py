@@ -29,8 +29,8 @@ from risala.engine.model.records.message_lists import (
     FoundMessage,
     FoundPage,
     Sought,
-    TooManyNumbersError,
 )
+from risala.engine.model.records.paging import TooManyNumbersError
 
 _BEFORE_ALL: Final = -1
 _FOUND: Final = Rows(
@@ -164,7 +164,7 @@ def _by_ranges(conn: sqlite3.Connection, ranges: Sequence[tuple[int, int]]) -> l
         (json.dumps(ranges), WALKS_MAX + 1),
     ).fetchall()
     if len(filled) > WALKS_MAX:
-        raise TooManyNumbersError
+        raise TooManyNumbersError(WALKS_MAX)
     walks: dict[int, list[_Walk]] = {}
     count = 0
     for low, high in filled:
@@ -173,7 +173,7 @@ def _by_ranges(conn: sqlite3.Connection, ranges: Sequence[tuple[int, int]]) -> l
                 walks[recipient] = [*_by_recipient(conn, recipient)]
                 count += len(walks[recipient])
             if count > WALKS_MAX:
-                raise TooManyNumbersError
+                raise TooManyNumbersError(WALKS_MAX)
             low = recipient + 1
     return [walk for of_one in walks.values() for walk in of_one]
 

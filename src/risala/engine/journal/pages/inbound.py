@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from dataclasses import replace
 from typing import Final
 
-from risala.engine.journal.pages.by_time import Walk, page_by_time
+from risala.engine.journal.pages.by_time import Walk, page_by_time, page_of_walks
+from risala.engine.journal.pages.number_parts import NumberIndex, numbers_with
+from risala.engine.journal.pages.organizations import containing
 from risala.engine.journal.store.named import Rows, text_or_none
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.inbound import OptOut, Received, ReceivedFilter
+from risala.engine.model.records.inbound import OptOut, OptOutFilter, Received, ReceivedFilter
 from risala.engine.model.records.paging import CursorPage, Steps
 
 NOTED_MS: Final = 3_600_000
 """How much later than a message its row may have been made, if the disk failed meanwhile."""
 _ID: Final = ("id",)
+_IN_LIST: Final = " (SELECT value FROM json_each(?))"
 _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut, {"number": "recipient"}, carrier=text_or_none)
 
@@ -25,8 +30,15 @@ def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
         "received_at >= ?": wanted.since,
         "received_at < ?": wanted.until,
     }
-    given = {term: value for term, value in terms.items() if value is not None}
-    return " AND ".join(given) or "1", tuple(given.values())
+    kept = {term: value for term, value in terms.items() if value is not None}
+    hits, given = [*kept], [*kept.values()]
+    if wanted.contains is not None:
+        hit, patterns = containing(
+            ("sender", "body") if wanted.searches_texts else ("sender",), wanted.contains
+        )
+        hits.append(hit)
+        given += patterns
+    return " AND ".join(hits) or "1", tuple(given)
 
 
 def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
@@ -39,7 +51,21 @@ def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
 def received(
     conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
 ) -> CursorPage[Received]:
-    """Received messages, of one organization or of all, from one number or from any."""
+    """Received messages, of one organization or of all, from one number or from any.
+
+    Raises:
+        TooManyNumbersError: too many numbers have the digits.
+    """
+    if wanted.part is not None and wanted.organization_id is not None:
+        source, mine = "inbound INDEXED BY inbound_by_writer", (wanted.organization_id,)
+        index = NumberIndex(source, "sender", "organization_id = ?", mine)
+        numbers = numbers_with(conn, index, wanted.part)
+        ways = [_way(replace(wanted, sender=each)) for each in numbers]
+        return page_of_walks(conn, _RECEIVED, ways, steps, lambda one: (one.id,))
+    return page_by_time(conn, _RECEIVED, _way(wanted), steps, lambda one: (one.id,))
+
+
+def _way(wanted: ReceivedFilter) -> Walk:
     (hit, given), ids = _hit(wanted), _ids(wanted)
     organization_id, sender = wanted.organization_id, wanted.sender
     if sender is not None:
@@ -52,18 +78,28 @@ def received(
     else:
         # The least id of a time is never used: "after" it means from it on.
         source, where, mine = "inbound", "id > ?", ids[0] or ""
-    walk = Walk(source, where, (mine,), hit, given, _ID, ids=ids)
-    return page_by_time(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
+    return Walk(source, where, (mine,), hit, given, _ID, ids=ids)
 
 
 def opted_out(
-    conn: sqlite3.Connection, organization_id: str, recipient: str | None, steps: Steps
+    conn: sqlite3.Connection, organization_id: str, wanted: OptOutFilter, steps: Steps
 ) -> CursorPage[OptOut]:
-    """Numbers that want no messages of an organization; or whether one number is among them."""
-    where, mine, order = "organization_id = ?", (organization_id,), ("at", "recipient")
-    if recipient is None:
-        walk = Walk("opt_outs INDEXED BY opt_outs_by_organization", where, mine, "1", (), order)
-    else:
-        one = (*mine, recipient)
-        walk = Walk("opt_outs", f"{where} AND recipient = ?", one, "1", (), order)
+    """Numbers that want no messages of an organization.
+
+    Raises:
+        TooManyNumbersError: too many numbers have the digits.
+    """
+    where, mine = "organization_id = ?", tuple[object, ...]((organization_id,))
+    numbers = None if wanted.number is None else [wanted.number]
+    if wanted.part is not None:
+        numbers = numbers_with(conn, NumberIndex("opt_outs", "recipient", where, mine), wanted.part)
+    hit, given = "1", tuple[object, ...]()
+    if wanted.contains is not None:
+        hit, given = containing(("keyword", "who"), wanted.contains)
+    source = "opt_outs INDEXED BY opt_outs_by_organization"
+    if numbers is not None:
+        # A number stands here once: no number has more rows than others.
+        source, where = "opt_outs", "organization_id = ? AND recipient IN" + _IN_LIST
+        mine = (organization_id, json.dumps(numbers))
+    walk = Walk(source, where, mine, hit, given, ("at", "recipient"))
     return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.number))

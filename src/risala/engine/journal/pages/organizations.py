@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.journal.accounts import spending
@@ -52,6 +53,13 @@ def part(text: str) -> str:
 def spellings(text: str) -> list[str]:
     """The cases in which a name is searched: SQLite itself handles only those of ASCII."""
     return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
+
+
+def containing(columns: Sequence[str], text: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that one of some columns contains a text, in any of its spellings."""
+    patterns = tuple(map(part, spellings(text)))
+    terms = [f"{each} LIKE ? ESCAPE '\\'" for each in columns for _ in patterns]
+    return f"({' OR '.join(terms)})", patterns * len(columns)
 
 
 def page(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import Final
 
 from risala.engine.journal.messages.sessions import SESSIONS
-from risala.engine.journal.pages.by_time import Walk, page_by_time
+from risala.engine.journal.pages.by_time import Walk, page_by_time, page_of_walks
+from risala.engine.journal.pages.number_parts import NumberIndex, numbers_with
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.states import SessionState
@@ -24,18 +26,36 @@ def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:
     return "status = ?", (wanted.status,)
 
 
+_MINE: Final = "organization_id = ? AND mode = ?"
+_PHONES: Final = "verifications INDEXED BY verification_by_phone"
+
+
 def page(
     conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps
 ) -> CursorPage[VerificationRow]:
-    """One page of the wanted sessions."""
-    index, where = "verification_by_organization", "organization_id = ? AND mode = ?"
+    """One page of the wanted sessions.
+
+    Raises:
+        TooManyNumbersError: too many numbers have the digits.
+    """
+    mine = (wanted.organization_id, wanted.mode)
+    if wanted.part is not None:
+        index = NumberIndex(_PHONES, "recipient", _MINE, mine)
+        numbers = numbers_with(conn, index, wanted.part)
+        ways = [_way(wanted, each) for each in numbers]
+        return page_of_walks(conn, SESSIONS, ways, steps, place_of)
+    return page_by_time(conn, SESSIONS, _way(wanted, wanted.recipient), steps, place_of)
+
+
+def _way(wanted: SessionFilter, recipient: str | None) -> Walk:
+    """To the wanted sessions of one number; None: of any."""
+    source, where = "verifications INDEXED BY verification_by_organization", _MINE
     given: tuple[object, ...] = (wanted.organization_id, wanted.mode)
-    if wanted.recipient is not None:
-        index, where = "verification_by_phone", f"{where} AND recipient = ?"
-        given = (*given, wanted.recipient)
+    if recipient is not None:
+        source, where, given = _PHONES, f"{where} AND recipient = ?", (*given, recipient)
     hit, hit_given = _hit(wanted)
-    way = Walk(
-        f"verifications INDEXED BY {index}",
+    return Walk(
+        source,
         where,
         given,
         hit,
@@ -44,7 +64,6 @@ def page(
         since=0 if wanted.since is None else wanted.since,
         until=TIME_END if wanted.until is None else wanted.until,
     )
-    return page_by_time(conn, SESSIONS, way, steps, place_of)
 
 
 def place_of(row: VerificationRow) -> Place:

@@ -9,7 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.receiptgroups import Groups
 from risala.sms.message import Inbound
@@ -17,8 +17,9 @@ from risala.sms.message import Inbound
 
 @dataclass(frozen=True, slots=True)
 class InboundRepository:
-    """Inbound messages, their routes, and opt-outs. All reads are on the loop's thread: by an
-    index, or of tables that stay small (routes and policies are set by hand).
+    """Inbound messages, their routes, and opt-outs. Reads are on the loop's thread: by an
+    index, or of tables that stay small (routes and policies are set by hand). Searches for a part
+    of a number are on a thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -28,8 +29,10 @@ class InboundRepository:
     # -- reads
 
     received = read(lists.received)
+    received_by_part = scan(lists.received)
     routes = read(inbound.routes)
     opted_out = read(lists.opted_out)
+    opted_out_by_part = scan(lists.opted_out)
     policies = read(opt_outs.policies)
     is_out = read(opt_outs.is_out)
 

@@ -12,7 +12,7 @@ from risala.engine.journal.messages import sessions
 from risala.engine.journal.messages.codes import hook_codes, verifications
 from risala.engine.journal.messages.codes.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import (
     Acceptance,
@@ -43,6 +43,7 @@ class VerificationRepository:
     starting = read(verifications.started)
     latest_to = read(verifications.latest_to)
     page = read(lists.page)
+    page_by_part = scan(lists.page)
     nearest_deadlines = read(verifications.nearest_deadlines)
     accepted_since = read(verifications.accepted_since)
     sealed = read(sessions.sealed)

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
+from risala.engine.model.records.paging import NumberPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,23 @@ class ReceivedFilter:
     since: int | None = None
     until: int | None = None
     """Received at or after, and before: UTC epoch milliseconds."""
+    part: NumberPart | None = None
+    """Digits of the number that sent them."""
+    contains: str | None = None
+    """Words of the text, or of a sender that is a name."""
+    searches_texts: bool = True
+    """False: only senders are searched, because the caller sees no texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptOutFilter:
+    """Which opt-outs are in a list; None: any."""
+
+    number: str | None = None
+    part: NumberPart | None = None
+    """Digits of the number."""
+    contains: str | None = None
+    """Words of the keyword, or of who noted it."""
 
 
 LIST: Final = Ask("inbound.list", ReceivedMessages)

@@ -11,6 +11,7 @@ from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import Digits, JsonName, Moment, Money, WrittenAs
+from risala.engine.model.records.paging import NumberPart
 from risala.sms.joining import PartText, text_of_parts
 
 KEY_END: Final = 2**63 - 1
@@ -69,6 +70,8 @@ class SessionFilter:
     """After its time a session counts as expired, even before that is written."""
     status: str | None = None
     recipient: str | None = None
+    part: NumberPart | None = None
+    """Digits of the recipient."""
     since: int | None = None
     until: int | None = None
     """Opened at or after, and before: UTC epoch milliseconds."""
@@ -252,7 +255,3 @@ LIST: Final = Ask("message.list", ListPage)
 NEWER: Final = Ask("message.newer", NewerCount)
 EXPORT: Final = Ask("message.export", ExportPart)
 FIND: Final = Ask("message.find", FoundPage)
-
-
-class TooManyNumbersError(Exception):
-    """More numbers have the digits than are searched: more digits are needed."""

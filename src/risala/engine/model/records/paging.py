@@ -30,6 +30,23 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberPart:
+    """Digits in a row of a phone number."""
+
+    digits: str
+    ranges: tuple[tuple[int, int], ...]
+    """The first and the last number of each range whose numbers have them."""
+
+
+class TooManyNumbersError(Exception):
+    """More numbers have the digits than are searched (``most``): more digits are needed."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"More than {most} numbers have these digits.")
+        self.most = most
+
+
+@dataclass(frozen=True, slots=True)
 class CursorPage(Generic[T]):
     """A page, and where the next ones begin; None: no further page."""
 

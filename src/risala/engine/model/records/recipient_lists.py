@@ -16,6 +16,7 @@ from risala.engine.model.records.fields import (
     Moment,
 )
 from risala.engine.model.records.mailings import NAME_MAX, RowFault
+from risala.engine.model.records.paging import NumberPart
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 LISTS_MAX: Final = 200
@@ -52,6 +53,17 @@ class ListedPerson:
     cells: tuple[str, ...]
     """A value for each column of the list."""
     opted_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFilter:
+    """Which people of a list are on a page; None: any."""
+
+    number: str | None = None
+    part: NumberPart | None = None
+    """Digits of the number."""
+    contains: str | None = None
+    """Words of a value."""
 
 
 @dataclass(frozen=True, slots=True)

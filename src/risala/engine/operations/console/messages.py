@@ -4,48 +4,33 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import PlainValidator, ValidationInfo
+from pydantic import PlainValidator
 
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.records import message_lists, messages
 from risala.engine.model.records.message_lists import (
-    WALKS_MAX,
     FoundPage,
     Sought,
-    TooManyNumbersError,
 )
 from risala.engine.model.records.messages import MessageBody
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeDigits,
     MaybeNumber,
     MaybeText,
     MaybeWhole,
-    fault,
-    maybe_at_home,
-    text,
     words,
 )
-from risala.engine.operations.cursors import limit_of
+from risala.engine.operations.cursors import few_numbers, limit_of
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, SUPPORT
-from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 REASON_MAX: Final = 200
-
-
-def _part(value: object, info: ValidationInfo) -> str:
-    plan: NumberingPlan = info.context or DEFAULT
-    found = plan.digits_of(text(value))
-    if found is None:
-        raise fault("invalid_phone_number", "`{name}` must be digits of a phone number.")
-    if len(found) < plan.part_min:
-        raise fault("too_few_digits", f"`{{name}}` has at least {plan.part_min} digits.")
-    return found
 
 
 class FindMessages(Arguments):
@@ -53,11 +38,7 @@ class FindMessages(Arguments):
     carrier's id."""
 
     to: MaybeNumber = None
-    digits: Annotated[
-        str | None,
-        PlainValidator(maybe_at_home(_part)),
-        ArgumentKind("consecutive digits of a phone number"),
-    ] = None
+    digits: MaybeDigits = None
     message_id: MaybeText = None
     carrier_id: MaybeText = None
     """The carrier's id (``providerMessageId``), in any form."""
@@ -92,11 +73,8 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
     ranges = None if given.digits is None else plan.ranges_of(given.digits)
     wanted = Sought(given.to, ranges, given.message_id, given.carrier_id)
     lists = call.services.repositories.message_lists
-    try:
+    with few_numbers():
         return lists.find(wanted, before=given.before, after=given.after, limit=limit)
-    except TooManyNumbersError as error:
-        advice = f"More than {WALKS_MAX} numbers have these digits: give more of them."
-        raise Invalid("digits", "too_many_numbers", advice) from error
 
 
 async def _body(call: Call[ReadBody]) -> MessageBody:

@@ -13,6 +13,7 @@ from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MA
 from risala.engine.model.records.recipient_lists import (
     ListGrowth,
     ListPeople,
+    PeopleFilter,
     RecipientList,
     RecipientLists,
 )
@@ -20,7 +21,9 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeDigits,
     MaybeNumber,
+    MaybeSearch,
     MaybeText,
     MaybeWhole,
     Number,
@@ -31,7 +34,7 @@ from risala.engine.operations.arguments import (
     maybe,
     name_text,
 )
-from risala.engine.operations.cursors import limit_of
+from risala.engine.operations.cursors import few_numbers, limit_of, part_of
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
@@ -102,6 +105,12 @@ class SetList(OfList):
 class ShowList(OfList):
     """A list with a page of its people, by number."""
 
+    number: MaybeNumber = None
+    """Show only this one."""
+    digits: MaybeDigits = None
+    """Show only numbers with these."""
+    contains: MaybeSearch = None
+    """Show only people with this in a value."""
     after: MaybeText = None
     """As the page before has it."""
     limit: MaybeWhole = None
@@ -140,7 +149,11 @@ async def _list(call: Call[OfOrganization]) -> RecipientLists:
 
 async def _show(call: Call[ShowList]) -> ListPeople:
     given = call.given
-    found = await call.services.lists.page(given.list_id, given.after, limit_of(given.limit))
+    part = part_of(call.services.settings.plan, given.digits)
+    wanted = PeopleFilter(given.number, part, given.contains)
+    limit = limit_of(given.limit)
+    with few_numbers():
+        found = await call.services.lists.page(given.list_id, wanted, given.after, limit)
     by = call.audit(
         subject=given.list_id,
         organization_id=found.list.organization_id,
