@@ -93,6 +93,8 @@ async def test_an_invitation_is_for_its_address_alone_and_lasts_two_weeks(town, 
     with pytest.raises(NotFound):
         await town.as_user("account.accept", guest, invitation_id=invited["id"])
     owner = await town.sign_in(A)
+    (over,) = (await town.as_member("member.list", owner, shop))["invitations"]
+    assert over["id"] == invited["id"]  # it is shown, and invites nobody
     again = await town.as_member("member.invite", owner, shop, email=B, role="developer")
     await town.as_user("account.decline", guest, invitation_id=again["id"])
     once_more = await town.as_member("member.invite", owner, shop, email=B, role="developer")

@@ -21,8 +21,9 @@ from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Mode
-from risala.engine.people.letters import words_in
+from risala.engine.people.letters import moment, name_of, words_in
 from risala.engine.people.lines import one_line
 from risala.engine.people.post import TRIES_MAX, wait_ms
 from risala.plugins.mail import Mail, MailNotSentError
@@ -289,3 +290,33 @@ async def test_the_doctor_tells_of_mails_that_nobody_got(open_town, autojump_clo
         assert queue_status(town.gateway.services.repositories._store.reader).failing == 1
         await trio.sleep(100)
         assert queue_status(town.gateway.services.repositories._store.reader).failing == 0
+
+
+@pytest.mark.parametrize(
+    ("language", "zone", "written"),
+    [
+        (Language.FRENCH, "Africa/Nouakchott", "12 sept. 2026, 22:25"),
+        (Language.ENGLISH, "Asia/Tokyo", "13 Sep 2026, 07:25"),
+        (Language.ARABIC, "Africa/Nouakchott", "12 شتمبر 2026, 22:25"),
+        (Language.ARABIC, "Africa/Tunis", "12 سبتمبر 2026, 23:25"),
+    ],
+)
+def test_times_are_written_as_pages_write_them(language, zone, written):
+    at_ms = 1_789_251_900_000
+    assert moment(at_ms, language, zone).replace("،", ",") == written
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [
+        ("Ancien CRM", "Ancien CRM"),
+        ("", "crm.example"),
+        ("see https://evil.example", "crm.example"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_an_endpoint_has_a_name_and_no_id(description, named):
+    one = Endpoint.__new__(Endpoint)
+    for name, value in {"description": description, "url": "https://crm.example/x"}.items():
+        object.__setattr__(one, name, value)
+    assert name_of(one) == named

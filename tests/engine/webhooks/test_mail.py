@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from email import message_from_string
 from email.policy import default
+from urllib.parse import urlsplit
 
 import pytest
 import trio
@@ -50,7 +51,8 @@ async def test_the_owner_is_told_once(open_house, quick):
         await trio.sleep(3600)
         (mail,) = mailer.sent
         assert mail.to == "owner@example.org"
-        assert endpoint in mail.subject
+        assert endpoint not in mail.subject
+        assert f"Point de réception : {urlsplit(URL).hostname}\n" in mail.text.replace("\xa0", " ")
         assert URL in mail.text
         assert "410" in mail.text
         assert "rejouées" in mail.text  # nobody knows their language

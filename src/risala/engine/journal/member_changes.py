@@ -64,16 +64,15 @@ def uninvite(
     organization_id: str,
     invitation_id: str,
     actor_id: str | None,
-    now_ms: int,
 ) -> Invitation:
-    """Withdraw an invitation.
+    """Withdraw an invitation, or remove one that is too old.
 
     Raises:
         NotFound: the organization has no such invitation.
     """
     members.refuse_other_than_owner(conn, organization_id, actor_id)
-    found = members.invitation(conn, invitation_id, now_ms)
-    if found.organization_id != organization_id:
+    found = members.stored_invitation(conn, invitation_id)
+    if found is None or found.organization_id != organization_id:
         raise NotFound("There is no such invitation.")
     members.withdraw(conn, invitation_id)
     return found

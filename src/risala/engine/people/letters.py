@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
@@ -21,6 +23,7 @@ from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, OwedMail
 from risala.engine.model.records.people.approvals import ApprovalState
 from risala.engine.model.records.people.organizations import Organization
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis
 from risala.engine.people.alert_words import alert_words
 from risala.engine.people.lines import one_line
@@ -49,6 +52,13 @@ def words_in(language: Language) -> Words:
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
+_FORM: Final = "d MMM y, HH:mm"
+_NOUAKCHOTT: Final = "Africa/Nouakchott"
+"""Whose readers call some months otherwise in Arabic than others do."""
+_NAME_MAX: Final = 60
+"""Characters of an endpoint's description in a mail."""
+
+
 class Letters:
     def __init__(
         self,
@@ -57,23 +67,25 @@ class Letters:
         derived: Derived,
         public_url: str,
         console_url: str,
+        zone: str,
     ) -> None:
         self._repositories = repositories
         self._accounts = accounts
         self._derived = derived
         self._url = public_url
         self._console_url = console_url
+        self._zone = zone
         self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
             MailKind.SIGN_IN_CODE: self._sign_in_code,
             MailKind.INVITATION: self._invitation,
             MailKind.OLD_ADDRESS_CODE: self._address_code,
             MailKind.NEW_ADDRESS_CODE: self._address_code,
             MailKind.ADDRESS_CHANGED: self._address_changed,
-            MailKind.FACTOR_ADDED: _factor,
-            MailKind.FACTOR_REMOVED: _factor,
-            MailKind.FACTORS_RESET: _factor,
-            MailKind.RECOVERY_CODES_MADE: _factor,
-            MailKind.RECOVERY_CODE_USED: _factor,
+            MailKind.FACTOR_ADDED: self._factor,
+            MailKind.FACTOR_REMOVED: self._factor,
+            MailKind.FACTORS_RESET: self._factor,
+            MailKind.RECOVERY_CODES_MADE: self._factor,
+            MailKind.RECOVERY_CODE_USED: self._factor,
             MailKind.PROVIDER_CHANGED: self._provider_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
@@ -127,7 +139,7 @@ class Letters:
             "organization": _named(organization),
             "who": found.invited_by,
             "role": words["roles"][found.role.value],
-            "until": _moment(found.expires_at),
+            "until": moment(found.expires_at, owed.language, organization.time_zone),
             "url": f"{self._url}/sign-in",
         }
 
@@ -137,9 +149,9 @@ class Letters:
         reasons = words["reasons"]
         return {
             "organization": _named(organization),
-            "endpoint": endpoint.id,
+            "endpoint": name_of(endpoint),
             "target": endpoint.url,
-            "when": _moment(owed.details["at"]),
+            "when": moment(owed.details["at"], owed.language, organization.time_zone),
             "why": reasons.get(owed.details["reason"], reasons["other"]),
             "url": f"{self._url}/app/{organization.id}/webhooks/{endpoint.id}",
         }
@@ -152,7 +164,7 @@ class Letters:
             "what": said.format(domain=one_line(owed.details["domain"])),
             "issuer": owed.details["issuer"],
             "who": owed.details["who"],
-            "when": _moment(owed.details["at"]),
+            "when": moment(owed.details["at"], owed.language, organization.time_zone),
             "url": f"{self._url}/app/{organization.id}/members/sign-in",
         }
 
@@ -173,7 +185,7 @@ class Letters:
         return {
             "organization": _named(organization),
             "key": f"{key.name or ''} …{key.last4}".strip(),
-            "when": _moment(key.expires_at),
+            "when": moment(key.expires_at, owed.language, organization.time_zone),
             "url": f"{self._url}/app/{organization.id}/keys/{key.id}",
         }
 
@@ -196,8 +208,10 @@ class Letters:
         return {
             "title": told.title,
             "what": told.text,
-            "since": _moment(found.raised_at),
-            "until": "" if found.over_at is None else _moment(found.over_at),
+            "since": moment(found.raised_at, owed.language, self._zone),
+            "until": ""
+            if found.over_at is None
+            else moment(found.over_at, owed.language, self._zone),
             "lasted": told.lasted,
             "url": f"{self._console_url}/operator/overview",
         }
@@ -213,21 +227,20 @@ class Letters:
             "what": kinds.get(found.kind.replace(".", "_"), found.kind),
             "organization": _named(self._accounts.organization(whose)) if whose else "–",
             "amount": "–" if found.amount is None else money(found.amount),
-            "until": _moment(found.expires_at),
+            "until": moment(found.expires_at, owed.language, self._zone),
             "url": f"{self._console_url}/operator/approvals",
+        }
+
+    def _factor(self, owed: OwedMail, words: Words) -> Values:
+        factor = owed.details["factor"]
+        return {
+            "who": owed.details["who"],
+            "when": moment(owed.details["at"], owed.language, self._zone),
+            "factor": words["factors"].get(factor, ""),
         }
 
     def _audit_head(self, owed: OwedMail, _: Words) -> Values:
         return {"head": owed.details["head"], "line": str(owed.details["line"])}
-
-
-def _factor(owed: OwedMail, words: Words) -> Values:
-    factor = owed.details["factor"]
-    return {
-        "who": owed.details["who"],
-        "when": _moment(owed.details["at"]),
-        "factor": words["factors"].get(factor, ""),
-    }
 
 
 def _named(organization: Organization) -> str:
@@ -235,5 +248,18 @@ def _named(organization: Organization) -> str:
     return organization.id if name_fault(organization.name) else organization.name
 
 
-def _moment(at_ms: int) -> str:
-    return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def name_of(endpoint: Endpoint) -> str:
+    """What its owners call an endpoint: its description, else the host that it sends to."""
+    said = one_line(endpoint.description)[:_NAME_MAX]
+    return urlsplit(endpoint.url).hostname or endpoint.id if not said or name_fault(said) else said
+
+
+def moment(at_ms: int, language: Language, zone: str) -> str:
+    """A time by the clock of those whom a mail is about, as pages write it."""
+    from babel.dates import format_datetime  # reads the language's own data from the disk
+
+    locale = language.value
+    if language is Language.ARABIC and zone == _NOUAKCHOTT:
+        locale = f"{locale}_MR"
+    at = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
+    return format_datetime(at, _FORM, locale=locale)

@@ -54,7 +54,7 @@ class Memberships:
         return [self._sessions.organization(each) for each in found]
 
     def invitations(self, organization_id: str) -> Sequence[Invitation]:
-        """Those without an answer yet."""
+        """Those without an answer yet; for a time also those that are too old by now."""
         return self._have.members.invitations_of(organization_id, self._have.now_ms())
 
     def invitations_to(self, email: str) -> Sequence[Invitation]:
@@ -120,15 +120,14 @@ class Memberships:
     async def uninvite(
         self, organization_id: str, invitation_id: str, actor_id: str | None, by: AuditEntry
     ) -> Invitation:
-        """Withdraw an invitation.
+        """Withdraw an invitation, or remove one that is too old.
 
         Raises:
             NotFound: the organization has no such invitation.
             Forbidden: the actor is no longer an owner.
         """
-        now_ms = self._have.now_ms()
         uninvite = self._have.members.uninvite
-        return await uninvite(by, organization_id, invitation_id, actor_id, now_ms)
+        return await uninvite(by, organization_id, invitation_id, actor_id)
 
     async def accept(
         self, user_id: str, invitation_id: str, by: AuditEntry

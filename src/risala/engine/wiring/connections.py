@@ -202,7 +202,7 @@ def build_outward(
 ) -> Outward:
     """Build the parts; nothing runs yet."""
     pages = (public_url(settings, outside), console_url(settings, outside))
-    letters = Letters(repositories, accounts, derived, *pages)
+    letters = Letters(repositories, accounts, derived, *pages, settings.plan.home.time_zone)
     post = Post(
         recorder.clock, repositories.mails, letters, outside.mailer, set_aside.loop("mails")
     )

@@ -16,9 +16,12 @@ from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.people import Membership
 from risala.engine.model.records.people.members import Invitation
+from risala.engine.rules.people.lifetimes import INVITATION_SHOWN_MS
 
 MEMBERS_MAX: Final = 200
 """Per organization, including invitations: a page shows them all."""
+EXPIRED_MAX: Final = 50
+"""Invitations of an organization that are shown though they are too old."""
 PLACES_MAX: Final = 50
 """Organizations of one user: each request reads them."""
 
@@ -175,11 +178,11 @@ def stored_invitation(conn: sqlite3.Connection, invitation_id: str) -> Invitatio
 
 
 def invitations_of(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[Invitation]:
-    """An organization's invitations without an answer yet."""
+    """An organization's invitations without an answer yet, also those that are too old by now."""
     return _INVITATIONS.find(
         table(conn, "invitations"),
         "organization_id = ? AND expires_at > ?",
-        (organization_id, now_ms),
+        (organization_id, now_ms - INVITATION_SHOWN_MS),
         order_by="id",
     )
 
@@ -205,9 +208,12 @@ def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
         raise Conflict("They are already a member.")
     given = (new.organization_id, new.email)
     stored = writable(conn, "invitations")
-    over = "organization_id = ? AND (email = ? OR expires_at <= ?)"
-    stored.delete_where(over, (*given, new.created_at))
-    waiting = len(invitations_of(conn, new.organization_id, new.created_at))
+    stored.delete_where("organization_id = ? AND email = ?", given)
+    _forget_oldest(conn, new)
+    waiting = sum(
+        each.expires_at > new.created_at
+        for each in invitations_of(conn, new.organization_id, new.created_at)
+    )
     if waiting + len(of_organization(conn, new.organization_id)) >= MEMBERS_MAX:
         raise Conflict(f"An organization can have at most {MEMBERS_MAX} members and invitations.")
     stored.insert(
@@ -222,6 +228,17 @@ def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
         }
     )
     return new
+
+
+def _forget_oldest(conn: sqlite3.Connection, new: Invitation) -> None:
+    """Delete expired invitations, the oldest first, so that a page shows all that are left."""
+    over = [
+        each.id
+        for each in invitations_of(conn, new.organization_id, new.created_at)
+        if each.expires_at <= new.created_at
+    ]
+    for each in over[: max(0, len(over) - EXPIRED_MAX)]:
+        withdraw(conn, each)
 
 
 def withdraw(conn: sqlite3.Connection, invitation_id: str) -> None:

@@ -9,6 +9,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language, LinkView, SessionKind
 from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
+from risala.engine.rules.people.lifetimes import INVITATION_SHOWN_MS
 
 _REQUESTS: Final = "sign_in_requests"
 _LINKS: Final = "one_time_links"
@@ -99,5 +100,7 @@ def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | 
 
 def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
     """Delete expired rows."""
-    for name in (_REQUESTS, _LINKS, _CHANGES, "invitations"):
+    for name in (_REQUESTS, _LINKS, _CHANGES):
         writable(conn, name).delete_where("expires_at <= ?", (now_ms,))
+    long_over = now_ms - INVITATION_SHOWN_MS
+    writable(conn, "invitations").delete_where("expires_at <= ?", (long_over,))

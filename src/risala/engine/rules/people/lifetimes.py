@@ -40,6 +40,8 @@ LINK_MS: Final = 10 * MINUTE_MS
 CHANGE_MS: Final = 30 * MINUTE_MS
 """For a change of address: the user has to check two mailboxes."""
 INVITATION_MS: Final = 14 * DAY_MS
+INVITATION_SHOWN_MS: Final = 60 * DAY_MS
+"""Behind its end, an invitation is still shown as one that expired, and can be sent again."""
 GRACE_MS: Final = 30_000
 """After a rotation the old cookie is valid for this long: for requests that were sent before it."""
 
