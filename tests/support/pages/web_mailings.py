@@ -139,6 +139,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
         case "mailing.list":
             names = [f"mlg_{each}" for each in STATES] if "older" not in arguments else []
             return {"mailings": [*map(mailing, names)], "older": "7" if names else None}
+        case "mailing.columns":
+            return {"columns": ["Nom", "Tel", "Classe"], "numberColumn": 1, "rows": 3}
         case "mailing.create":
             return mailing("mlg_draft", mode=arguments["mode"])
     if not name.startswith("mailing."):

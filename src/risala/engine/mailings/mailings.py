@@ -33,7 +33,9 @@ from risala.engine.model.records.mailings import (
     Recognised,
     ReportPart,
     RowState,
+    TableColumns,
 )
+from risala.engine.model.states import Mode
 from risala.engine.rules.days import date_of
 from risala.engine.rules.mailings.checking import check_row
 from risala.engine.rules.mailings.rendering import unknown_placeholders
@@ -166,6 +168,20 @@ class MailingService:
                 upload = stack.enter_context(used)
             table = await self._files.read_new(new, upload)
             return await self._add(by, new, table, {})
+
+    async def columns(self, organization_id: str, upload: str) -> TableColumns:
+        """What an uploaded file has, before anything is made of it.
+
+        Raises:
+            NotFound: there is no such upload.
+            Conflict: the upload is used already.
+            Invalid: it is no table of people.
+        """
+        new = NewMailing(organization_id=organization_id, mode=Mode.LIVE, created_by="")
+        with self.uploads.used(upload, organization_id) as found:
+            result = await self._files.look(new, found)
+        known = result.recognised
+        return TableColumns(known.columns, known.number_column, result.rows)
 
     async def read(
         self, mailing_id: str, chosen: Chosen, *, by: AuditEntry | None = None

@@ -80,6 +80,13 @@ class TableFiles:
         kept = await self._uploads.keep(new.organization_id, pasted, "")
         return await self._read(new, kept, "", MailingSource.NUMBERS, new.chosen)
 
+    async def look(self, new: NewMailing, upload: Upload) -> ReadResult:
+        """What a file has, which stays for a mailing to be made of it. Raises ``Invalid``: it is no
+        table of people; nothing of it is left."""
+        table = await self.read_new(new, upload)
+        await self._uploads.work(partial(_unlink, [self._uploads.beside(upload.id, ROWS)]))
+        return table.result
+
     async def read_rows(
         self, new: NewMailing, former: Mailing, rows: AsyncIterator[list[MailingRow]]
     ) -> ReadTable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import web_messages
@@ -211,3 +213,33 @@ async def test_a_draft_without_its_time(owner, gateway):
 async def test_viewers_write_nothing(reader_as):
     viewer = reader_as(Role.VIEWER)
     assert (await viewer.get(NEW)).status == 403
+
+
+async def test_the_columns_of_a_chosen_file_are_named_and_put_into_the_text(owner, gateway):
+    form = await owner.get(NEW)
+    assert "Show its columns" in form.text
+    page = await owner.upload(form, f"{NEW}/count", {"to": "", "body": "Bonjour"}, FILE)
+    assert page.status == 200
+    named = re.findall(r'name="column" value="(.*?)"', page.text)
+    assert named == ["Nom", "Classe"]  # the numbers' column is none of the text's
+    assert 'data-text="{{Nom}}"' in page.text
+    kept = {name: page.field(name) for name in ("upload", "upload_name")}
+    fields = {"to": "", "body": "Bonjour", "column": "Nom", **kept}
+    page = await owner.upload(page, f"{NEW}/count", fields)
+    assert re.search(r"<textarea[^>]*>Bonjour \{\{Nom\}\}</textarea>", page.text)
+    assert len(gateway.uploads) == 1
+
+
+async def test_a_file_that_is_no_table_says_so_before_anything_is_made(owner, gateway):
+    perform = gateway.perform
+
+    async def refuse(name, arguments, caller):
+        if name == "mailing.columns":
+            raise Invalid("file", "not_a_table", "The file is no table.")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = refuse
+    page = await owner.upload(await owner.get(NEW), f"{NEW}/count", {"to": "", "body": "x"}, FILE)
+    assert page.status == 422
+    assert "The file is no table." in page.text
+    assert 'type="file"' in page.text

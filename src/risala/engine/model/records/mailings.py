@@ -327,6 +327,17 @@ class Workbook:
     """On the machine of the service; it is deleted within a day or two."""
 
 
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """What an uploaded file has, before anything is made of it."""
+
+    columns: tuple[str, ...]
+    number_column: int
+    """The place of the phone numbers among the columns, from 0."""
+    rows: Count
+
+
+COLUMNS: Final = Ask("mailing.columns", TableColumns)
 CREATE: Final = Ask("mailing.create", Mailing)
 LIST: Final = Ask("mailing.list", Mailings)
 SHOW: Final = Ask("mailing.show", MailingView)

@@ -13,7 +13,13 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.mailings import NewMailing
 from risala.engine.model.money import money
 from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import SETTINGS, Mailing, Mailings, MailingView
+from risala.engine.model.records.mailings import (
+    SETTINGS,
+    Mailing,
+    Mailings,
+    MailingView,
+    TableColumns,
+)
 from risala.engine.model.states import Mode
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -22,6 +28,7 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     ModeWord,
     OfOrganization,
+    Text,
 )
 from risala.engine.operations.mailings.arguments import (
     MaybeFromHour,
@@ -98,6 +105,19 @@ class StartMailing(OfMailing):
 
 def _signed(call: Call[Any], **said: object) -> AuditEntry:
     return call.audit(AuditImage.MAILING, call.given.mailing_id, said=said)
+
+
+class LookAtUpload(OfOrganization):
+    """The columns of an uploaded file, before anything is made of it."""
+
+    upload: Text
+
+
+async def _columns(call: Call[LookAtUpload]) -> TableColumns:
+    given = call.given
+    call.services.accounts.fresh_organization(given.organization_id)
+    need_service(call, "The file cannot be read")
+    return await call.services.mailings.columns(given.organization_id, given.upload)
 
 
 async def _create(call: Call[CreateMailing]) -> Mailing:
@@ -213,6 +233,7 @@ _CHANGE: Final[dict[str, Any]] = {
 }
 _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "changes": Mailing}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(mailings.COLUMNS, LookAtUpload, _columns, roles=DEVELOPERS, owner=owners.named),
     operation(mailings.CREATE, CreateMailing, _create, **_NEW),
     operation(
         mailings.LIST, ListMailings, _list, roles=VIEWERS, operators=SUPPORT, owner=owners.named

@@ -84,7 +84,29 @@ async def count(visit: PageRequest) -> TrioResponse:
     without script."""
     if visit.form.file_refusal is not None:
         return await visit.again(_TEMPLATE, visit.form.file_refusal, await _values(visit))
-    return await visit.page(_TEMPLATE, await _values(visit))
+    try:
+        columns = await _columns(visit)
+    except Invalid as error:  # the file is no table, and is not kept
+        return await visit.again(_TEMPLATE, error, {**await _values(visit), "upload": ""})
+    return await visit.page(_TEMPLATE, {**await _values(visit), "columns": columns})
+
+
+async def _columns(visit: PageRequest) -> tuple[str, ...]:
+    """The columns of the file that came with the form which a text can name.
+
+    Raises:
+        Invalid: it is no table of people; nothing of it is left.
+    """
+    upload = upload_of(visit.form)
+    if not upload or visit.form.ticked("drop_file"):
+        return ()
+    try:
+        found = await visit.ask_here(mailings.COLUMNS, upload=upload)
+    except Invalid:
+        raise
+    except Refusal:  # the draft's page names them, or says why it cannot be made
+        return ()
+    return tuple(name for place, name in enumerate(found.columns) if place != found.number_column)
 
 
 def _moment(visit: PageRequest, typed: str) -> str:
@@ -125,6 +147,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
             for each in await _lists(visit)
         ],
         "texts": texts,
+        "columns": (),
         **_sent_file(visit),
     }
 
@@ -142,6 +165,8 @@ def _sent_file(visit: PageRequest) -> dict[str, object]:
 def _body(visit: PageRequest, texts: tuple[SavedText, ...]) -> str:
     """The text, with the saved one that was just chosen."""
     body = visit.form.text("body")
+    if column := visit.form.text("column"):
+        return f"{body} {{{{{column}}}}}".lstrip()
     is_asked = visit.form.ticked("insert") or visit.request.method == "GET"
     chosen = [each.text for each in texts if each.id == visit.form.text("saved")]
     if not is_asked or not chosen:
