@@ -1,7 +1,10 @@
 """What came in, and who has opted out of your messages."""
 
+import re
+
 import pytest
 
+from filter_sweep import refuse_place
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault, Invalid
 from web_verify import ARABIC, opt_outs
@@ -25,24 +28,36 @@ async def test_what_came_in_is_shown_as_text(owner):
 async def test_a_number_is_searched_for_as_it_is_typed(owner, gateway):
     page = await owner.get(f"{PAGE}?q=36+12+34+56&before=inb_5")
     (wanted,) = asked(gateway, "inbound.list")
-    assert (wanted["from"], wanted["before"]) == ("36 12 34 56", "inb_5")
+    assert (wanted["from"], wanted["before"]) == ("+22236123456", "inb_5")
     assert 'class="chip"' in page.text
-    await owner.get(f"{PAGE}?q=1234")
-    assert asked(gateway, "inbound.list")[1]["from"] == "1234"
+    page = await owner.get(f"{PAGE}?q=1234")
+    assert asked(gateway, "inbound.list")[1]["digits"] == "1234"
+    assert "Number with <code>1234</code>" in page.text
+    page = await owner.get(f"{PAGE}?q=salam")
+    assert asked(gateway, "inbound.list")[2]["contains"] == "salam"
+    assert "With “<bdi>salam</bdi>”" in page.text
+
+
+async def test_our_number_is_written_as_all_numbers_are(owner):
+    page = await owner.get(PAGE)
+    [cell, *_] = re.findall(r'data-label="To">(.*?)</td>', page.text)
+    assert cell.startswith('<bdi class="tel"')
 
 
 @pytest.mark.parametrize("path", [PAGE, LIST])
-async def test_an_address_that_nobody_made_leads_to_the_first_page(owner, gateway, path):
-    gateway.refuse = Invalid("before", "invalid_cursor", "No.")
-    page = await owner.get(f"{path}?before=%27")
-    assert (page.status, page.location) == (303, path)
+async def test_a_place_that_nobody_made_is_refused(owner, gateway, path):
+    refuse_place(gateway, "inbound.")
+    page = await owner.get(f"{path}?before=%27&q=36123456")
+    assert page.status == 422
+    assert "There is no such place in the list." in page.text
+    assert '<input type="hidden" name="q" value="36123456">' in page.text
 
 
 async def test_nothing_yet_is_told(owner, gateway):
     nothing = {"messages": [], "newer": None, "older": None, "lookedTo": None}
     gateway.answers["inbound.list"] = nothing
     assert "Nothing has come in yet" in (await owner.get(PAGE)).text
-    assert "Nothing has come in from this number" in (await owner.get(f"{PAGE}?q=36123456")).text
+    assert "Nothing that came in fits this" in (await owner.get(f"{PAGE}?q=36123456")).text
 
 
 async def test_who_opted_out_stands_with_who_says_so(owner):

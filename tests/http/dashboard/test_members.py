@@ -4,7 +4,8 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from web_people import invitation, member
+from risala.engine.model.times import iso
+from web_people import AT_MS, invitation, member
 
 
 @pytest.fixture(autouse=True)
@@ -106,3 +107,16 @@ async def test_others_see_and_do_nothing(role, reader_as):
     assert page.status == 200
     assert "/members/usr_2/remove" not in page.text
     assert "/members/invite" not in page.text
+
+
+async def test_an_invitation_that_expired_stays_and_is_sent_again(owner, gateway):
+    over = invitation() | {"id": "inv_2", "email": "old@baraka.example", "role": "viewer"}
+    over["expiresAt"] = iso(AT_MS - 20 * 86_400_000)
+    gateway.invitations.append(over)
+    page = await owner.get("/app/org_1/members")
+    assert "expired on" in page.text
+    assert page.text.count("Invite again") == 1
+    fields = {"email": "old@baraka.example", "role": "viewer"}
+    again = await owner.submit(page, "/app/org_1/members", fields)
+    assert again.status == 303
+    assert ("member.invite", {**fields, "organization_id": "org_1"}) in gateway.done

@@ -1,8 +1,11 @@
 """The list of messages and one message's page, over a gateway that tells one of each state."""
 
+import re
+
 import pytest
 
 import web_messages
+from filter_sweep import refuse_place
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound
 from risala.engine.model.ids import key_of
@@ -57,11 +60,15 @@ async def test_an_id_leads_to_its_message(owner):
     assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}?mode=test"
 
 
-async def test_what_nobody_could_mean_is_left_out(owner, gateway):
-    assert (await owner.get(f"{LIST}?status=nope&since=yesterday&until=9999-12-31")).status == 200
-    assert "status" not in asked(gateway, "message.list")[0]
-    gateway.refuse = Invalid("before", "invalid_cursor", "No.")
-    assert (await owner.get(f"{LIST}?before=x")).location == LIST
+async def test_what_nobody_could_mean_is_refused(owner, gateway):
+    page = await owner.get(f"{LIST}?status=nope&since=yesterday&until=9999-12-31&q=salam")
+    assert page.status == 422
+    assert page.text.count('class="error"') == 3
+    assert not asked(gateway, "message.list")
+    assert '<input type="hidden" name="q" value="salam">' in page.text
+    refuse_place(gateway, "message.list")
+    assert (await owner.get(f"{LIST}?before=x")).status == 422
+    assert (await owner.get(f"{LIST}/export?status=nope")).status == 422
 
 
 async def test_test_data_are_asked_for_and_kept(owner, gateway):
@@ -127,12 +134,24 @@ async def test_too_little_money_is_told(owner, gateway):
     assert page.status in (402, 409, 422)
 
 
-@pytest.mark.parametrize("period", ["", "?period=week", "?period=month", "?period=x"])
+@pytest.mark.parametrize("period", ["", "?period=week", "?period=month"])
 async def test_the_overview(owner, period):
     page = await owner.get(f"/app/org_1/overview{period}")
     assert page.status == 200
     for word in ("Messages accepted", "1 message is uncertain", "Mauritel", "81.9%", "11 days"):
         assert word in page.text.replace('<bdi class="num">', "").replace("</bdi>", "")
+
+
+async def test_a_growth_of_many_times_is_a_multiple(owner, gateway):
+    shown = web_messages.overview()
+    few = [{**each, "accepted": 1} for each in shown["before"][:1]]
+    gateway.answers = {"overview.show": {**shown, "before": few}}
+    page = await owner.get("/app/org_1/overview")
+    growth = re.search(r'<bdi class="num up">(.*?)</bdi>', page.text)[1]
+    assert growth.startswith("×&nbsp;")
+    assert "%" not in growth
+    funnel = page.text.partition('id="h-ver"')[2].partition("</section>")[0]
+    assert funnel.count("%") == 2  # of the codes that were sent, not of themselves
 
 
 async def test_the_overview_of_nothing(owner, gateway):

@@ -8,11 +8,14 @@ import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 import trio
 import trio.testing
 
+from filter_sweep import cases as filter_cases
+from filter_sweep import is_refused, rows_of
 from patience import POLL_S, until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
@@ -28,6 +31,7 @@ from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
+from risala.http.web.filters import FilterKind
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
@@ -180,6 +184,51 @@ async def test_whoever_is_refused_has_changed_nothing(town, reader_of, mock_cloc
                 page = await owner.post(town.path(route), {"form_token": mark})
                 assert page.status == 403, route.name
     assert town.digest() == before
+
+
+@pytest.mark.slow
+async def test_a_filter_that_is_not_understood_shows_no_rows(town, reader_of, mock_clock):
+    owner = reader_of(Role.OWNER)
+    shown_bare = 0
+    for route in (each for each in ROUTES if each.filters and not each.path.endswith("/live")):
+        page = await owner.get(town.path(route))
+        shown_bare += page.status == 200 and rows_of(page) > 0
+    assert shown_bare >= 4
+    for route, one, text in filter_cases(ROUTES):
+        address = f"{town.path(route)}?{urlencode({one.name: text})}"
+        page = await owner.get(address)
+        if one.kind is FilterKind.WORDS and page.status == 200 and not route.path.endswith("/live"):
+            assert rows_of(page) == 0, address
+        elif page.status not in (303, 404):
+            assert is_refused(page), (address, page.status)
+
+
+@pytest.mark.slow
+async def test_a_refused_filter_says_which_and_keeps_the_others(town, reader_of, mock_clock):
+    owner, own = reader_of(Role.OWNER), f"/app/{town.organizations['own']}"
+    page = await owner.get(f"{own}/verify?q=zzz&status=expired&mode=test")
+    assert page.status == 422
+    assert "Type a number, or at least four digits of one." in page.text
+    assert ("input", "zzz") in {(tag, given.get("value")) for tag, given in page.tags}
+    assert '<input type="hidden" name="status" value="expired">' in page.text
+    assert f'href="{own}/verify?mode=test"' in page.text
+    page = await owner.get(f"{own}/messages?status=sendt&since=2026-02-31&q=salam")
+    assert page.text.count('class="error"') == 2
+    assert "This is not one of the choices." in page.text
+    assert "This is not a date." in page.text
+    assert '<input type="hidden" name="q" value="salam">' in page.text
+
+
+@pytest.mark.slow
+async def test_the_last_digits_of_a_number_find_its_sessions(town, reader_of, mock_clock):
+    owner, own = reader_of(Role.OWNER), f"/app/{town.organizations['own']}"
+    page = await owner.get(f"{own}/verify?mode=test&q=3456")
+    assert (page.status, rows_of(page)) == (200, 1)
+    assert "Number with <code>3456</code>" in page.text
+    page = await owner.get(f"{own}/verify?mode=test&q=9999")
+    assert (page.status, rows_of(page)) == (200, 0)
+    page = await owner.get(f"{own}/verify?mode=test&q=36")
+    assert "Type at least four digits of the number." in page.text
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from cases import sweep
+from filter_sweep import undeclared
 from risala.engine.model.callers import Role
 from risala.http.dashboard.app import ROUTES
 from risala.http.web.access import PageAccess
@@ -30,6 +31,22 @@ def path_of(route, organization_id: str = "org_1") -> str:
     path = path.replace("<user_id>", "usr_2").replace("<endpoint_id>", "whe_1")
     path = path.replace("<hook_id>", "hok_1")
     return re.sub("<.*?>", "x", path)
+
+
+async def test_mailings_lists_and_texts_have_their_place_and_key_in_the_rail(owner):
+    page = await owner.get("/app/org_1/mailings")
+    rail = {each["href"]: each for tag, each in page.tags if tag == "a" and each.get("data-go")}
+    keys = [each["data-go"] for each in rail.values()]
+    assert len(keys) == len(set(keys))
+    for name in ("mailings", "lists", "texts"):
+        assert rail[f"/app/org_1/{name}"]["data-go"]
+    assert rail["/app/org_1/mailings"]["aria-current"] == "page"
+
+
+async def test_every_field_that_filters_is_declared(owner):
+    for route in (each for each in GETS if each.access.roles):
+        page = await owner.get(path_of(route))
+        assert not undeclared(page, ROUTES), route.path
 
 
 @sweep("route", GUARDED, named)

@@ -1,5 +1,7 @@
 """The page of webhooks."""
 
+import re
+
 import pytest
 
 from risala.engine.model.callers import Role
@@ -295,3 +297,55 @@ async def test_what_is_wrong_with_a_shape_is_said_beside_its_field(
     assert page.status == 422
     assert told in page.text.partition(f'id="{path}-fault"')[2].partition("</p>")[0]
     assert "&lt;b&gt;{{body}}</textarea>" in page.text
+
+
+async def test_a_delivery_that_was_never_tried_is_not_called_unanswered(owner, gateway):
+    cut = {"status": None, "error": "The endpoint is disabled.", "excerpt": None}
+    gateway.endpoints["whe_1"] |= {"enabled": False}
+    gateway.deliveries = [
+        delivery(1, attempts=0, **cut),
+        delivery(2, attempts=3, **cut),
+        delivery(3, attempts=1, status=None, error="ConnectTimeout", excerpt=None),
+    ]
+    page = await owner.get(ONE)
+    never, tried, silent = re.findall(r'<tr role="row">.*?</tr>', page.text, re.DOTALL)[1:4]
+    assert "Not sent" in never
+    assert "The endpoint was disabled first." in never
+    assert "No answer" not in never
+    assert "No answer" in tried
+    assert "Then the endpoint was disabled." in tried
+    assert "disabled" not in silent
+    opened = await owner.get(f"{ONE}?event=evt_1")
+    assert "Nothing was sent: the endpoint was disabled first." in opened.text
+
+
+async def test_what_cannot_be_replayed_is_enabled_first(owner, gateway):
+    gateway.endpoints["whe_1"] |= {"enabled": False}
+    page = await owner.get(f"{ONE}?event=evt_1")
+    assert "Enable and replay" in page.text
+    answer = await owner.submit(page, f"{ONE}/replay", {"event": "evt_1", "enable": "yes"})
+    assert (answer.status, answer.location) == (303, f"{ONE}?event=evt_1")
+    done = [name for name, _ in gateway.done if name in ("webhook.enable", "webhook.replay")]
+    assert done == ["webhook.enable", "webhook.replay"]
+    assert "Enable and replay" not in (await owner.get(f"{ONE}?event=evt_1")).text
+
+
+async def test_a_refused_replay_stays_with_its_delivery(owner, gateway):
+    page = await owner.get(f"{ONE}?event=evt_1")
+    perform = gateway.perform
+
+    async def refuse(name, arguments, caller):
+        if name == "webhook.replay":
+            raise Conflict("The endpoint is disabled. Enable it first.")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = refuse
+    answer = await owner.submit(page, f"{ONE}/replay", {"event": "evt_1"})
+    assert answer.status == 422
+    assert "The endpoint is disabled. Enable it first." in answer.text
+    assert 'id="h-a"' in answer.text
+
+
+async def test_the_list_says_what_arrived_lately(owner, gateway):
+    page = await owner.get(PAGE)
+    assert "Arrived lately" in page.text

@@ -10,6 +10,7 @@ from cases import sweep
 from patience import until_true
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
+from risala.engine.model.times import iso
 
 PAGE = "/operator/overview"
 
@@ -43,6 +44,18 @@ async def test_what_was_accepted_is_counted(post, operator):
     assert re.search(r'today <bdi class="num">1</bdi>', page.text)
     assert page.text.count("data-t=") == 60
     assert re.findall(r'data-v="([1-9]\d*)"', page.text)[0] == "1"
+
+
+async def test_what_waits_for_a_later_time_is_not_called_nothing(post, operator):
+    whose = {"organization_id": post.organization_id}
+    await post.do("topup", amount="10", **whose)
+    later = iso(post.gateway.services.recorder.clock.now_ms() + 3_600_000)
+    await post.do("send", to="+22236123456", body="Bonjour", send_at=later, **whose)
+    page = await operator.get(PAGE)
+    waiting = page.text.partition("Messages waiting")[2].partition("</div>")[0]
+    assert "all of them leave later" in waiting
+    assert "nothing waits for its turn" not in page.text
+    assert "leave later" in (await operator.get("/operator/carriers")).text
 
 
 async def test_it_draws_itself_anew(operator):

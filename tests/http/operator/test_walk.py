@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 import sqlite3
+from urllib.parse import urlencode
 
 import pytest
 import trio
 
 from cases import sweep
+from filter_sweep import cases as filter_cases
+from filter_sweep import rows_of, undeclared
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import NAVIGATION, ROUTES
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import FilterKind
 from risala.http.web.page_request import POLICY
 from web_browser import assert_nothing_inline
 
@@ -135,3 +139,16 @@ async def test_whatever_the_rail_leads_to_is_there(operator):
 def test_every_page_of_the_rail_has_a_key_of_its_own():
     keys = [item.key for group in NAVIGATION for item in group.items]
     assert len(set(keys)) == len(keys)
+
+
+async def test_a_filter_that_is_not_understood_shows_no_rows(post, operator):
+    for route, one, text in filter_cases(ROUTES):
+        path = route.path.replace("<organization_id>", post.organization_id)
+        asked = {"q": "36123456", one.name: text} if path.endswith("messages") else {one.name: text}
+        address = f"{re.sub('<.*?>', 'x', path)}?{urlencode(asked)}"
+        page = await operator.get(address)
+        assert not undeclared(page, ROUTES), address
+        if one.kind is FilterKind.WORDS and page.status == 200:
+            assert rows_of(page) == 0, address
+        elif page.status not in (303, 404):
+            assert page.status == 422, (address, page.status)

@@ -44,7 +44,7 @@ _NAME_READ_TIMES: Final = 4
 """A name is looked at up to so many times its longest length: marks that are removed come with
 it."""
 
-SEARCH_MAX: Final = 60
+CONTAINED_MAX: Final = 60
 """The most characters of a search: more than anybody types."""
 
 
@@ -371,9 +371,9 @@ Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
 MaybeNumber = Annotated[
     str | None, PlainValidator(maybe_at_home(number)), ArgumentKind("phone number")
 ]
-MaybeSearch = Annotated[
+MaybeContained = Annotated[
     str | None,
-    PlainValidator(maybe(words(SEARCH_MAX))),
+    PlainValidator(maybe(words(CONTAINED_MAX))),
     ArgumentKind("words of a text"),
 ]
 MaybeDigits = Annotated[

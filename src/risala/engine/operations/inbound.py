@@ -24,10 +24,10 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeContained,
     MaybeDigits,
     MaybeFlag,
     MaybeMoment,
-    MaybeSearch,
     MaybeText,
     MaybeWhole,
     NoArguments,
@@ -89,7 +89,7 @@ class ListReceived(OfMaybeOrganization):
     """The number that sent them."""
     digits: MaybeDigits = None
     """Of the number that sent them."""
-    contains: MaybeSearch = None
+    contains: MaybeContained = None
     """Words of the text, or of a sender that is a name; for callers who see no texts only that."""
     to: MaybeText = None
     """Our number that received them."""
@@ -124,7 +124,7 @@ class SetOptOuts(OfOrganization):
     """Show only whether this number has opted out."""
     digits: MaybeDigits = None
     """Show only numbers with these."""
-    contains: MaybeSearch = None
+    contains: MaybeContained = None
     """Show only those with this in the keyword, or in who noted it."""
     before: MaybeTimedPlace = None
     after: MaybeTimedPlace = None

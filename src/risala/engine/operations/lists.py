@@ -27,9 +27,9 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
+    MaybeContained,
     MaybeMoment,
     MaybeNumber,
-    MaybeSearch,
     MaybeText,
     MaybeWhole,
     ModeWord,
@@ -88,7 +88,7 @@ class ListMessages(OfOrganization):
     """The key that sent them."""
     cause: MaybeText = None
     """An error code, or the carrier's own word."""
-    contains: MaybeSearch = None
+    contains: MaybeContained = None
     """Digits of the number, or words of the text. For callers who see no texts: only the number, or
     the carrier's own word."""
     since: MaybeMoment = None

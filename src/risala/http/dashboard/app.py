@@ -40,7 +40,7 @@ from risala.http.dashboard.mailings import one as mailing
 from risala.http.dashboard.mailings import report as mailing_report
 from risala.http.dashboard.mailings import rows as mailing_rows
 from risala.http.dashboard.messages import composer, export, listing, message
-from risala.http.dashboard.navigation import NAVIGATION, WITHIN
+from risala.http.dashboard.navigation import NAVIGATION
 from risala.http.dashboard.start import page as start
 from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
@@ -80,7 +80,6 @@ FACE: Final = WebFace(
     home="/app",
     frame="shell.html",
     navigation=NAVIGATION,
-    within=WITHIN,
     of_money=frozenset({"billing"}),
     first=("overview", "messages", "keys"),
 )

@@ -19,6 +19,9 @@ NAVIGATION: Final = (
         N_("Send"),
         (
             NavItem("messages", "messages", N_("Messages"), short=NC_("dock", "Messages"), key="m"),
+            NavItem("mailings", "mailings", N_("Mailings"), key="a"),
+            NavItem("lists", "lists", N_("Lists"), key="l"),
+            NavItem("texts", "texts", N_("Texts"), key="x"),
             NavItem("inbound", "inbox", N_("Inbound"), key="i"),
             NavItem("verify", "verify", N_("Verify"), short=NC_("dock", "Verify"), key="v"),
             NavItem("senders", "sender", N_("Sender IDs"), key="s"),
@@ -42,5 +45,3 @@ NAVIGATION: Final = (
         ),
     ),
 )
-WITHIN: Final = {"mailings": "messages", "lists": "messages", "texts": "messages"}
-"""Pages that the tabs of the messages lead to."""

@@ -17,6 +17,7 @@ from risala.engine.model.times import iso
 from risala.http.dashboard.start.steps import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
+from risala.http.web.filters import choice
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -99,6 +100,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "found": found,
         "whole": whole,
         "pace": whole.accepted / before.accepted - 1 if before.accepted else None,
+        "pace_max": PACE_MAX,
         "bars": bars,
         "labels": labels,
         "places": _marks_below(visit, period, labels),
@@ -113,8 +115,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
 
 def _period(visit: PageRequest) -> Period:
     """The period in the address: today by default."""
-    name = visit.form.text("period")
-    name = name if name in PERIODS else "day"
+    name = visit.form.text("period") or "day"
     days, zone = PERIODS[name][0], visit.formats.zone
     today = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(zone).date()
     since = datetime.combine(today - timedelta(days=days - 1), time(), zone)
@@ -163,6 +164,10 @@ def _share_sparks(bars: Sequence[Bar]) -> list[float]:
     return [delivered / whole for delivered, whole in ended if whole]
 
 
+PACE_MAX: Final = 9.99
+"""The largest growth that is shown as a share; a larger one is a multiple."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkView(NetworkFigures):
     """A network as its reader sees it."""
@@ -199,7 +204,15 @@ def _is_low(visit: PageRequest) -> bool:
     return low is not None and visit.organization.balance < low
 
 
+PERIOD_FILTER: Final = choice("period", N_("Period"), PERIODS)
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/overview", view=show, access=PageAccess.VIEWER),
-    PageRoute(path="/app/<org>/overview/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(
+        path="/app/<org>/overview", view=show, access=PageAccess.VIEWER, filters=(PERIOD_FILTER,)
+    ),
+    PageRoute(
+        path="/app/<org>/overview/live",
+        view=live,
+        access=PageAccess.VIEWER,
+        filters=(PERIOD_FILTER,),
+    ),
 )

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.errors import Conflict, Invalid, Refusal
 from risala.engine.model.events import EventType
 from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
@@ -32,6 +32,7 @@ from risala.http.dashboard.webhook_choice import (
 )
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.filters import choice, counts
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -55,7 +56,11 @@ _CHUNKS: Final = 5
 
 async def show_all(visit: PageRequest) -> TrioResponse:
     found = (await visit.ask_here(webhooks.LIST)).endpoints
-    shown = [each for each in found if each.mode == visit.mode.value]
+    shown = [
+        (each, (await visit.ask_here(webhooks.SHOW, endpoint_id=each.id)).last_days)
+        for each in found
+        if each.mode == visit.mode.value
+    ]
     return await visit.page("webhooks/list.html", endpoints=shown)
 
 
@@ -170,7 +175,6 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         webhooks.SHOW, organization_id=visit.organization_id, endpoint_id=_id(visit)
     )
     state = visit.form.text("state")
-    state = state if state in STATES else ""
     asked: dict[str, object] = {"endpoint_id": _id(visit), "limit": _SHOWN}
     if state:
         asked["state"] = state
@@ -293,8 +297,15 @@ async def delete(visit: PageRequest) -> TrioResponse:
 
 
 async def replay(visit: PageRequest) -> TrioResponse:
+    """Replay one delivery; on request of a disabled endpoint, which is enabled first."""
     event_id = visit.form.text("event")
-    await visit.ask_here(webhooks.REPLAY, endpoint_id=_id(visit), event_id=event_id)
+    if visit.form.ticked("enable"):
+        await visit.ask_here(webhooks.ENABLE, endpoint_id=_id(visit))
+    try:
+        await visit.ask_here(webhooks.REPLAY, endpoint_id=_id(visit), event_id=event_id)
+    except Conflict as error:
+        look = {**await _page_of(visit), "opened": await _opened(visit, event_id)}
+        return await visit.again("webhooks/one.html", error, look)
     return visit.go(visit.at(f"webhooks/{quote(_id(visit))}", event=event_id), REPLAYED)
 
 
@@ -326,6 +337,7 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
+_FILTERS: Final = (choice("state", N_("State"), STATES), *counts())
 _ONE: Final = "/app/<org>/webhooks/<endpoint_id>"
 
 
@@ -337,8 +349,13 @@ ROUTES: Final = (
     PageRoute(path="/app/<org>/webhooks", view=show_all, access=PageAccess.VIEWER),
     _acting("/app/<org>/webhooks", create, once=True),
     PageRoute(path="/app/<org>/webhooks/new", view=show_new, access=PageAccess.DEVELOPER),
-    PageRoute(path=_ONE, view=shows("webhooks/one.html", _page_of), access=PageAccess.VIEWER),
-    PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(
+        path=_ONE,
+        view=shows("webhooks/one.html", _page_of),
+        access=PageAccess.VIEWER,
+        filters=_FILTERS,
+    ),
+    PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER, filters=_FILTERS),
     _acting(_ONE, update),
     _acting(f"{_ONE}/enable", enable),
     _acting(f"{_ONE}/disable", disable),

@@ -13,6 +13,7 @@ from risala.engine.model.records.paying import bank_texts, payments
 from risala.engine.model.records.paying.bank_texts import ShownText
 from risala.engine.model.records.record import shallow
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, counts
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -76,7 +77,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     """The accounts, and the texts that need a decision, or all."""
     query = {"all": "yes"} if visit.form.ticked("all") else {}
     asked: dict[str, Any] = {"open": not query or None}
-    if (before := visit.form.text("before")).isdecimal():
+    if before := visit.form.text("before"):
         asked["before"] = int(before)
     found = await visit.ask(bank_texts.LIST, **asked)
     lines = await visit.ask(bank_texts.LINES)
@@ -128,7 +129,13 @@ async def reconcile(visit: PageRequest) -> TrioResponse:
 _PAGE: Final = "/operator/payments/texts"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=bank_texts.LIST),
+    PageRoute(
+        path=_PAGE,
+        view=shows(_LIST, _listed),
+        access=_OPERATOR,
+        needs=bank_texts.LIST,
+        filters=(choice("all", N_("All"), ("yes",)), *counts("before")),
+    ),
     PageRoute(
         path=f"{_PAGE}/<text_id>/dismiss",
         view=dismiss,

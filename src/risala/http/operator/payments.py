@@ -17,6 +17,7 @@ from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -73,15 +74,12 @@ class PaymentView(QueuedPayment):
 
 async def _listed(visit: PageRequest) -> dict[str, Any]:
     state, search = visit.form.text("status"), visit.form.text("q")
-    query = {"status": state} if state in STATES else {}
+    query = {"status": state} if state else {}
     if search:
         query["q"] = search
     status = query.get("status", "claimed")
     asked = visit.form.filled("before", "after")
-    try:
-        found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
-    except Refusal:  # an invalid cursor in the address
-        found = await visit.ask(payments.QUEUE, status=status)
+    found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
     lines = await visit.ask(bank_texts.LINES)
     return {
         "found": found,
@@ -207,8 +205,19 @@ async def _decide(
 _PAGE: Final = "/operator/payments"
 _PAYMENT: Final = f"{_PAGE}/<payment_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
+FILTERS: Final = (
+    typed("q", N_("Reference, number of the payment, or organization"), "search"),
+    choice("status", N_("State"), STATES),
+    *places(),
+)
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=payments.QUEUE),
+    PageRoute(
+        path=_PAGE,
+        view=shows(_LIST, _listed),
+        access=_OPERATOR,
+        needs=payments.QUEUE,
+        filters=FILTERS,
+    ),
     PageRoute(path=_PAYMENT, view=shows(_ONE, _one), access=_OPERATOR, needs=payments.QUEUE),
     PageRoute(
         path=f"{_PAYMENT}/confirm",

@@ -12,6 +12,7 @@ from risala.engine.model.records import senders
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.senders import Mark, MarkedSender
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -39,15 +40,12 @@ _ONE: Final = "senders/one.html"
 
 async def _listed(visit: PageRequest) -> dict[str, Any]:
     state, search = visit.form.text("status"), visit.form.text("q")
-    query = {"status": state} if state in STATES else {}
+    query = {"status": state} if state else {}
     if search:
         query["q"] = search
     wanted = query.get("status", "waiting")
-    places = visit.form.filled("before", "after")
-    try:
-        found = await visit.ask(senders.REQUESTS, status=wanted, search=search or None, **places)
-    except Refusal:  # an invalid cursor in the address
-        found = await visit.ask(senders.REQUESTS, status=wanted)
+    cursors = visit.form.filled("before", "after")
+    found = await visit.ask(senders.REQUESTS, status=wanted, search=search or None, **cursors)
     return {
         "page": found,
         "senders": [(each, _doubts(visit, each)) for each in found.senders],
@@ -117,8 +115,19 @@ async def _decide(visit: PageRequest, ask: Ask[MarkedSender], **more: str) -> Tr
 _PAGE: Final = "/operator/senders"
 _SENDER: Final = f"{_PAGE}/<sender_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
+FILTERS: Final = (
+    typed("q", N_("Name or organization"), "search"),
+    choice("status", N_("State"), STATES),
+    *places(),
+)
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR, needs=senders.REQUESTS),
+    PageRoute(
+        path=_PAGE,
+        view=shows(_LIST, _listed),
+        access=_OPERATOR,
+        needs=senders.REQUESTS,
+        filters=FILTERS,
+    ),
     PageRoute(path=_SENDER, view=shows(_ONE, _one), access=_OPERATOR, needs=senders.REQUESTS),
     PageRoute(
         path=f"{_SENDER}/clear", view=clear, access=_OPERATOR, needs=senders.CLEAR, method="POST"

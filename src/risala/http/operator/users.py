@@ -11,11 +11,12 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.callers import OperatorRole
-from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import factors, users
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
+from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import OPERATOR_ROLES
@@ -34,6 +35,11 @@ ROLES_TOLD: Final = {
 _USER: Final = "users/show.html"
 OPERATORS: Final = "operators"
 """The filter for operators only."""
+FILTERS: Final = (
+    typed("search", N_("Part of a name or an e-mail address")),
+    choice("kind", N_("Who"), (OPERATORS,)),
+    *places(),
+)
 ROWS: Final = 50
 
 
@@ -46,10 +52,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     if "kind" in query:
         asked["operator"] = True
     asked |= form.filled("before", "after")
-    try:
-        found = await visit.ask(users.LIST, **asked)
-    except Invalid:  # typed by hand into the address: show the list without filters
-        return visit.go(visit.at("users"))
+    found = await visit.ask(users.LIST, **asked)
     previous, after = found.previous, found.next
     return await visit.page(
         "users/list.html",
@@ -112,7 +115,7 @@ async def end(visit: PageRequest) -> TrioResponse:
 _PAGE: Final = "/operator/users"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=users.LIST),
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=users.LIST, filters=FILTERS),
     PageRoute(path=f"{_PAGE}/one", view=show_one, access=_OPERATOR, needs=users.SHOW),
     PageRoute(
         path=f"{_PAGE}/role", view=set_role, access=_OPERATOR, needs=users.SET, method="POST"

@@ -27,8 +27,10 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.errors import (
     AccountClosed,
     ApprovalNeeded,
+    Conflict,
     EngineError,
     FactorNeeded,
+    Invalid,
     NotFound,
     NotFresh,
     OutcomeUnknown,
@@ -45,6 +47,7 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
+from risala.http.web.conflicts import NO_PAGES, conflict
 from risala.http.web.cookie_policy import (
     LANGUAGE_COOKIE,
     THEME_COOKIE,
@@ -59,6 +62,7 @@ from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path, fresh_path, security_path
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
+from risala.http.web.filters import MODE, filters_refused, refused, refused_by
 from risala.http.web.formats import Formats
 from risala.http.web.forms import (
     MARK_FIELD,
@@ -73,7 +77,13 @@ from risala.http.web.languages import N_, language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
-from risala.http.web.refusals import ConsoleLocked, OperatorRoleTooLow, RoleTooLow, refusal_sentence
+from risala.http.web.refusals import (
+    ConsoleLocked,
+    OperatorRoleTooLow,
+    RoleTooLow,
+    faults_of,
+    refusal_sentence,
+)
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
@@ -129,6 +139,11 @@ class WebApp(JsonApp):
         first = {route.path.split("/")[1] for route in routes} | {"static", CONSOLE}
         self._first = {face.root[1:]} if face.root else first
         self._takes_file = tuple(route.pattern for route in routes if route.takes_file)
+        self._shown = tuple(
+            route.pattern
+            for route in routes
+            if route.method == "GET" and route.path.rpartition("/")[2] not in NO_PAGES
+        )
         for route in routes:
             self._add(route)
         self.add_url_rule(
@@ -364,10 +379,19 @@ class WebApp(JsonApp):
     async def _done(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         """The view's answer. A reader who has to show once more who they are is sent to do that,
         and then back: with their form, if they sent one."""
+        filters = (*route.filters, MODE) if route.filters else ()
+        if unknown := refused(filters, visit.form, visit.formats):
+            return await filters_refused(visit, unknown)
         try:
             if route.fresh and visit.caller.freshness is Freshness.STALE:
                 raise NotFresh
             return await (self._once(route, visit) if route.once else route.view(visit))
+        except Invalid as error:
+            faults = faults_of(visit.words, error, visit.plan)
+            unknown = refused_by(error, filters, visit.form, visit.words, faults)
+            if not unknown:
+                raise
+            return await filters_refused(visit, unknown)
         except NotFresh:
             root, kept = visit.face.root, None
             if route.method == "POST":
@@ -398,10 +422,10 @@ class WebApp(JsonApp):
             use.over.set()
 
     async def _error(self, visit: PageRequest, error: BaseException) -> TrioResponse:
-        if isinstance(error, StaleForm):
-            return await visit.page("error.html", status=409, error_status=409, sentence=None)
         if isinstance(error, ApprovalNeeded):
             return visit.asked()
+        if isinstance(error, StaleForm | Conflict):
+            return await conflict(visit, error, self._shown)
         if isinstance(error, AccountClosed):
             return await account_closed(visit)
         problem = report(error, visit.request_id)

@@ -51,9 +51,8 @@ FAULTS: Final[Mapping[str, str]] = {
         "This number has an extension, which no message reaches. Leave only the number."
     ),
     "too_few_digits": N_("Type at least four digits of the number."),
-    "too_many_numbers": N_(
-        "Too many numbers have these digits. Type more digits, or choose what they are."
-    ),
+    "no_number_part": N_("Type a number, or at least four digits of one."),
+    "too_many_numbers": N_("Too many numbers have these digits. Type more of them."),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_ip_address": N_("An address looks like 203.0.113.7, a network like 203.0.113.0/24."),
     "invalid_time_zone": N_("This time zone is unknown. Write one like {zone}"),
@@ -254,7 +253,7 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
             sentence = no_number(words, plan)
         if abroad := _NOT_SERVED.match(fault.message):
             sentence = not_served(words, plan, abroad[1])
-        if fault.code == "too_few_digits" and not plan.is_default:
+        if fault.code in ("too_few_digits", "no_number_part") and not plan.is_default:
             sentence = words("Type at least {n} digits of the number.", n=plan.part_min)
         if fault.code == "invalid_amount":
             sentence = amount_sentence(words)

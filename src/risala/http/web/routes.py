@@ -14,6 +14,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import Filter
 from risala.http.web.page_request import PageRequest
 
 PageView = Callable[[PageRequest], Awaitable[TrioResponse]]
@@ -35,6 +36,9 @@ class PageRoute:
     takes_file: bool = False
     """A POST whose form may carry a file (:mod:`risala.http.web.files.uploading`)."""
 
+    filters: tuple[Filter, ...] = ()
+    """What the address of a GET may filter by, or where a list may begin: what of it is not
+    understood is refused, and the view is not called."""
     needs: Ask[Any] | None = None
     """The operation that a page of the console is for: whose role does not allow it is refused.
     None: all operators may open it."""
@@ -46,6 +50,8 @@ class PageRoute:
             raise ValueError(f"{self.path}: a role is of the organization in the address")
         if self.once and (self.method != "POST" or self.access is PageAccess.PUBLIC):
             raise ValueError(f"{self.path}: only what somebody with an account posts is done once")
+        if self.filters and self.method != "GET":
+            raise ValueError(f"{self.path}: only what is read has filters")
         if self.takes_file and (self.method != "POST" or not self.access.roles):
             raise ValueError(f"{self.path}: only members of an organization post files, to it")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from risala.engine.journal.mailings import list_people
 from risala.engine.journal.pages import inbound, sessions
-from risala.engine.journal.pages.number_parts import NUMBERS_MAX, NumberIndex, numbers_with
+from risala.engine.journal.store.searching import NUMBERS_MAX, NumberIndex, numbers_with
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import NumberPart, Steps, TooManyNumbersError

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.journal.mailings.recipient_lists import add, key_of, recipient_list
-from risala.engine.journal.pages.number_parts import NumberIndex, numbers_with
-from risala.engine.journal.pages.organizations import containing
 from risala.engine.journal.store.named import columns_of
+from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound

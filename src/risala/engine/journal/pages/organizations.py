@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.journal.accounts import spending
 from risala.engine.journal.accounts.accounts import ORGANIZATIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
+from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
 from risala.engine.model.records.paging import CursorPage, Place, Steps
@@ -42,24 +42,6 @@ def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
         given.append(wanted.search.strip().lower())
         conditions.append(f"({' OR '.join(ways)})")
     return " AND ".join(conditions) or "1", tuple(given)
-
-
-def part(text: str) -> str:
-    """A pattern of LIKE for everything that contains this text."""
-    plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{plain}%"
-
-
-def spellings(text: str) -> list[str]:
-    """The cases in which a name is searched: SQLite itself handles only those of ASCII."""
-    return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
-
-
-def containing(columns: Sequence[str], text: str) -> tuple[str, tuple[str, ...]]:
-    """The condition that one of some columns contains a text, in any of its spellings."""
-    patterns = tuple(map(part, spellings(text)))
-    terms = [f"{each} LIKE ? ESCAPE '\\'" for each in columns for _ in patterns]
-    return f"({' OR '.join(terms)})", patterns * len(columns)
 
 
 def page(

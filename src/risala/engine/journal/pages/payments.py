@@ -7,8 +7,8 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
-from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.payments.payments import CLAIMED, PAYMENTS
+from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.paying.payments import WAITING, PaymentFilter, StoredPayment

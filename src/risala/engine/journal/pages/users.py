@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
-from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.people.users import USERS
+from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.people import User
 from risala.engine.model.people_records.users import UserFilter, UsersFound

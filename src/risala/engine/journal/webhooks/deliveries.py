@@ -12,7 +12,12 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
-from risala.engine.model.records.webhooks import DueDelivery, MessageArrival, WebhookAttempt
+from risala.engine.model.records.webhooks import (
+    ENDPOINT_DISABLED,
+    DueDelivery,
+    MessageArrival,
+    WebhookAttempt,
+)
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
@@ -163,11 +168,13 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
     if row is None:
         return 0
     (is_there,) = row
-    state, word = ("failed", "disabled") if is_there else ("dropped", "deleted")
+    state, error = (
+        ("failed", ENDPOINT_DISABLED) if is_there else ("dropped", "The endpoint is deleted.")
+    )
     ended = conn.execute(
         "UPDATE webhook_delivery SET state = ?, error = ?, updated_at = ? WHERE seq IN"
         " (SELECT seq FROM webhook_delivery WHERE endpoint_id = ? AND state = 'pending' LIMIT ?)",
-        (state, f"The endpoint is {word}.", now_ms, endpoint_id, ROWS_AT_ONCE),
+        (state, error, now_ms, endpoint_id, ROWS_AT_ONCE),
     )
     return ended.rowcount
 

@@ -23,6 +23,8 @@ SHAPES: Final = ("event", "form", "get", "json", "rapidpro", "kannel")
 """The shapes in which an endpoint may get received messages; ``event``: as any other event."""
 SHAPE_TEMPLATE_MAX: Final = 2000
 """Characters of a shape's template: a page of fields."""
+ENDPOINT_DISABLED: Final = "The endpoint is disabled."
+"""The error of a delivery that waited when its endpoint was disabled."""
 DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
@@ -149,6 +151,15 @@ class WebhookDelivery:
     created_at: Moment
     updated_at: Moment
     delivered_at: Moment | None
+
+    @property
+    def was_cut_short(self) -> bool:
+        """It failed because its endpoint was disabled, not by an answer."""
+        return self.state == "failed" and self.error == ENDPOINT_DISABLED
+
+    @property
+    def was_tried(self) -> bool:
+        return self.attempts > 0
 
     @property
     def took(self) -> int | None:

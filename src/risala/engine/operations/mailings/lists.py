@@ -21,9 +21,9 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeContained,
     MaybeDigits,
     MaybeNumber,
-    MaybeSearch,
     MaybeText,
     MaybeWhole,
     Number,
@@ -109,7 +109,7 @@ class ShowList(OfList):
     """Show only this one."""
     digits: MaybeDigits = None
     """Show only numbers with these."""
-    contains: MaybeSearch = None
+    contains: MaybeContained = None
     """Show only people with this in a value."""
     after: MaybeText = None
     """As the page before has it."""

@@ -17,9 +17,10 @@ from risala.engine.model.records.paying.ledger import LIST, LedgerEntry, LedgerP
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
+from risala.http.web.filters import choice, counts, days
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Chip, Pager, chips, is_seq
+from risala.http.web.pager import Chip, Pager, chips
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 
@@ -42,7 +43,7 @@ async def page_of(visit: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
     query = _query(visit)
     asked = {"limit": _ROWS, **_asked(visit, query)}
     for name in ("before", "after"):
-        if is_seq(text := visit.form.text(name)):
+        if text := visit.form.text(name) if visit.request.method == "GET" else "":
             asked[name] = int(text)
     found = await visit.ask_here(LIST, **asked)
     newer, older = found.previous, found.next
@@ -72,13 +73,8 @@ def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
 
 
 def _query(visit: PageRequest) -> dict[str, str]:
-    """The valid filters; others are left out."""
-    kind = visit.form.text("kind")
-    query = {"kind": kind} if kind in ENTRY_KINDS or kind == PAYMENTS else {}
-    for name in ("since", "until"):
-        if visit.formats.midnight(text := visit.form.text(name)) is not None:
-            query[name] = text
-    return query
+    """The filters; after a form was refused, none."""
+    return visit.form.filled("kind", "since", "until") if visit.request.method == "GET" else {}
 
 
 def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:
@@ -139,6 +135,13 @@ def _row(visit: PageRequest, entry: LedgerEntry, currency: str) -> list[Cell]:
     ]
 
 
+FILTERS: Final = (
+    choice("kind", N_("Kind"), (*ENTRY_KINDS, PAYMENTS)),
+    *days(),
+    *counts(),
+)
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/billing/statement", view=file, access=PageAccess.VIEWER),
+    PageRoute(
+        path="/app/<org>/billing/statement", view=file, access=PageAccess.VIEWER, filters=FILTERS
+    ),
 )

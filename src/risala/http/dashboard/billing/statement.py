@@ -17,7 +17,7 @@ from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.http.dashboard.abroad import open_abroad
-from risala.http.dashboard.billing.entries import page_of
+from risala.http.dashboard.billing.entries import FILTERS, page_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -115,7 +115,7 @@ def _lasts(visit: PageRequest, balance: int, a_day: int) -> Markup | None:
 
 
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/billing", view=show, access=PageAccess.VIEWER),
+    PageRoute(path="/app/<org>/billing", view=show, access=PageAccess.VIEWER, filters=FILTERS),
     PageRoute(
         path="/app/<org>/billing/alert", view=set_alert, access=PageAccess.OWNER, method="POST"
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Final
@@ -15,6 +16,7 @@ from risala.engine.model.records import hooks, senders
 from risala.engine.model.records.hooks import Hook, HookPreset, MadeHook
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import typed
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
@@ -65,12 +67,19 @@ async def _program(visit: PageRequest) -> HookPreset:
 
 async def _gallery(visit: PageRequest) -> dict[str, object]:
     known = await programs(visit)
+    sought = visit.form.text("q")
+    shown = [each for each in known.values() if sought.casefold() in each.title.casefold()]
     groups = [
-        (kind, visit.words(title), [each for each in known.values() if each.kind == kind])
+        (kind, visit.words(title), [each for each in shown if each.kind == kind])
         for kind, title in KINDS.items()
     ]
     found = (await visit.ask_here(hooks.LIST)).hooks
-    return {"groups": groups, "hooks": [view_of(visit, each, known) for each in found]}
+    return {
+        "q": sought,
+        "groups": [group for group in groups if group[2]],
+        "used": Counter(each.preset for each in found),
+        "hooks": [view_of(visit, each, known) for each in found],
+    }
 
 
 async def form_values(visit: PageRequest) -> dict[str, object]:
@@ -164,6 +173,7 @@ ROUTES: Final = (
         path="/app/<org>/connect",
         view=shows("connect/list.html", _gallery),
         access=PageAccess.VIEWER,
+        filters=(typed("q", N_("Program")),),
     ),
     PageRoute(path=_PROGRAM, view=shows("connect/program.html", _new), access=PageAccess.VIEWER),
     PageRoute(path=_PROGRAM, view=create, access=PageAccess.DEVELOPER, method="POST", once=True),

@@ -15,6 +15,7 @@ from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.filters import choice, places
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -94,10 +95,7 @@ async def _page(
     visit: PageRequest, asked: dict[str, str], cursors: dict[str, str]
 ) -> ListedRequests:
     given: dict[str, object] = {"key_id": id_of(visit), "limit": _SHOWN, **asked}
-    try:
-        return await visit.ask_here(requests.LIST, **given, **cursors)
-    except Refusal:  # an invalid cursor: the newest are shown
-        return await visit.ask_here(requests.LIST, **given)
+    return await visit.ask_here(requests.LIST, **given, **cursors)
 
 
 def _asked(visit: PageRequest) -> dict[str, str]:
@@ -206,10 +204,17 @@ def _home(visit: PageRequest) -> str:
     return visit.at(f"keys/{id_of(visit)}")
 
 
+FILTERS: Final = (
+    choice("status", N_("Answer"), STATUSES),
+    choice("path", N_("Path"), PATHS),
+    *places(),
+)
 _KEY: Final = "/app/<org>/keys/<key_id>"
 ROUTES: Final = (
-    PageRoute(path=_KEY, view=shows("keys/one.html", _values), access=PageAccess.VIEWER),
-    PageRoute(path=f"{_KEY}/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(
+        path=_KEY, view=shows("keys/one.html", _values), access=PageAccess.VIEWER, filters=FILTERS
+    ),
+    PageRoute(path=f"{_KEY}/live", view=live, access=PageAccess.VIEWER, filters=FILTERS),
     PageRoute(path=f"{_KEY}/requests/<request_id>", view=show_request, access=PageAccess.VIEWER),
     PageRoute(path=_KEY, view=change, access=PageAccess.DEVELOPER, method="POST"),
     PageRoute(

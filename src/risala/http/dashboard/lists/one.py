@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from markupsafe import Markup
@@ -23,6 +23,7 @@ from risala.http.dashboard.lists.listing import (
 from risala.http.dashboard.mailings.words import FAULTS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.filters import number_filter, places, typed
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Pager
@@ -31,6 +32,10 @@ from risala.http.web.routes import PageRoute, shows
 RENAMED: Final = N_("The list has its new name.")
 REMOVED: Final = N_("The number is no longer on the list.")
 DELETED: Final = N_("The list is deleted.")
+FILTERS: Final = (
+    typed("q", N_("Number or words"), "number", "digits", "contains"),
+    *places("after"),
+)
 PAGE: Final = 50
 _TEMPLATE: Final = "lists/one.html"
 _CELL: Final = "cell_"
@@ -78,26 +83,21 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     }
 
 
-async def _page(visit: PageRequest, query: dict[str, str]) -> Versioned[ListPeople]:
+async def _page(visit: PageRequest, query: Mapping[str, str]) -> Versioned[ListPeople]:
     asked: dict[str, object] = {"list_id": id_of(visit), "limit": PAGE}
-    if after := query.get("after") or _before(visit, query.get("q", "")):
+    if text := query.get("q"):
+        asked |= number_filter(visit.plan, text, whole="number")
+    if after := query.get("after"):
         asked["after"] = after
     return await visit.ask_to_edit(recipient_lists.SHOW, **asked)
 
 
-def _before(visit: PageRequest, typed: str) -> str | None:
-    """Where a page begins that has a number near its top: in front of those that differ in the
-    last digit alone. None: it is no number."""
-    try:
-        return visit.plan.read(typed)[:-1]
-    except ValueError:
-        return None
-
-
-def _pager(visit: PageRequest, found: ListPeople, query: dict[str, str]) -> Pager:
+def _pager(visit: PageRequest, found: ListPeople, query: Mapping[str, str]) -> Pager:
     here = f"lists/{found.list.id}"
-    first = visit.at(here) if query else None
-    return Pager(first, None if found.after is None else visit.at(here, after=found.after))
+    kept = {name: text for name, text in query.items() if name != "after"}
+    first = visit.at(here, **kept) if "after" in query else None
+    onward = None if found.after is None else visit.at(here, **kept, after=found.after)
+    return Pager(first, onward)
 
 
 def _growth(visit: PageRequest) -> GrowthView | None:
@@ -201,7 +201,9 @@ def _home(visit: PageRequest) -> str:
 _LIST: Final = "/app/<org>/lists/<list_id>"
 _DEVELOPER: Final = PageAccess.DEVELOPER
 ROUTES: Final = (
-    PageRoute(path=_LIST, view=shows(_TEMPLATE, _values), access=PageAccess.VIEWER),
+    PageRoute(
+        path=_LIST, view=shows(_TEMPLATE, _values), access=PageAccess.VIEWER, filters=FILTERS
+    ),
     PageRoute(path=f"{_LIST}/person", view=add_person, access=_DEVELOPER, method="POST"),
     PageRoute(
         path=f"{_LIST}/people",

@@ -8,12 +8,12 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.model.errors import Refusal
 from risala.engine.model.records import mailings
 from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import places
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Pager
 from risala.http.web.routes import PageRoute
@@ -37,10 +37,7 @@ class MailingShown:
 
 async def show(visit: PageRequest) -> TrioResponse:
     cursor = visit.form.filled("older")
-    try:
-        page = await visit.ask_here(mailings.LIST, **cursor)
-    except Refusal:  # a cursor that somebody typed
-        return visit.go(visit.at("mailings"))
+    page = await visit.ask_here(mailings.LIST, **cursor)
     older = None if page.older is None else visit.at("mailings", older=page.older)
     newest = visit.at("mailings") if cursor else None
     shown = [_shown(visit, each) for each in page.mailings]
@@ -68,4 +65,8 @@ def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
     )
 
 
-ROUTES: Final = (PageRoute(path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER),)
+ROUTES: Final = (
+    PageRoute(
+        path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER, filters=places("older")
+    ),
+)

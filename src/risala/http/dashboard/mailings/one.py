@@ -19,7 +19,7 @@ from risala.engine.model.records.mailings import (
     Person,
 )
 from risala.engine.model.states import Mode
-from risala.http.dashboard.mailings.rows import id_of, page_of_rows
+from risala.http.dashboard.mailings.rows import ROW_PLACE, id_of, page_of_rows
 from risala.http.dashboard.mailings.words import (
     BADGES,
     ENCODINGS,
@@ -168,6 +168,6 @@ async def _person(visit: PageRequest, view: MailingView) -> Person | None:
 
 _ONE: Final = "/app/<org>/mailings/<mailing_id>"
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER, filters=ROW_PLACE),
     PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
 )

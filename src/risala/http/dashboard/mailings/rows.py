@@ -25,6 +25,7 @@ from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES, ROW_FILTERS
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
+from risala.http.web.filters import choice, counts
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import not_served
@@ -50,6 +51,12 @@ _ABOUT_NUMBERS: Final = frozenset(
         *(RowFault.NOT_SERVED, RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE),
     }
 )
+
+
+ALL: Final = "all"
+"""The filter for rows of any state."""
+ROW_PLACE: Final = (choice("state", N_("State"), (*RowState, ALL)), *counts("after"))
+"""The filters of a mailing's rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +108,7 @@ async def page_of_rows(visit: PageRequest, mailing: Mailing) -> dict[str, object
         "rows_after": after_of(visit),
         "rows_next": None
         if found.after is None
-        else visit.at(here, **(query or {"state": "all"}), after=str(found.after)),
+        else visit.at(here, **(query or {"state": ALL}), after=str(found.after)),
     }
 
 
@@ -269,9 +276,14 @@ _AT: Final = "/app/<org>/mailings/<mailing_id>/rows"
 _ROW: Final = f"{_AT}/<row>"
 _DEVELOPER: Final = PageAccess.DEVELOPER
 ROUTES: Final = (
-    PageRoute(path=f"{_AT}/file", view=file, access=PageAccess.VIEWER),
+    PageRoute(
+        path=f"{_AT}/file",
+        view=file,
+        access=PageAccess.VIEWER,
+        filters=(choice("form", N_("File"), FORMS),),
+    ),
     PageRoute(path=f"{_AT}/leave-out", view=leave_out_all, access=_DEVELOPER, method="POST"),
-    PageRoute(path=_ROW, view=show, access=_DEVELOPER),
+    PageRoute(path=_ROW, view=show, access=_DEVELOPER, filters=ROW_PLACE),
     PageRoute(path=_ROW, view=mend, access=_DEVELOPER, method="POST"),
     PageRoute(path=f"{_ROW}/leave-out", view=leave_out, access=_DEVELOPER, method="POST"),
 )

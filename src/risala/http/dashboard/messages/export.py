@@ -16,11 +16,13 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.money import money
 from risala.engine.model.records import keys, message_lists
 from risala.engine.model.records.message_lists import ExportedMessage, ExportPart
-from risala.http.dashboard.messages.listing import FILTERS, asked_for, chips_of
+from risala.http.dashboard.messages.listing import FILTERS, LIST_FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
+from risala.http.web.filters import choice
 from risala.http.web.formats import ms_of
+from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -146,9 +148,16 @@ def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
     }
 
 
+FILE_FILTERS: Final = (*LIST_FILTERS, choice("form", N_("File"), FORMS))
 _EXPORT: Final = "/app/<org>/messages/export"
 ROUTES: Final = (
-    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER, fresh=True),
-    PageRoute(path=f"{_EXPORT}/file", view=file, access=PageAccess.VIEWER, fresh=True),
+    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER, fresh=True, filters=LIST_FILTERS),
+    PageRoute(
+        path=f"{_EXPORT}/file",
+        view=file,
+        access=PageAccess.VIEWER,
+        fresh=True,
+        filters=FILE_FILTERS,
+    ),
     PageRoute(path=f"{_EXPORT}/live", view=live, access=PageAccess.VIEWER),
 )

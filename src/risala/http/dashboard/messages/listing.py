@@ -10,13 +10,13 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.cause_sentences import cause_sentence
-from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.engine.model.records import keys, message_lists, senders
 from risala.engine.model.records.message_lists import Listed, ListPage, NewerCount, PartPlace
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, days, places, typed
 from risala.http.web.formats import ms_of
-from risala.http.web.languages import NC_
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
@@ -37,6 +37,14 @@ STATES: Final = {
 FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "after")
 FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
 """The place in the list is not a filter."""
+LIST_FILTERS: Final = (
+    typed("q", N_("Number, text, id or cause"), "to", "contains", "cause"),
+    choice("status", N_("State"), STATES),
+    typed("from", N_("Sender")),
+    typed("key", N_("Key"), "key_id"),
+    *days(),
+    *places(),
+)
 PAGE: Final = 50
 _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
 """The format of carriers' own codes, such as ``ESME_RTHROTTLED``; no text looks like this."""
@@ -48,10 +56,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         return visit.go(visit.at(f"messages/{text}"))
     query = visit.form.filled(*FIELDS)
     asked = asked_for(visit, query)
-    try:
-        page = await visit.ask_here(message_lists.LIST, mode=visit.mode.value, limit=PAGE, **asked)
-    except Invalid:  # typed by hand into the address: show the list without filters
-        return visit.go(visit.at("messages"))
+    page = await visit.ask_here(message_lists.LIST, mode=visit.mode.value, limit=PAGE, **asked)
     names = (await visit.ask_here(senders.LIST)).senders
     found_keys = (await visit.ask_here(keys.LIST)).keys
     shown = {**query, "mode": "test"} if visit.mode.value == "test" else query
@@ -105,16 +110,14 @@ def _now_key(visit: PageRequest) -> str:
 
 
 def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
-    """The arguments of the operation; invalid filters are left out."""
+    """The arguments of the operation."""
     asked: dict[str, object] = {}
     if text := query.get("q"):
         try:
             asked["to"] = visit.plan.read(text)
         except ValueError:
             asked[_part_of(text)] = text.upper() if text.upper() in Cause.__members__ else text
-    if query.get("status") in STATES:
-        asked["status"] = query["status"]
-    for name, argument in (("from", "from"), ("key", "key_id")):
+    for name, argument in (("status", "status"), ("from", "from"), ("key", "key_id")):
         if name in query:
             asked[argument] = query[name]
     for name, later in (("since", 0), ("until", 1)):
@@ -224,6 +227,10 @@ def cause_text(visit: PageRequest, word: str | None) -> str | None:
 
 
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/messages", view=show, access=PageAccess.VIEWER),
-    PageRoute(path="/app/<org>/messages/live", view=live, access=PageAccess.VIEWER),
+    PageRoute(
+        path="/app/<org>/messages", view=show, access=PageAccess.VIEWER, filters=LIST_FILTERS
+    ),
+    PageRoute(
+        path="/app/<org>/messages/live", view=live, access=PageAccess.VIEWER, filters=LIST_FILTERS
+    ),
 )

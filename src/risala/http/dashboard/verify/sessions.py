@@ -17,6 +17,7 @@ from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import SessionState
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, days, number_filter, places, typed
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
@@ -37,6 +38,12 @@ REASONS: Final = {
     "canceled": N_("A member of your organization ended it."),
 }
 """Why a session ended without being approved."""
+FILTERS: Final = (
+    typed("q", N_("Number or id"), "to", "digits"),
+    choice("status", N_("State"), STATES),
+    *days(),
+    *places(),
+)
 FIELDS: Final = ("q", "status", "since", "until", "before", "after")
 PAGE: Final = 50
 _USUAL_DAYS: Final = 7
@@ -47,10 +54,7 @@ async def show_all(visit: PageRequest) -> TrioResponse:
     text = visit.form.text("q")
     if text.startswith("ver_"):
         return visit.go(visit.at(f"verify/{text}"))
-    try:
-        return await visit.page("verify/list.html", await _page(visit))
-    except Invalid:  # typed by hand into the address: show the list without filters
-        return visit.go(visit.at("verify"))
+    return await visit.page("verify/list.html", await _page(visit))
 
 
 async def live_all(visit: PageRequest) -> TrioResponse:
@@ -87,15 +91,12 @@ async def _page(visit: PageRequest) -> dict[str, Any]:
 
 
 def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, str]:
-    """The arguments of the operation; invalid filters are left out."""
-    asked = {name: query[name] for name in ("before", "after") if name in query}
-    if number := query.get("q"):
-        try:
-            asked["to"] = visit.plan.read(number)
-        except ValueError:
-            raise Invalid("q", "invalid_phone_number", "`q` is no number.") from None
-    if (status := query.get("status")) in STATES:
-        asked["status"] = status
+    """The arguments of the operation. Raises ``Invalid``: the search is for no number."""
+    asked = {name: query[name] for name in ("before", "after", "status") if name in query}
+    if text := query.get("q"):
+        asked |= number_filter(visit.plan, text, whole="to")
+    if "contains" in asked:
+        raise Invalid("digits", "no_number_part", "A code is looked for by its number.")
     for name, later in (("since", 0), ("until", 1)):
         if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
             asked[name] = at
@@ -117,6 +118,8 @@ def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, str
     labels = {}
     if to := asked.get("to"):
         labels["q"] = words("To {number}", number=formats.tel(to))
+    elif digits := asked.get("digits"):
+        labels["q"] = words("Number with {digits}", digits=visit.code(digits))
     if status := asked.get("status"):
         labels["status"] = words.among("state", STATES[status])
     if since := asked.get("since"):
@@ -189,8 +192,8 @@ async def cancel(visit: PageRequest) -> TrioResponse:
 _LIST: Final = "/app/<org>/verify"
 _ONE: Final = f"{_LIST}/<verification_id>"
 ROUTES: Final = (
-    PageRoute(path=_LIST, view=show_all, access=PageAccess.VIEWER),
-    PageRoute(path=f"{_LIST}/live", view=live_all, access=PageAccess.VIEWER),
+    PageRoute(path=_LIST, view=show_all, access=PageAccess.VIEWER, filters=FILTERS),
+    PageRoute(path=f"{_LIST}/live", view=live_all, access=PageAccess.VIEWER, filters=FILTERS),
     PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
     PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
     PageRoute(path=f"{_ONE}/cancel", view=ask_cancel, access=PageAccess.DEVELOPER),

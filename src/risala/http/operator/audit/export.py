@@ -15,10 +15,12 @@ from risala.engine.model.records.record import fields_of, to_json
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine, LinesPart
 from risala.engine.model.times import iso
-from risala.http.operator.audit.listing import asked_for, chips_of, query_of
+from risala.http.operator.audit.listing import LIST_FILTERS, asked_for, chips_of, query_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
+from risala.http.web.filters import choice
+from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -118,7 +120,21 @@ def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
 _EXPORT: Final = "/operator/audit/export"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_EXPORT, view=show, access=_OPERATOR, needs=trail.EXPORT, fresh=True),
-    PageRoute(path=f"{_EXPORT}/file", view=file, access=_OPERATOR, needs=trail.EXPORT, fresh=True),
+    PageRoute(
+        path=_EXPORT,
+        view=show,
+        access=_OPERATOR,
+        needs=trail.EXPORT,
+        fresh=True,
+        filters=LIST_FILTERS,
+    ),
+    PageRoute(
+        path=f"{_EXPORT}/file",
+        view=file,
+        access=_OPERATOR,
+        needs=trail.EXPORT,
+        fresh=True,
+        filters=(*LIST_FILTERS, choice("form", N_("File"), (*FORMS, JSON))),
+    ),
     PageRoute(path=f"{_EXPORT}/live", view=live, access=_OPERATOR, needs=trail.EXPORT),
 )

@@ -9,12 +9,12 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, days, places, typed
 from risala.http.web.formats import ms_of
-from risala.http.web.languages import NC_
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
@@ -36,6 +36,14 @@ ROLES: Final = {
     "user": NC_("role", "user"),
 }
 FILTERS: Final = ("operation", "who", "thing", "face", "since", "until")
+LIST_FILTERS: Final = (
+    typed("operation", N_("Operation")),
+    typed("who", N_("By whom")),
+    typed("thing", N_("Id"), "organization_id", "subject"),
+    choice("face", N_("From where"), FACES),
+    *days(),
+    *places(),
+)
 ORGANIZATION: Final = "org_"
 """Prefix of organizations' ids: such an id selects all lines of the organization."""
 THINGS: Final = {
@@ -53,11 +61,8 @@ _CHANGES_SHOWN: Final = 6
 
 async def show(visit: PageRequest) -> TrioResponse:
     query = query_of(visit)
-    places = visit.form.filled("before", "after")
-    try:
-        found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **places)
-    except Refusal:  # typed by hand into the address: show the list without filters
-        return visit.go(visit.at("audit"))
+    cursors = visit.form.filled("before", "after")
+    found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **cursors)
     state = await visit.ask(trail.STATE)
     return await visit.page(
         "audit/list.html",
@@ -78,10 +83,9 @@ def query_of(visit: PageRequest) -> dict[str, str]:
 
 
 def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
-    """The filters as arguments of the operations; invalid ones are left out."""
-    asked: dict[str, object] = {name: query[name] for name in ("operation", "who") if name in query}
-    if query.get("face") in FACES:
-        asked["face"] = query["face"]
+    """The filters as arguments of the operations."""
+    names = ("operation", "who", "face")
+    asked: dict[str, object] = {name: query[name] for name in names if name in query}
     if thing := query.get("thing", ""):
         asked["organization_id" if thing.startswith(ORGANIZATION) else "subject"] = thing
     for name, later in (("since", 0), ("until", 1)):
@@ -156,5 +160,11 @@ def _value(visit: PageRequest, value: object) -> Markup:
 
 
 ROUTES: Final = (
-    PageRoute(path="/operator/audit", view=show, access=PageAccess.OPERATOR, needs=trail.LIST),
+    PageRoute(
+        path="/operator/audit",
+        view=show,
+        access=PageAccess.OPERATOR,
+        needs=trail.LIST,
+        filters=LIST_FILTERS,
+    ),
 )

@@ -11,6 +11,8 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import FoundMessage
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, places, typed
+from risala.http.web.languages import N_
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -30,12 +32,14 @@ async def show(visit: PageRequest) -> TrioResponse:
     text, by = visit.form.text("q"), visit.form.text("by")
     if not text:
         return await visit.page("messages/find.html", query={}, messages=None)
-    query = {"q": text, **({"by": by} if by in WAYS else {})}
+    query = {"q": text, **({"by": by} if by else {})}
     asked = _meant(visit.plan, text, query.get("by"))
     around = visit.form.filled("before", "after")
     try:
         found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
     except Invalid as error:
+        if any(fault.path in around for fault in error.faults):
+            raise
         faults = {"q": next(iter(faults_of(visit.words, error, visit.plan).values()))}
         return await visit.wrong("messages/find.html", faults, {"query": query, "messages": None})
     messages = found.messages
@@ -84,6 +88,14 @@ def _view(visit: PageRequest, message: FoundMessage) -> dict[str, object]:
 
 ROUTES: Final = (
     PageRoute(
-        path="/operator/messages", view=show, access=PageAccess.OPERATOR, needs=message_lists.FIND
+        path="/operator/messages",
+        view=show,
+        access=PageAccess.OPERATOR,
+        needs=message_lists.FIND,
+        filters=(
+            typed("q", N_("Recipient’s number or a part of it, id, or the carrier’s id")),
+            choice("by", N_("What is it?"), WAYS),
+            *places(),
+        ),
     ),
 )

@@ -7,9 +7,10 @@ from typing import Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import organizations
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -23,16 +24,18 @@ STATES: Final = {
 }
 BADGES: Final = {"active": "up", "suspended": "paused", "deleted": "disabled"}
 """The look of each existing state."""
+FILTERS: Final = (
+    typed("search", N_("Name, id, or an owner’s e-mail address")),
+    choice("status", N_("State"), STATES),
+    *places(),
+)
 PAGE: Final = 50
 _LIST: Final = "organizations/list.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
     query = visit.form.filled("search", "status", "before", "after")
-    try:
-        found = await visit.ask(organizations.LIST, limit=PAGE, **query)
-    except Invalid:  # typed by hand into the address: show the list without filters
-        return visit.go(visit.at("organizations"))
+    found = await visit.ask(organizations.LIST, limit=PAGE, **query)
     filters = visit.form.filled("search", "status")
     return await visit.page(
         _LIST,
@@ -71,7 +74,7 @@ def states_of(visit: PageRequest) -> dict[str, Markup]:
 _PAGE: Final = "/operator/organizations"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=organizations.LIST),
+    PageRoute(path=_PAGE, view=show, access=_OPERATOR, needs=organizations.LIST, filters=FILTERS),
     PageRoute(path=f"{_PAGE}/new", view=ask_create, access=_OPERATOR, needs=organizations.CREATE),
     PageRoute(
         path=f"{_PAGE}/new",

@@ -16,9 +16,10 @@ from risala.engine.model.money import minor_units
 from risala.engine.model.records.paying import ledger
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import counts
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import is_seq, pager_of
+from risala.http.web.pager import pager_of
 from risala.http.web.refusals import amount_sentence
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
@@ -91,7 +92,7 @@ async def statement(visit: PageRequest) -> TrioResponse:
     organization, _ = await organization_of(visit)
     asked: dict[str, Any] = {"limit": _ROWS}
     for name in ("before", "after"):
-        if is_seq(text := visit.form.text(name)):
+        if text := visit.form.text(name):
             asked[name] = int(text)
     found = await visit.ask(ledger.LIST, organization_id=organization.id, **asked)
     page = f"organizations/{organization.id}/statement"
@@ -136,7 +137,13 @@ async def _values(visit: PageRequest, amount: int | None = None) -> Mapping[str,
 _ONE: Final = "/operator/organizations/<organization_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=f"{_ONE}/statement", view=statement, access=_OPERATOR, needs=ledger.LIST),
+    PageRoute(
+        path=f"{_ONE}/statement",
+        view=statement,
+        access=_OPERATOR,
+        needs=ledger.LIST,
+        filters=counts(),
+    ),
     PageRoute(path=f"{_ONE}/topup", view=ask_top_up, access=_OPERATOR, needs=ledger.TOP_UP),
     PageRoute(
         path=f"{_ONE}/topup/check",

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import Refusal
 from risala.engine.model.records.upkeep import alert_views
 from risala.engine.model.records.upkeep.alert_views import AlertView
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.access import PageAccess
+from risala.http.web.filters import choice, places
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -49,16 +49,11 @@ _PAGE: Final = "/operator/system/alerts"
 
 async def show(visit: PageRequest) -> TrioResponse:
     query = visit.form.filled("kind", "state")
-    if query.get("kind", "") not in KINDS:
-        query.pop("kind", None)
     asked: dict[str, Any] = {"limit": ROWS, "kind": query.get("kind")}
-    asked["open"] = STATES.get(query.get("state", ""))
+    asked["open"] = STATES[query.get("state", "")]
     if before := visit.form.text("before"):
         asked["before"] = before
-    try:
-        found = await visit.ask(alert_views.LIST, **asked)
-    except Refusal:  # typed by hand into the address
-        return visit.go(_PAGE)
+    found = await visit.ask(alert_views.LIST, **asked)
     return await visit.page(
         "system/alerts.html",
         alerts=shown_alerts(visit, found.alerts),
@@ -81,8 +76,19 @@ async def unmute(visit: PageRequest) -> TrioResponse:
     return visit.go(_PAGE, UNMUTED)
 
 
+FILTERS: Final = (
+    choice("kind", N_("Kind"), KINDS),
+    choice("state", N_("State"), STATES),
+    *places("before"),
+)
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=PageAccess.OPERATOR, needs=alert_views.LIST),
+    PageRoute(
+        path=_PAGE,
+        view=show,
+        access=PageAccess.OPERATOR,
+        needs=alert_views.LIST,
+        filters=FILTERS,
+    ),
     PageRoute(
         path=f"{_PAGE}/unmute",
         view=unmute,

@@ -1,12 +1,14 @@
-"""Numbers that have some digits, found in an index of numbers: by the ranges in which they lie.
+"""What a search looks for: texts by a part of them, and numbers by some of their digits.
 
-A number's rows are then read by that number, so that a page costs the same with a million rows.
+Numbers are found in an index of numbers, by the ranges in which those with the digits lie. Their
+rows are then read number by number, so that a page costs the same with a million rows.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -65,3 +67,21 @@ def numbers_with(conn: sqlite3.Connection, index: NumberIndex, part: NumberPart)
             number = value_of(conn, following, (*index.given, f"{number}{_BEHIND}", high))
     # Between two numbers of a range there may be longer ones, without the digits.
     return sorted(each for each in looked if part.digits in each)
+
+
+def part(text: str) -> str:
+    """A pattern of LIKE for everything that contains this text."""
+    plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{plain}%"
+
+
+def spellings(text: str) -> list[str]:
+    """The cases in which a name is searched: SQLite itself handles only those of ASCII."""
+    return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
+
+
+def containing(columns: Sequence[str], text: str) -> tuple[str, tuple[str, ...]]:
+    """The condition that one of some columns contains a text, in any of its spellings."""
+    patterns = tuple(map(part, spellings(text)))
+    terms = [f"{each} LIKE ? ESCAPE '\\'" for each in columns for _ in patterns]
+    return f"({' OR '.join(terms)})", patterns * len(columns)

@@ -1,0 +1,73 @@
+"""Forms that cannot be done now: they are old, somebody else changed the thing, or its state does
+not allow it. Each page says what happened, and leads back to the thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Final, NamedTuple
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.errors import Conflict, EditConflict
+from risala.http.web.languages import N_
+from risala.http.web.once import StaleForm
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import refusal_sentence
+
+NO_PAGES: Final = ("live", "file", "piece")
+"""Last segments of addresses that are streams, files and parts of pages."""
+
+
+class _Told(NamedTuple):
+    title: str
+    link: str
+    """To the thing, or to its form."""
+
+
+STALE: Final = _Told(N_("This form is old"), N_("Open the form again"))
+EDITED: Final = _Told(N_("Somebody else changed this meanwhile"), N_("See it as it is now"))
+OTHER: Final = _Told(N_("This cannot be done now"), N_("Back to where you were"))
+NOT_DONE: Final = N_(
+    "Nothing was done. Check whether it was done before, then open the form again."
+)
+
+
+async def conflict(
+    visit: PageRequest, error: Conflict | StaleForm, pages: Sequence[re.Pattern[str]]
+) -> TrioResponse:
+    """The page of a conflict.
+
+    Args:
+        pages: the addresses of all pages of the site.
+    """
+    told = (
+        STALE
+        if isinstance(error, StaleForm)
+        else EDITED
+        if isinstance(error, EditConflict)
+        else OTHER
+    )
+    words = visit.words
+    sentence = words(NOT_DONE) if isinstance(error, StaleForm) else refusal_sentence(words, error)
+    return await visit.page(
+        "error.html",
+        status=HTTPStatus.CONFLICT,
+        error_status=HTTPStatus.CONFLICT,
+        title=words(told.title),
+        sentence=sentence,
+        back=back_of(visit, pages),
+        back_text=words(told.link),
+    )
+
+
+def back_of(visit: PageRequest, pages: Sequence[re.Pattern[str]]) -> str | None:
+    """The page of the thing that a form is about: the nearest one above the form's address. None:
+    there is none."""
+    path, ended = visit.request.path, visit.request.method == "GET"
+    while path.count("/") > 1:
+        if not ended and any(each.fullmatch(path) for each in pages):
+            return f"{path}{visit.tail if visit.is_inside else ''}"
+        path, ended = path.rpartition("/")[0], False
+    return None
