@@ -22,9 +22,14 @@ _PLURAL_YOU = re.compile(
 _DELIVERED = re.compile("سُ?لّم")
 _HANDED_OVER = re.compile("حُوّل|تحويل")
 OTHER_WORDS = {
-    "fr": re.compile(r"(?i)greffon|courriel|\bremise?s?\b(?! en)"),
+    "fr": re.compile(
+        r"(?i)greffon|courriel|\bremise?s?\b(?! en)|deuxième facteur|scellé|\bfuité"
+        r"|(?:fichier|page) de(?:s)? paramètres"
+    ),
     "ar": re.compile(
-        r"المشغّل|العميل|عملاء|كلمة السر|المرشح|سطور|\u064bا|(?<!\w)(?:الوصل|وصولات|الروابط)(?!\w)"
+        r"(?<!\w)(?:ال)?مشغّ?ل(?!\w)|العميل|عملاء|كلمة (?:ال)?سر(?!\w)|كود|المرشح|سطور|مؤسس|ملّي"
+        r"|[\u064b-\u064d]|(?<!\w)(?:الوصل|وصولات|الروابط)(?!\w)|القابلة للنشر|اثنان من Webhook"
+        r"|(?<!\w)(?:ال)?عامل(?:ك|كم)?(?!\w)(?! التصفية)"
     ),
 }
 """Words that the table in docs/how-to/translate-the-pages.md has another word for."""
@@ -122,6 +127,15 @@ def test_delivered_and_handed_over_are_different_words():
 @pytest.mark.parametrize("language", ["fr", "ar"])
 def test_one_term_has_one_translation(language):
     assert [each for each in sentences_of(language) if OTHER_WORDS[language].search(each[2])] == []
+
+
+def test_who_runs_the_service_is_no_carrier_in_french():
+    """``opérateur`` is a telephone company: only a sentence about one or its SIM has the word."""
+    about_a_carrier = re.compile("carrier|SIM|network|modem|phone company")
+    for name, sentence, text in sentences_of("fr"):
+        english = str(sentence)
+        if re.search(r"\boperators?\b", english) and not about_a_carrier.search(english):
+            assert "opérateur" not in text.lower(), (name, sentence)
 
 
 def test_what_fills_a_hole_is_escaped():

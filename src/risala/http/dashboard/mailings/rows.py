@@ -168,7 +168,8 @@ def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
         said = said if abroad is None else not_served(visit.words, visit.plan, abroad)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return said
-    return Markup("<bdi>{}</bdi>: {}").format(row.column, said)
+    column = Markup("<bdi>{}</bdi>").format(row.column)
+    return visit.words("{column}: {reason}", column=column, reason=said)
 
 
 def _place_of(found: MailingRows, row: MailingRow) -> int | None:
