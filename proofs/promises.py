@@ -57,7 +57,7 @@ def broken(old: Promises, new: Promises) -> list[str]:
     changed = [
         f"{name} was {what}, and is {new[name]}."
         for name, what in old.items()
-        if name in new and new[name] != what
+        if name in new and new[name] != what and not _has_more_values(what, new[name])
     ]
     required = [
         f"{name} must be given now."
@@ -65,6 +65,19 @@ def broken(old: Promises, new: Promises) -> list[str]:
         if name.endswith(MUST) and name not in old and _is_asked_in_old(name, old)
     ]
     return sorted([*gone, *changed, *required])
+
+
+def _has_more_values(old: str, new: str) -> bool:
+    """Whether an argument that is one of some values (in backquotes) may be others too."""
+    before, after = (_closed(each) for each in (old, new))
+    return bool(before) and before <= after
+
+
+def _closed(kind: str) -> set[str]:
+    """The values of a closed list; empty: the kind is another one."""
+    values = kind.split(", ")
+    is_closed = all(each[:1] == each[-1:] == "`" and each.count("`") == 2 for each in values)
+    return {*values} if is_closed else set()
 
 
 def _optional(name: str) -> set[str]:

@@ -34,6 +34,7 @@ OLD = {
     "command risala send": "a command",
     "command risala send --json": "an option",
     "command risala send TEXT!": "an argument",
+    "operation message.list order": "`newest`, `oldest`",
 }
 
 
@@ -48,6 +49,10 @@ OLD = {
         (
             {"command risala send --from!": "an option"},
             ["command risala send --from! must be given now."],
+        ),
+        (
+            {"operation message.list order": "`newest`"},
+            ["operation message.list order was `newest`, `oldest`, and is `newest`."],
         ),
         (
             {"api POST /api/sms takes from!": "string"},
@@ -65,6 +70,7 @@ def test_what_is_taken_away_is_found(change, found):
     [
         {"api POST /api/sms takes metadata": "object"},
         {"command risala send --later": "an option"},
+        {"operation message.list order": "`newest`, `oldest`, `random`"},
         {"command risala list": "a command", "command risala list --org!": "an option"},
         {"api POST /api/sms takes body!": None, "api POST /api/sms takes body": "string"},
         {"command risala send TEXT!": None, "command risala send [TEXT]": "an argument"},

@@ -142,7 +142,7 @@ async def test_where_only_the_name_is_wrong_the_file_need_not_be_chosen_again(ow
 
 @pytest.mark.parametrize(("lines", "field"), [("abc", "numbers"), ("", "file")])
 async def test_what_is_wrong_stands_where_it_was_given(owner, gateway, lines, field):
-    refuses(gateway, "list.create", Invalid("file", "no_rows", "No row has a number."))
+    refuses(gateway, "list.create", Invalid("file", "unheard_of", "No row has a number."))
     page = await owner.get(LISTS)
     again = await owner.submit(page, LISTS, {"name": "Parents", "numbers": lines})
     assert f'id="{field}-fault"' in again.text
