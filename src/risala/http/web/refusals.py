@@ -113,6 +113,9 @@ FAULTS: Final[Mapping[str, str]] = {
     "two_headings": N_("The file has two rows of headings. Delete one of them."),
     "no_numbers": N_("No column of the file has phone numbers that we can reach."),
     "too_many_rows": N_("The file has more than 100,000 rows. Divide it."),
+    "too_many_empty_rows": N_(
+        "The file has more than 200,000 empty or hidden rows. Delete them, then save it again."
+    ),
     "too_many_columns": N_("The file has more than 100 columns."),
     "cell_too_long": N_("A cell has more than 1,000 characters."),
     "too_big": N_("The file takes too much memory or time to read. Divide it."),

@@ -7,6 +7,7 @@ import pytest
 from risala.engine.mailings.reader import rows
 from risala.engine.mailings.reader.text_files import LINE_CHARACTERS_MAX
 from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, RowFault
+from risala.engine.rules.mailings import recognising
 from risala.engine.rules.mailings.faults import TableFault
 
 FILES = Path(__file__).parent / "files"
@@ -244,3 +245,11 @@ def test_rows_are_bounded(refused, read, monkeypatch):
     octets = b"Tel\n" + b"22123456\n" * 3
     assert len(read(octets).rows) == 3
     assert refused(octets + b"22123456\n") is TableFault.TOO_MANY_ROWS
+
+
+@pytest.mark.parametrize("empty", [b"\n", b" ; \n"])
+def test_empty_rows_are_bounded(refused, read, monkeypatch, empty):
+    monkeypatch.setattr(recognising, "EMPTY_ROWS_MAX", 3)
+    octets = b"Tel;Nom\n22123456;A\n" + empty * 3
+    assert len(read(octets).rows) == 1
+    assert refused(octets + empty) is TableFault.TOO_MANY_EMPTY_ROWS

@@ -10,6 +10,7 @@ import pytest
 
 from risala.engine.mailings.reader import workbooks
 from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MAX
+from risala.engine.rules.mailings import recognising
 from risala.engine.rules.mailings.encodings import ENCRYPTED, OLE
 from risala.engine.rules.mailings.faults import TableFault
 
@@ -260,3 +261,24 @@ def test_no_other_file_is_read(refused):
     before = '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/hostname">]>'
     data = sheet('<row><c t="inlineStr"><is><t>&e;</t></is></c></row>', before)
     assert refused(changed(workbook(["x"]), sheet1=data)) is TableFault.BROKEN_WORKBOOK
+
+
+HIDDEN_ROW = '<row hidden="1"><c t="inlineStr"><is><t>x</t></is></c></row>'
+
+
+@pytest.mark.parametrize("passed", ["<row/>", HIDDEN_ROW])
+def test_rows_that_are_passed_over_are_bounded(read, refused, monkeypatch, passed):
+    monkeypatch.setattr(recognising, "EMPTY_ROWS_MAX", 3)
+    people = f'<row r="1"><c r="A1" t="inlineStr"><is><t>{NUMBERS[0]}</t></is></c></row>'
+    book = workbook(("Tel",), (NUMBERS[0],))
+    assert len(read(changed(book, sheet1=sheet(people + passed * 3))).rows) == 1
+    too_many = changed(book, sheet1=sheet(people + passed * 4))
+    assert refused(too_many) is TableFault.TOO_MANY_EMPTY_ROWS
+
+
+def test_empty_rows_of_all_sheets_count_together(refused, monkeypatch):
+    monkeypatch.setattr(recognising, "EMPTY_ROWS_MAX", 3)
+    book = workbook(("Tel",), Second=(), Third=((NUMBERS[0],),))
+    empty = sheet("<row/>" * 2)
+    octets = changed(book, sheet1=empty, sheet2=empty)
+    assert refused(octets) is TableFault.TOO_MANY_EMPTY_ROWS

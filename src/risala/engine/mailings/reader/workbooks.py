@@ -33,6 +33,7 @@ from risala.engine.model.records.mailings import (
 from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
 from risala.engine.rules.mailings.recognising import (
     SAMPLE_ROWS,
+    PassedRows,
     RecognisedTable,
     SampleRow,
     recognise_table,
@@ -188,6 +189,7 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
         }
         self.hides_sheets = any(sheet.state != "visible" for sheet in self.parser.sheets)
         self._shared: SharedTexts | None = None
+        self._passed = PassedRows()
 
     def rows(self, sheet: str, hidden: Hidden) -> Iterator[SampleRow]:
         """The rows of a sheet that have anything in them.
@@ -205,7 +207,7 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
                 epoch=self.wb.epoch,
                 date_formats=self.wb._date_formats,
                 timedelta_formats=self.wb._timedelta_formats,
-            ).rows(hidden)
+            ).rows(hidden, self._passed)
 
     def _shared_texts(self) -> SharedTexts:
         part = self.package.find(_STRINGS)
@@ -267,7 +269,13 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
     row_counter: int
     col_counter: int
 
-    def rows(self, hidden: Hidden) -> Iterator[SampleRow]:
+    def rows(self, hidden: Hidden, passed: PassedRows) -> Iterator[SampleRow]:
+        """The rows that have anything to show.
+
+        Args:
+            hidden: what is left out is counted in it.
+            passed: counts all rows that are empty or left out, of all sheets.
+        """
         cells: dict[int, str] = {}
         data: Element | None = None
         is_shown = True
@@ -289,6 +297,8 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
                 data.clear()
                 if cells and (found := hidden.shown(cells, is_shown=is_shown)):
                     yield SampleRow(self.row_counter, found, COLUMNS_MAX)
+                else:
+                    passed.add()
             elif tag == _DATA:
                 return
 

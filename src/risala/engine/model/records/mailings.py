@@ -25,6 +25,9 @@ from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ROWS_MAX: Final = 100_000
 """Rows of one mailing, and of one list."""
+EMPTY_ROWS_MAX: Final = 2 * ROWS_MAX
+"""Rows of a file, in all its sheets, that are empty or hidden: to pass over one takes as long as to
+read one, and a million are five kilobytes of a workbook."""
 FILE_BYTES_MAX: Final = 20_000_000
 """Bytes of an uploaded file."""
 COLUMNS_MAX: Final = 100

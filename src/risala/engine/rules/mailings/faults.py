@@ -5,7 +5,12 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MAX, ROWS_MAX
+from risala.engine.model.records.mailings import (
+    CELL_CHARACTERS_MAX,
+    COLUMNS_MAX,
+    EMPTY_ROWS_MAX,
+    ROWS_MAX,
+)
 
 
 class TableFault(StrEnum):
@@ -29,6 +34,8 @@ class TableFault(StrEnum):
     TWO_HEADINGS = "two_headings"
     NO_NUMBERS = "no_numbers"
     TOO_MANY_ROWS = "too_many_rows"
+    TOO_MANY_EMPTY_ROWS = "too_many_empty_rows"
+    """Empty ones, and hidden ones, which are passed over too."""
     TOO_MANY_COLUMNS = "too_many_columns"
     CELL_TOO_LONG = "cell_too_long"
     TOO_BIG = "too_big"
@@ -67,6 +74,9 @@ SENTENCES: Final = {
     ),
     TableFault.NO_NUMBERS: "No column of the file has phone numbers that this service reaches.",
     TableFault.TOO_MANY_ROWS: f"The file has more than {ROWS_MAX:,} rows: divide it.",
+    TableFault.TOO_MANY_EMPTY_ROWS: (
+        f"The file has more than {EMPTY_ROWS_MAX:,} empty or hidden rows: delete them."
+    ),
     TableFault.TOO_MANY_COLUMNS: f"The file has more than {COLUMNS_MAX} columns.",
     TableFault.CELL_TOO_LONG: f"A cell has more than {CELL_CHARACTERS_MAX:,} characters.",
     TableFault.TOO_BIG: "The file takes too much memory or time to read: divide it.",

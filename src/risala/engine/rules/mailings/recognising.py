@@ -8,8 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from risala.dataclass import dataclass
 from risala.engine.model.records.mailings import (
     COLUMNS_MAX,
+    EMPTY_ROWS_MAX,
     NAME_MAX,
 )
 from risala.engine.rules.mailings.checking import has_number, read_number
@@ -124,8 +126,9 @@ def sample_rows(rows: Iterable[list[str]]) -> Iterator[SampleRow]:
     """Rows with their numbers, without blank ones and without empty cells at their ends.
 
     Raises:
-        UnreadableTable: a row has too many cells.
+        UnreadableTable: a row has too many cells, or too many rows are empty.
     """
+    empty = PassedRows()
     for row, cells in enumerate(rows, start=1):
         width = len(cells)
         while cells and not cells[-1]:
@@ -134,6 +137,25 @@ def sample_rows(rows: Iterable[list[str]]) -> Iterator[SampleRow]:
             raise UnreadableTable(TableFault.TOO_MANY_COLUMNS, row)
         if cells:
             yield SampleRow(row, cells, width)
+        else:
+            empty.add()
+
+
+@dataclass(slots=True)
+class PassedRows:
+    """Counts the rows of a file that are passed over, since nothing of them is read."""
+
+    rows: int = 0
+
+    def add(self) -> None:
+        """Count one.
+
+        Raises:
+            UnreadableTable: there are too many.
+        """
+        self.rows += 1
+        if self.rows > EMPTY_ROWS_MAX:
+            raise UnreadableTable(TableFault.TOO_MANY_EMPTY_ROWS)
 
 
 def recognise_table(
