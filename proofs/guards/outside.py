@@ -328,6 +328,13 @@ GUARDS: Final = (
         _LEASE,
     ),
     Guard(
+        "A copy that lacks something of what was shipped is refused before the lease is taken.",
+        "engine/upkeep/standby/takeover.py",
+        "        if loss is not None and not (accepts_loss or leaves_out_damaged):\n",
+        "        if holds_lease and loss is not None and not accepts_loss:\n",
+        ("engine/upkeep/standby/test_copy_loss.py",),
+    ),
+    Guard(
         "A takeover that was cut short serves nobody.",
         "engine/upkeep/standby/lease_holder.py",
         "        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:\n",

@@ -9,6 +9,7 @@ from proofs.guards.guard import Guard
 _SEALING: Final = ("engine/rules/secrets/test_sealing.py",)
 _STOLEN: Final = ("engine/upkeep/test_stolen.py",)
 _RESEALING: Final = ("engine/journal/sealed/test_resealing.py",)
+_FOREIGN: Final = ("engine/journal/shipping/test_forged.py", "engine/journal/upkeep")
 _ENCRYPTED: Final = ("engine/journal/upkeep/encrypted/test_encrypted_backup.py",)
 
 GUARDS: Final = (
@@ -53,6 +54,27 @@ GUARDS: Final = (
         "        if not raised or isinstance(raised[0], BrokenPipeError):\n"
         "            raise\n    if raised:\n",
         "        pass\n    if False:\n",
+        _ENCRYPTED,
+    ),
+    Guard(
+        "A file from elsewhere has no trigger, view or index of its own.",
+        "engine/journal/store/schema/foreign.py",
+        "        if key not in expected:\n",
+        "        if key not in expected:\n            continue\n        if False:\n",
+        _FOREIGN,
+    ),
+    Guard(
+        "A file from elsewhere has the tables and triggers of its version as they were made.",
+        "engine/journal/store/schema/foreign.py",
+        '        if made != expected[key] and key[0] != "view":\n',
+        "        if False:\n",
+        _FOREIGN,
+    ),
+    Guard(
+        "Keys of an encrypted backup are installed after its database has passed.",
+        "engine/journal/upkeep/encrypted/restore.py",
+        "        report = restore(\n",
+        "        found.install_keys(database.parent)\n        report = restore(\n",
         _ENCRYPTED,
     ),
 )

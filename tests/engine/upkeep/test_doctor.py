@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +18,11 @@ import stones
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts
+from risala.engine.journal.store.opening import open_reader, refuse_foreign
 from risala.engine.journal.upkeep import backup_note, database_facts
+from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.carriers.state import (
     Carrier,
     CarrierCondition,
@@ -228,6 +233,31 @@ def test_a_damaged_database(patient, book):
     assert "restore a backup" in check.text
     (patient.data_dir / "risala.db").write_bytes(b"nonsense" * 1000)
     assert found(patient, "database").state is Grade.FAIL
+
+
+@pytest.mark.parametrize(
+    ("made", "named"),
+    [
+        ("CREATE INDEX mine ON message (status)", "it has the index 'mine', which"),
+        ("CREATE VIEW mine AS SELECT 1", "it has the view 'mine', which"),
+        (
+            "CREATE TRIGGER mine AFTER INSERT ON message BEGIN SELECT 1; END",
+            "it has the trigger 'mine', which",
+        ),
+        ("DROP TRIGGER audit_log_no_delete", "it lacks the trigger 'audit_log_no_delete'"),
+    ],
+)
+def test_what_would_block_a_restore_is_named(patient, book, tmp_path, made, named):
+    assert found(patient, "schema").state is Grade.OK
+    book.close()
+    with closing(sqlite3.connect(tmp_path / "risala.db")) as conn:
+        conn.execute(made)
+    check = found(patient, "schema")
+    assert check.state is Grade.WARN
+    assert named in check.text
+    back_up(tmp_path / "risala.db", tmp_path / "copy.db", silent)
+    with closing(open_reader(tmp_path / "copy.db")) as conn, pytest.raises(StorageUnusable):
+        refuse_foreign(conn, tmp_path / "copy.db")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import trio
 
 from risala.config.load import load_settings
 from risala.config.model import CarrierSection, StandbySection
-from risala.engine.journal.store.opening import open_writer
+from risala.engine.journal.store.opening import open_reader, open_writer
+from risala.engine.journal.store.schema.foreign import ForeignSchema, refuse_foreign
 from risala.engine.journal.store.schema.migrations import known, migrate
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.clock import TrioClock
@@ -63,6 +64,21 @@ def tables(path: Path) -> dict[str, tuple]:
             ).fetchall()
             found[table] = (sorted(columns), indexes)
     return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_schema_is_as_its_version_makes_it(name, tmp_path):
+    """As a restore and a takeover compare it: before it is brought over, and afterwards."""
+    path = unpack(name, tmp_path)
+    with closing(open_reader(path)) as conn:
+        refuse_foreign(conn)
+    open_writer(path, migrate).close()
+    with closing(open_reader(path)) as conn:
+        refuse_foreign(conn)
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("CREATE INDEX planted ON message (status)")
+    with closing(open_reader(path)) as conn, pytest.raises(ForeignSchema, match="'planted'"):
+        refuse_foreign(conn)
 
 
 class Endpoints:

@@ -13,6 +13,7 @@ from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
 from risala.engine.journal.store.currency import currency_fault
 from risala.engine.journal.store.opening import open_reader, refuse_unusable, sqlite_sentence
+from risala.engine.journal.store.schema import foreign
 from risala.engine.journal.upkeep import restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
@@ -82,6 +83,23 @@ def read(
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error
+
+
+def foreign_schema(path: Path) -> str | None:
+    """What is in its schema that Risala does not make, or is not there, without a dot; None: it is
+    as its version makes it. A restore of its backups and a takeover refuse such a file.
+
+    Raises:
+        DatabaseUnreadable: SQLite refused.
+    """
+    try:
+        with closing(open_reader(path)) as conn:
+            foreign.refuse_foreign(conn)
+    except foreign.ForeignSchema as error:
+        return str(error)
+    except sqlite3.Error as error:
+        raise DatabaseUnreadable(sqlite_sentence(path, error)) from error
+    return None
 
 
 def _refuse_unusable(conn: sqlite3.Connection, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.store.presence import missing
@@ -55,6 +56,8 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         return
     size_mb = path.stat().st_size / 1e6
     yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+    if patient.upgrading is None:
+        yield _schema(path)
     if isinstance(found, Forecast):
         if patient.upgrading is None:
             yield _version(found)
@@ -68,6 +71,22 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
     yield _mails(found.mails)
     yield from _backup(found.first_ms, patient)
     yield _alerts(found.open_alerts)
+
+
+def _schema(path: Path) -> Finding:
+    """Whether a backup of it, or a standby's copy, would be taken."""
+    try:
+        foreign = database_facts.foreign_schema(path)
+    except DatabaseUnreadable as error:
+        return Finding("schema", Grade.FAIL, str(error))
+    if foreign is None:
+        text = "Its tables, indexes, views and triggers are those that Risala makes."
+        return Finding("schema", Grade.OK, text)
+    text = (
+        f"The database is not as Risala makes one: {foreign}. No restore takes a backup of it, and "
+        f"no standby takes over with a copy. Undo what was changed by hand."
+    )
+    return Finding("schema", Grade.WARN, text)
 
 
 def _version(ahead: Forecast) -> Finding:
