@@ -5,7 +5,7 @@ import re
 import pytest
 
 from risala.engine.model.errors import Conflict, EditConflict
-from risala.http.web.conflicts import back_of
+from risala.http.web.editing.conflicts import back_of
 from web_people import delivery, endpoint
 
 ENDPOINT = "/app/org_1/webhooks/whe_1"

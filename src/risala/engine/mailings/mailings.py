@@ -179,7 +179,7 @@ class MailingService:
         """
         new = NewMailing(organization_id=organization_id, mode=Mode.LIVE, created_by="")
         with self.uploads.used(upload, organization_id) as found:
-            result = await self._files.look(new, found)
+            result = await self._files.read_columns(new, found)
         known = result.recognised
         return TableColumns(known.columns, known.number_column, result.rows)
 

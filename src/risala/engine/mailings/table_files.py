@@ -80,7 +80,7 @@ class TableFiles:
         kept = await self._uploads.keep(new.organization_id, pasted, "")
         return await self._read(new, kept, "", MailingSource.NUMBERS, new.chosen)
 
-    async def look(self, new: NewMailing, upload: Upload) -> ReadResult:
+    async def read_columns(self, new: NewMailing, upload: Upload) -> ReadResult:
         """What a file has, which stays for a mailing to be made of it. Raises ``Invalid``: it is no
         table of people; nothing of it is left."""
         table = await self.read_new(new, upload)

@@ -13,10 +13,10 @@ from risala.engine.model.records import inbound
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.inbound import OptOutList, ReceivedMessages
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import number_filter, places, typed
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import cursors, number_filter, typed
+from risala.http.web.lists.pager import Chip, Pager, chips, pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Chip, Pager, chips, pager_of
 from risala.http.web.routes import PageRoute
 
 NOTED: Final = N_("Noted: this number gets no messages as long as opt-outs are respected.")
@@ -25,7 +25,7 @@ HEEDED: Final = N_("STOP ends your messages from now on.")
 IGNORED: Final = N_("STOP no longer has any effect.")
 FILTERS: Final = (
     typed("q", N_("Number or words"), "from", "number", "digits", "contains"),
-    *places(),
+    *cursors(),
 )
 PAGE: Final = 50
 _OPT_OUTS: Final = "inbound/opt_outs.html"

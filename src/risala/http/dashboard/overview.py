@@ -17,8 +17,8 @@ from risala.engine.model.times import iso
 from risala.http.dashboard.start.steps import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
-from risala.http.web.filters import choice
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name

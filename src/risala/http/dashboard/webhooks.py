@@ -32,11 +32,11 @@ from risala.http.dashboard.webhook_choice import (
 )
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.filters import choice, counts
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice, counts
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows
 

@@ -13,10 +13,10 @@ from risala.engine.model.records.paying import bank_texts, payments
 from risala.engine.model.records.paying.bank_texts import ShownText
 from risala.engine.model.records.record import shallow
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, counts
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, counts
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows
 

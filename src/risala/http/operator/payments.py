@@ -17,10 +17,10 @@ from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, typed
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute, shows
 
 STATES: Final = {
@@ -208,7 +208,7 @@ _OPERATOR: Final = PageAccess.OPERATOR
 FILTERS: Final = (
     typed("q", N_("Reference, number of the payment, or organization"), "search"),
     choice("status", N_("State"), STATES),
-    *places(),
+    *cursors(),
 )
 ROUTES: Final = (
     PageRoute(

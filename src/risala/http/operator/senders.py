@@ -12,10 +12,10 @@ from risala.engine.model.records import senders
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.senders import Mark, MarkedSender
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, typed
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute, shows
 
 STATES: Final = {
@@ -118,7 +118,7 @@ _OPERATOR: Final = PageAccess.OPERATOR
 FILTERS: Final = (
     typed("q", N_("Name or organization"), "search"),
     choice("status", N_("State"), STATES),
-    *places(),
+    *cursors(),
 )
 ROUTES: Final = (
     PageRoute(

@@ -47,7 +47,6 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
-from risala.http.web.conflicts import NO_PAGES, conflict
 from risala.http.web.cookie_policy import (
     LANGUAGE_COOKIE,
     THEME_COOKIE,
@@ -56,13 +55,13 @@ from risala.http.web.cookie_policy import (
     is_own_form,
     is_surely_own_form,
 )
+from risala.http.web.editing.conflicts import NO_PAGES, conflict
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
 from risala.http.web.entry.provider_pages import account_closed, to_provider
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path, fresh_path, security_path
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
-from risala.http.web.filters import MODE, filters_refused, refused, refused_by
 from risala.http.web.formats import Formats
 from risala.http.web.forms import (
     MARK_FIELD,
@@ -74,6 +73,7 @@ from risala.http.web.forms import (
     unmasked,
 )
 from risala.http.web.languages import N_, language_named, preferred
+from risala.http.web.lists.filters import MODE, filters_refused, refused, refused_by
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
 from risala.http.web.page_request import POLICY, PageRequest, Site, Theme

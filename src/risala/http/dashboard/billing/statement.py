@@ -21,8 +21,8 @@ from risala.http.dashboard.billing.entries import FILTERS, page_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
+from risala.http.web.lists.pager import is_seq
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import is_seq
 from risala.http.web.routes import PageRoute
 
 ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")

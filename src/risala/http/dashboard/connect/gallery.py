@@ -16,8 +16,8 @@ from risala.engine.model.records import hooks, senders
 from risala.engine.model.records.hooks import Hook, HookPreset, MadeHook
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import typed
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 

@@ -15,10 +15,10 @@ from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.filters import choice, places
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice, cursors
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute, shows
 
 CHANGED: Final = N_("The key is changed.")
@@ -207,7 +207,7 @@ def _home(visit: PageRequest) -> str:
 FILTERS: Final = (
     choice("status", N_("Answer"), STATUSES),
     choice("path", N_("Path"), PATHS),
-    *places(),
+    *cursors(),
 )
 _KEY: Final = "/app/<org>/keys/<key_id>"
 ROUTES: Final = (

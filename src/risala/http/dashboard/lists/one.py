@@ -23,10 +23,10 @@ from risala.http.dashboard.lists.listing import (
 from risala.http.dashboard.mailings.words import FAULTS
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.filters import number_filter, places, typed
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import cursors, number_filter, typed
+from risala.http.web.lists.pager import Pager
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Pager
 from risala.http.web.routes import PageRoute, shows
 
 RENAMED: Final = N_("The list has its new name.")
@@ -34,7 +34,7 @@ REMOVED: Final = N_("The number is no longer on the list.")
 DELETED: Final = N_("The list is deleted.")
 FILTERS: Final = (
     typed("q", N_("Number or words"), "number", "digits", "contains"),
-    *places("after"),
+    *cursors("after"),
 )
 PAGE: Final = 50
 _TEMPLATE: Final = "lists/one.html"

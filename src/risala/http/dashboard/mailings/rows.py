@@ -25,8 +25,8 @@ from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES, ROW_FILTERS
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
-from risala.http.web.filters import choice, counts
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice, counts
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import not_served
 from risala.http.web.routes import PageRoute

@@ -14,11 +14,11 @@ from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.engine.model.records import keys, message_lists, senders
 from risala.engine.model.records.message_lists import Listed, ListPage, NewerCount, PartPlace
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, days, places, typed
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, days, typed
+from risala.http.web.lists.pager import Chip, chips, pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
 from risala.sms.cause import Cause
@@ -43,7 +43,7 @@ LIST_FILTERS: Final = (
     typed("from", N_("Sender")),
     typed("key", N_("Key"), "key_id"),
     *days(),
-    *places(),
+    *cursors(),
 )
 PAGE: Final = 50
 _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch

@@ -17,11 +17,11 @@ from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import SessionState
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, days, number_filter, places, typed
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, days, number_filter, typed
+from risala.http.web.lists.pager import Chip, chips, pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 
 CANCELED: Final = N_("The session has ended: its code no longer works.")
@@ -42,7 +42,7 @@ FILTERS: Final = (
     typed("q", N_("Number or id"), "to", "digits"),
     choice("status", N_("State"), STATES),
     *days(),
-    *places(),
+    *cursors(),
 )
 FIELDS: Final = ("q", "status", "since", "until", "before", "after")
 PAGE: Final = 50

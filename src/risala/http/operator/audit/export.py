@@ -19,8 +19,8 @@ from risala.http.operator.audit.listing import LIST_FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
-from risala.http.web.filters import choice
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

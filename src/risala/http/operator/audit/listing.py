@@ -12,11 +12,11 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, days, places, typed
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, days, typed
+from risala.http.web.lists.pager import Chip, chips, pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 
 FACES: Final = {
@@ -42,7 +42,7 @@ LIST_FILTERS: Final = (
     typed("thing", N_("Id"), "organization_id", "subject"),
     choice("face", N_("From where"), FACES),
     *days(),
-    *places(),
+    *cursors(),
 )
 ORGANIZATION: Final = "org_"
 """Prefix of organizations' ids: such an id selects all lines of the organization."""

@@ -11,11 +11,11 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import FoundMessage
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_
+from risala.http.web.lists.filters import choice, cursors, typed
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
@@ -95,7 +95,7 @@ ROUTES: Final = (
         filters=(
             typed("q", N_("Recipient’s number or a part of it, id, or the carrier’s id")),
             choice("by", N_("What is it?"), WAYS),
-            *places(),
+            *cursors(),
         ),
     ),
 )

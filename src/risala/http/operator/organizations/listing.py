@@ -10,10 +10,10 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import organizations
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, places, typed
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors, typed
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 
 CREATED: Final = N_("The organization is created. Add an owner.")
@@ -27,7 +27,7 @@ BADGES: Final = {"active": "up", "suspended": "paused", "deleted": "disabled"}
 FILTERS: Final = (
     typed("search", N_("Name, id, or an owner’s e-mail address")),
     choice("status", N_("State"), STATES),
-    *places(),
+    *cursors(),
 )
 PAGE: Final = 50
 _LIST: Final = "organizations/list.html"

@@ -10,10 +10,10 @@ from risala.engine.model.records.upkeep import alert_views
 from risala.engine.model.records.upkeep.alert_views import AlertView
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.access import PageAccess
-from risala.http.web.filters import choice, places
 from risala.http.web.languages import N_, NC_
+from risala.http.web.lists.filters import choice, cursors
+from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 
 KINDS: Final = {
@@ -79,7 +79,7 @@ async def unmute(visit: PageRequest) -> TrioResponse:
 FILTERS: Final = (
     choice("kind", N_("Kind"), KINDS),
     choice("state", N_("State"), STATES),
-    *places("before"),
+    *cursors("before"),
 )
 ROUTES: Final = (
     PageRoute(

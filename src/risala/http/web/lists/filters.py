@@ -21,8 +21,8 @@ from risala.engine.model.errors import Invalid
 from risala.http.web.formats import Formats
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, Words
+from risala.http.web.lists.pager import is_seq
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import is_seq
 from risala.sms.numbering.plan import NumberingPlan
 
 MODES: Final = ("live", "test")
@@ -89,7 +89,7 @@ def days() -> tuple[Filter, Filter]:
     )
 
 
-def places(*names: str) -> tuple[Filter, ...]:
+def cursors(*names: str) -> tuple[Filter, ...]:
     """Where a page begins; both ways, if no names are given."""
     return tuple(Filter(each, kind=FilterKind.PLACE) for each in names or ("before", "after"))
 

@@ -20,15 +20,17 @@ NO_PAGES: Final = ("live", "file", "piece")
 """Last segments of addresses that are streams, files and parts of pages."""
 
 
-class _Told(NamedTuple):
+class _ConflictWords(NamedTuple):
     title: str
     link: str
     """To the thing, or to its form."""
 
 
-STALE: Final = _Told(N_("This form is old"), N_("Open the form again"))
-EDITED: Final = _Told(N_("Somebody else changed this meanwhile"), N_("See it as it is now"))
-OTHER: Final = _Told(N_("This cannot be done now"), N_("Back to where you were"))
+STALE: Final = _ConflictWords(N_("This form is old"), N_("Open the form again"))
+EDITED: Final = _ConflictWords(
+    N_("Somebody else changed this meanwhile"), N_("See it as it is now")
+)
+OTHER: Final = _ConflictWords(N_("This cannot be done now"), N_("Back to where you were"))
 NOT_DONE: Final = N_(
     "Nothing was done. Check whether it was done before, then open the form again."
 )
@@ -42,7 +44,7 @@ async def conflict(
     Args:
         pages: the addresses of all pages of the site.
     """
-    told = (
+    known = (
         STALE
         if isinstance(error, StaleForm)
         else EDITED
@@ -55,10 +57,10 @@ async def conflict(
         "error.html",
         status=HTTPStatus.CONFLICT,
         error_status=HTTPStatus.CONFLICT,
-        title=words(told.title),
+        title=words(known.title),
         sentence=sentence,
         back=back_of(visit, pages),
-        back_text=words(told.link),
+        back_text=words(known.link),
     )
 
 
