@@ -142,6 +142,7 @@ async def test_each_refusal_of_the_engine_has_its_status(open_premises):
         "balance": (InsufficientBalance(), 0x400),
         "sender": (SenderNotApproved("X"), 0x0A),
         "rate": (RateLimited("sms", 1, "Too many."), 0x58),
+        "day": (RateLimited("day", 3600, "The parts of today are used up."), 0x58),
         "forbidden": (Forbidden("Not active."), 0x45),
     }
     premises.engine.refusals = {text: refusal for text, (refusal, _) in expected.items()}

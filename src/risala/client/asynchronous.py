@@ -142,9 +142,20 @@ class AsyncRisala:
         call = calls.do_once("/api/sms/cancel", answers.Message, messageId=message_id)
         return await self._caller.ask(call)
 
-    async def estimate_message(self, body: str, to: str | None = None) -> answers.MessageEstimate:
-        """What a message would cost. Nothing is sent or charged."""
-        call = calls.read_one("/api/sms/estimate", answers.MessageEstimate, body=body, to=to)
+    async def estimate_message(
+        self,
+        body: str,
+        to: str | None = None,
+        *,
+        app_hash: str | None = None,
+        origin: str | None = None,
+    ) -> answers.MessageEstimate:
+        """What a message would cost. Nothing is sent or charged. With an app hash or an origin it
+        is a code's text, and their lines are counted."""
+        call = calls.read_one(
+            "/api/sms/estimate", answers.MessageEstimate,
+            body=body, to=to, appHash=app_hash, origin=origin,
+        )  # fmt: skip
         return await self._caller.ask(call)
 
     # -- verifications

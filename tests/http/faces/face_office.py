@@ -130,7 +130,9 @@ async def open_office(
             organization_id = found["organizations"][0]["id"]
         else:
             organization_id = (await gateway.perform("org.create", {"name": "Office"}))["id"]
-            await gateway.perform("topup", {"organization_id": organization_id, "amount": "100"})
+            if settings.billing.payer == "customers":
+                credit = {"organization_id": organization_id, "amount": "100"}
+                await gateway.perform("topup", credit)
         app = create_api(gateway, settings, clock, notes=gateway.requests)
         add_faces(app, gateway, settings, faces, "http://127.0.0.1:8080", clock)
         yield FaceOffice(app.test_client(), app, gateway, calls, driver, organization_id, settings)

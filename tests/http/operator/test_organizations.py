@@ -168,6 +168,23 @@ async def test_price_and_limits_are_set_and_taken_away(post, operator, one):
     assert "Write a number above 0." in refused.text
 
 
+async def test_where_nobody_pays_there_are_no_prices(post, operator, one):
+    whose = {"organization_id": post.organization_id}
+    page = await operator.get(one)
+    await operator.submit(page, f"{one}/limits", {"price_per_segment": "0.40", "spend_cap": "9"})
+    await post.do("payer.set", payer="self")
+    page = await operator.get(one)
+    for path in (one, LIST, f"{LIST}/new"):
+        text = (await operator.get(path)).text
+        assert "price_per_segment" not in text
+        assert "spend_cap" not in text
+        assert "Balance" not in text
+    await operator.submit(page, f"{one}/limits", {"sms_per_s": "3"})
+    found = await post.do("org.show", **whose)
+    told = (found["pricePerSegment"], found["smsPerSecond"], found["operatorSpendCap"])
+    assert told == ("0.40", 3, "9.00")
+
+
 async def test_what_somebody_else_set_meanwhile_is_shown_first(post, operator, one):
     page = await operator.get(one)
     await post.do("org.set", organization_id=post.organization_id, price_per_segment="0.30")

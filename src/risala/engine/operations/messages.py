@@ -39,6 +39,7 @@ from risala.engine.operations.arguments import (
     MaybeFlag,
     MaybeMoment,
     MaybeNumber,
+    MaybeText,
     ModeWord,
     Number,
     OfOrganization,
@@ -50,6 +51,8 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
+from risala.engine.rules.template import freeze
+from risala.engine.rules.verify_settings import VerifySettings
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
@@ -125,6 +128,11 @@ class EstimateMessage(OfOrganization):
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
     to: MaybeNumber = None
     """Whom it would be to; None: somebody at home."""
+    app_hash: MaybeText = None
+    """The registered Android app that fills the code in. With it, or with ``origin``, the text is
+    that of a code: its placeholders are filled, and the line is counted."""
+    origin: MaybeText = None
+    """The registered host that the code is bound to."""
 
 
 class OfMessage(Arguments):
@@ -216,10 +224,25 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
     return replace(accepted, warning=warning, response=response)
 
 
+def _code_text(settings: VerifySettings, given: EstimateMessage) -> str:
+    """The text of a code as it would be sent, with the lines for autofill.
+
+    Raises:
+        Invalid: the app hash or the origin is not registered.
+    """
+    if faults := settings.faults_of(None, given.app_hash, given.origin):
+        raise Invalid.of(faults)
+    frozen = freeze(given.body, settings.expiry_minutes, given.app_hash, given.origin)
+    return settings.filled(frozen)
+
+
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     given, services = call.given, call.services
     organization = services.accounts.organization(given.organization_id)
-    text = as_sent(given.body, smart=organization.smart_encoding)
+    if given.app_hash is None and given.origin is None:
+        text = as_sent(given.body, smart=organization.smart_encoding)
+    else:
+        text = _code_text(services.repositories.verifications.settings(organization.id), given)
     size = count(text)
     odd = tuple(
         PlacedCharacter(each, place, plainer(each), name_of(each))

@@ -147,7 +147,11 @@ class VerifySettings(BaseModel):
 
     def size(self, frozen: str) -> SegmentCount:
         """Alphabet, segments and length of a frozen text with its code in it."""
-        return count(render(frozen, "0" * self.code_length))
+        return count(self.filled(frozen))
+
+    def filled(self, frozen: str) -> str:
+        """A frozen text with a code in it that is none: zeros, as many as a code has digits."""
+        return render(frozen, "0" * self.code_length)
 
 
 def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:

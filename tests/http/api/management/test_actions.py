@@ -4,6 +4,7 @@ import trio
 
 from cases import sweep
 from risala.engine.model.times import iso
+from risala.engine.rules.template import BUILT_IN
 
 TO = "+22236123456"
 HOUR_MS = 3_600_000
@@ -86,6 +87,29 @@ class TestEstimate:
         assert found["unicodeCharacters"][0] == curly
         assert (await bureau.ask("/api/balance/get"))["balance"] == "100.00"
         assert (await bureau.ask("/api/sms/estimate", {"body": "x"}, "sk_test"))["price"] == "0.00"
+
+    async def test_the_lines_of_a_code_are_counted(self, bureau):
+        app, page = "FA+9qCX9VSu", "app.example.org"
+        await bureau.gateway.perform(
+            "verify.config",
+            {
+                "organization_id": bureau.organization_id,
+                "app_hashes": [app],
+                "origins": [page],
+            },
+        )
+        text = BUILT_IN["ar"]
+        lines = {"appHash": app, "origin": page}
+        found = await bureau.ask("/api/sms/estimate", {"body": text, **lines})
+        assert (found["segments"], found["price"]) == (2, "1.00")
+        of_app = await bureau.ask("/api/sms/estimate", {"body": text, "appHash": app})
+        filled = text.replace("{{code}}", "000000").replace("{{expiry_minutes}}", "10")
+        assert (of_app["segments"], of_app["characters"]) == (1, len(filled) + 1 + len(app))
+        given = {"body": text, "appHash": "AAAAAAAAAAA", "origin": "other.example"}
+        assert await bureau.refused("/api/sms/estimate", given) == [
+            (["appHash"], "not_registered"),
+            (["origin"], "not_registered"),
+        ]
 
     async def test_every_fault_at_once(self, bureau):
         body = {"to": "36123456", "body": ""}

@@ -98,3 +98,13 @@ async def test_the_overview_is_silent_once_all_is_done(owner, gateway):
 async def test_steps_tick_themselves(owner, short_streams):
     page = await owner.get(f"{START}/live")
     assert re.search('id="steps"[^>]*hx-swap-oob="true"', page.text)
+
+
+async def test_who_sends_for_himself_has_no_customer_to_win(owner, gateway):
+    gateway.is_self_paid = True
+    page = await owner.get(START)
+    assert "Your first steps" in page.text
+    assert "of 4 done" in plain(page)
+    assert "of 4 first steps" in plain(overview := await owner.get("/app/org_1/overview"))
+    assert "customer" not in page.text.partition('id="steps"')[2].partition("</section>")[0]
+    assert "first customer" not in overview.text

@@ -19,6 +19,14 @@ async def test_the_price_is_told_before_a_code_is_sent(owner, gateway):
     assert "1.00" in page.text
 
 
+async def test_the_price_counts_the_lines_that_a_code_may_have(owner, gateway):
+    both = {"segments": 2, "encoding": "UCS-2", "price": "1.50", "appHash": True, "origin": True}
+    gateway.verify["autofillSizes"] = [{**both, "language": "ar"}]
+    page = await owner.get(PAGE)
+    assert "With the lines of an app and a web page:" in page.text
+    assert "1.50" in page.text
+
+
 async def test_in_test_mode_it_is_free_and_the_code_is_told(owner, gateway):
     page = await owner.get(f"{PAGE}?mode=test")
     assert "Nothing: in test mode" in page.text

@@ -37,6 +37,21 @@ class EstimateBody(RequestBody):
         fields.Number | None,
         Field(description="Whom it would be to. At home the price is the same for every number."),
     ] = None
+    app_hash: Annotated[
+        str | None,
+        Field(
+            alias="appHash",
+            description="If the text is that of a code: the app hash that it would be sent with. "
+            "Must be registered in the Verify settings.",
+        ),
+    ] = None
+    origin: Annotated[
+        str | None,
+        Field(
+            description="If the text is that of a code: the host that it would be bound to. "
+            "Must be registered in the Verify settings.",
+        ),
+    ] = None
 
 
 def add_actions(
@@ -80,6 +95,8 @@ class _Actions:
             organization_id=principal.organization_id,
             body=asked.body,
             to=asked.to,
+            app_hash=asked.app_hash,
+            origin=asked.origin,
         )
         if principal.mode is Mode.TEST:
             found = replace(found, price=0)

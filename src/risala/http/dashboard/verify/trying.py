@@ -44,7 +44,12 @@ async def _choices(visit: PageRequest) -> dict[str, Any]:
     return {
         "languages": [*names.items()],
         "prices": [
-            (names.get(name), size.segments, size.price) for name, size in found.sizes.items()
+            (
+                names.get(name),
+                size,
+                [each for each in found.autofill_sizes if each.language == name],
+            )
+            for name, size in found.sizes.items()
         ],
         "abroad": await open_abroad(visit, CountryUse.VERIFY),
         "app_hashes": [(each, each) for each in settings.app_hashes],

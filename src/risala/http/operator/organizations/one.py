@@ -48,15 +48,16 @@ async def organization_of(visit: PageRequest) -> Versioned[OrganizationStory]:
 
 
 async def save(visit: PageRequest) -> TrioResponse:
-    """The organization's own price and limits; an empty field takes one away."""
+    """The organization's own price and limits; an empty field takes one away. Where nobody pays,
+    the form has no amounts, and those of before stay."""
     form, organization_id = visit.form, visit.arguments["organization_id"]
+    amounts = () if visit.is_self_paid else ("price_per_segment", "spend_cap")
     try:
         await visit.ask(
             organizations.SET,
             organization_id=organization_id,
-            price_per_segment=form.amount("price_per_segment") or None,
             sms_per_s=_rate(form.amount("sms_per_s")),
-            spend_cap=form.amount("spend_cap") or None,
+            **{name: form.amount(name) or None for name in amounts},
             **as_seen(form),
         )
     except Refusal as error:
