@@ -1,8 +1,10 @@
 """Which language a reader gets, and that every sentence is there in each."""
 
+import gettext
 import re
 
 import pytest
+from babel import Locale
 from babel.messages.pofile import read_po
 from werkzeug.datastructures import LanguageAccept
 
@@ -27,7 +29,8 @@ OTHER_WORDS = {
         r"|(?:fichier|page) de(?:s)? paramètres"
     ),
     "ar": re.compile(
-        r"(?<!\w)(?:ال)?مشغّ?ل(?!\w)|العميل|عملاء|كلمة (?:ال)?سر(?!\w)|كود|المرشح|سطور|مؤسس|ملّي"
+        r"(?<!\w)(?:ال)?مشغّ?ل(?!\w)|العميل|عملاء|كلمة (?:ال)?سر(?!\w)|(?<!\w)كود|المرشح"
+        r"|سطور|مؤسس|ملّي"
         r"|[\u064b-\u064d]|(?<!\w)(?:الوصل|وصولات|الروابط)(?!\w)|القابلة للنشر|اثنان من Webhook"
         r"|(?<!\w)(?:ال)?عامل(?:ك|كم)?(?!\w)(?! التصفية)"
     ),
@@ -127,6 +130,35 @@ def test_delivered_and_handed_over_are_different_words():
 @pytest.mark.parametrize("language", ["fr", "ar"])
 def test_one_term_has_one_translation(language):
     assert [each for each in sentences_of(language) if OTHER_WORDS[language].search(each[2])] == []
+
+
+CLDR_FORMS = ("zero", "one", "two", "few", "many", "other")
+
+
+def test_arabic_forms_stand_in_the_order_of_cldr():
+    form = Locale("ar").plural_form
+    for path in sorted((LOCALE / "ar").glob("*.po")):
+        with path.open("rb") as file:
+            catalogue = read_po(file, locale="ar")
+        chosen = gettext.c2py(catalogue.plural_expr)
+        assert [CLDR_FORMS[chosen(n)] for n in range(1000)] == [form(n) for n in range(1000)], path
+
+
+def test_arabic_counts_eleven_in_the_accusative():
+    """``15 صفا``, but ``100 صف``: who writes the two forms in another order is noticed."""
+    for path, message in messages():
+        if path.parent.name == "ar" and isinstance(message.id, tuple | list):
+            many, other = (re.split(r"[\s.:،؛؟!]+", form) for form in message.string[4:6])
+            same = len(many) == len(other) and all(
+                a in {b, f"{b}ا"} for a, b in zip(many, other, strict=True)
+            )
+            assert same, (path.name, message.string[4:6])
+
+
+def test_arabic_counts_in_words_of_a_page():
+    words = load_words(Language.ARABIC)
+    counts = [words.counted("{n} row", "{n} rows", n, n=n) for n in (2, 7, 15, 100, 102, 111)]
+    assert counts == ["صفان", "7 صفوف", "15 صفا", "100 صف", "102 صف", "111 صفا"]
 
 
 def test_who_runs_the_service_is_no_carrier_in_french():

@@ -21,7 +21,7 @@ from babel.messages.extract import extract
 from babel.messages.pofile import read_po, write_po
 
 from risala.engine.model.people import Language
-from risala.http.web.languages import LOCALE
+from risala.http.web.languages import LOCALE, empty_catalogue
 
 HTTP: Final = Path(__file__).parents[1]
 RECORDS: Final = HTTP.parent / "engine" / "model" / "records"
@@ -88,7 +88,7 @@ def collect() -> dict[str, Catalog]:
 
 def catalogue_text(template: Catalog, language: Language, known: Mapping[_Key, Catalog]) -> str:
     """One catalogue as its file has it."""
-    whole = Catalog(locale=language.value)
+    whole = empty_catalogue(language)
     for message in sorted(template, key=_key):
         old = known.get(_key(message))
         kept = None if old is None else old.get(_key(message)[1], message.context)

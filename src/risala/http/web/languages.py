@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from markupsafe import Markup, escape
 from werkzeug.datastructures import LanguageAccept
@@ -22,6 +22,9 @@ from werkzeug.datastructures import LanguageAccept
 from risala.engine.model.people import Language
 from risala.http.web.drawing.quick import as_markup
 from risala.sms.numbering.plan import NumberingPlan
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 LOCALE: Final = Path(__file__).parent / "locale"
 
@@ -185,13 +188,31 @@ def load_words(language: Language) -> Words:
     return Words(language, _joined(language, sorted((LOCALE / language).glob("*.po"))))
 
 
-def _joined(language: Language, paths: Iterable[Path]) -> GNUTranslations:
+ARABIC_FORMS: Final = (
+    "nplurals=6; plural=(n==0 ? 0 : n==1 ? 1 : n==2 ? 2 : n%100>=3 && n%100<=10 ? 3"
+    " : n%100>=11 ? 4 : 5)"
+)
+"""The forms of a counted sentence in Arabic, in the order of CLDR: zero, one, two, few, many (11 to
+99), other (100 to 102). Babel's own order has the last two the other way round."""
+
+
+def empty_catalogue(language: Language) -> Catalog:
+    """A catalogue with the language's order of counted forms."""
     # Imported here: the command line never translates a page.
     from babel.messages.catalog import Catalog
+
+    catalogue = Catalog(locale=language.value)
+    if language is Language.ARABIC:
+        catalogue.mime_headers = [("Plural-Forms", ARABIC_FORMS)]
+    return catalogue
+
+
+def _joined(language: Language, paths: Iterable[Path]) -> GNUTranslations:
+    # Imported here: the command line never translates a page.
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    whole = Catalog(locale=language.value)
+    whole = empty_catalogue(language)
     for path in paths:
         with path.open("rb") as file:
             for message in read_po(file, locale=language.value):
