@@ -174,3 +174,13 @@ def test_its_tests_pass_as_it_was_written(asked, apart):
     found = json.loads(run(bin_ / "risala", "plugins", "--json", cwd=place))["plugins"]
     (mine,) = [one for one in found if one["name"] == f"a-{kind}"]
     assert (mine["state"], mine["fault"], mine["warnings"]) == ("loaded", None, [])
+
+
+@pytest.mark.parametrize("kind", [*KINDS, HTTP])
+@pytest.mark.parametrize("name", ["a", "acme", "zulu", "line", "my-own", "a-carrier-of-mr"])
+def test_a_skeleton_is_clean_for_ruff_under_any_name(kind, name, tmp_path):
+    place, _ = write_skeleton(name, kind.partition(" ")[0], tmp_path / "p", http=kind == HTTP)
+    for what in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *what, "--no-cache", str(place)]
+        done = subprocess.run(ruff, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout

@@ -16,11 +16,11 @@ from typing import Any
 import h11
 import httpx2
 import trio
-from risala_acme.callbacks import read_request, sign
-
 from risala.plugins.testing.conformance import CarrierGot
 
-SECRET = "callback-secret"  # noqa: S105 -- of the stand-in
+from risala_acme.callbacks import read_request, sign
+
+SECRET = "callback-secret"
 KEY = "key-of-the-account"
 PART_UNITS = {"gsm7": (160, 153), "ucs2": (70, 67)}
 """What one short message holds: alone, and as a part. Acme bills parts."""
@@ -125,7 +125,9 @@ class AcmeStandIn:
             signature = f"t={at_s},v1={sign(SECRET.encode(), at_s, body)}"
             try:
                 answer = await self.http.post(
-                    self.callback_url, content=body, headers={"acme-signature": signature}
+                    self.callback_url,
+                    content=body,
+                    headers={"acme-signature": signature},
                 )
                 self.callback_status.append(answer.status_code)
                 if answer.status_code == 200:

@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import trio
-from acme_stand_in import KEY, SECRET, AcmeStandIn
+
 from risala_acme.driver import AcmeDriver
 from risala_acme.settings import AcmeSettings
+
+from acme_stand_in import KEY, SECRET, AcmeStandIn
 
 
 def free_port() -> int:
@@ -17,7 +19,9 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def carrier_and_driver(**settings: object) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver]]:
+async def carrier_and_driver(
+    **settings: object,
+) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver]]:
     """A carrier that is there, and a driver for it that is not running."""
     async with trio.open_nursery() as nursery:
         carrier = AcmeStandIn(nursery)
@@ -34,5 +38,6 @@ async def carrier_and_driver(**settings: object) -> AsyncIterator[tuple[AcmeStan
             **settings,
         }
         async with carrier.http:
-            yield carrier, AcmeDriver("acme", AcmeSettings.model_validate(given))
+            settings = AcmeSettings.model_validate(given)
+            yield carrier, AcmeDriver("acme", settings)
         nursery.cancel_scope.cancel()

@@ -6,11 +6,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import ClassVar
 
-from acme_stand_in import KEY, SECRET, AcmeStandIn
-from line import carrier_and_driver
-
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierGot, DriverConformance
+
+from line import carrier_and_driver
+
+from acme_stand_in import KEY, SECRET, AcmeStandIn
 
 AWAY_S = 0.5
 """Longer than the driver's ``look_s``: it has to notice."""

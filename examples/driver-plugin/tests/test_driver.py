@@ -12,12 +12,6 @@ import httpx2
 import pytest
 import trio
 import trio.testing
-from acme_stand_in import SECRET, AcmeStandIn
-from line import carrier_and_driver
-from risala_acme.callbacks import BODY_MAX_BYTES, sign
-from risala_acme.driver import AcmeDriver
-from risala_acme.settings import AcmeSettings
-
 from risala.plugins.contract import (
     Accepted,
     Alphabet,
@@ -31,6 +25,13 @@ from risala.plugins.contract import (
 )
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
+
+from line import carrier_and_driver
+from risala_acme.callbacks import BODY_MAX_BYTES, sign
+from risala_acme.driver import AcmeDriver
+from risala_acme.settings import AcmeSettings
+
+from acme_stand_in import SECRET, AcmeStandIn
 
 HANG_S = 60
 """Nothing that works takes this long."""

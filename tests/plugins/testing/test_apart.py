@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+from functools import partial
 
 import pytest
 import trio
 
-from risala.plugins.testing.apart import ApartRun, EndlessRunError
+from risala.plugins.testing import apart
+from risala.plugins.testing.apart import ApartRun, BlockedLoopError, EndlessRunError
+from risala.plugins.testing.suite import ConformanceSuite
 
 
 async def hang() -> None:
@@ -34,3 +37,61 @@ def test_what_is_collected_while_it_is_left_says_nothing(monkeypatch):
         ApartRun(clock=None, blocked_s=60, whole_s=0.1).run(hang)
     assert [str(each.exc_value) for each in told] == []
     assert sys.unraisablehook == told.append
+
+
+def code_in(path: str, source: str, **names: object) -> dict[str, object]:
+    """What a file of this path and source would define."""
+    exec(compile(source, path, "exec"), names)
+    return names
+
+
+CALLS = "def call(next):\n    return next()\nasync def act(next):\n    call(next)\n"
+
+
+@pytest.mark.parametrize(
+    ("stack", "named"),
+    [
+        (["/home/ann/acme/driver.py"], "/home/ann/acme/driver.py"),
+        (["/home/ann/acme/driver.py", "/v/site-packages/requests/api.py"], "acme/driver.py"),
+        (["/home/ann/acme/driver.py", "/home/ann/tests/stand_in.py"], "tests/stand_in.py"),
+        (["/v/site-packages/acme/driver.py", "/v/site-packages/requests/api.py"], "acme/driver.py"),
+    ],
+    ids=["its own", "by a library", "in the stand-in", "installed"],
+)
+def test_the_code_that_blocks_is_the_authors(stack, named):
+    def block() -> None:
+        threading.Event().wait(60)
+
+    begin = block
+    for path in reversed(stack):
+        begin = partial(code_in(path, CALLS)["call"], begin)
+
+    async def act() -> None:
+        begin()
+
+    act.__code__ = act.__code__.replace(co_filename=apart.__file__)
+    block.__code__ = block.__code__.replace(co_filename=threading.__file__)
+    with pytest.raises(BlockedLoopError) as blocked:
+        ApartRun(clock=None, blocked_s=0.1, whole_s=30).run(act)
+    assert blocked.value.file is not None
+    assert blocked.value.file.endswith(named)
+
+
+class TestNothing(ConformanceSuite):
+    """A suite without checks; it stands in this file."""
+
+    __test__ = False
+    risala_suite = "driver"
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        (__file__, "The tests' own code, such as a stand-in, blocks"),
+        ("/home/ann/acme/driver.py", "The driver blocks"),
+        (None, "The driver blocks"),
+    ],
+)
+def test_a_stand_in_that_blocks_is_not_called_the_driver(file, said):
+    blocked = BlockedLoopError(0.2, "in x (y.py:1: z)", file)
+    assert TestNothing()._blocked(blocked).startswith(said)

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import httpcore2  # noqa: F401 -- httpx2 would import it with the first client, inside the loop
 import httpx2
-
 from risala.plugins.contract import (
     Accepted,
     Cause,
@@ -25,6 +24,7 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+
 from risala_acme.settings import AcmeSettings
 
 ANSWER_MAX_BYTES: Final = 65_536
@@ -106,7 +106,7 @@ class AcmeApi:
     async def query(self, carrier_id: str) -> Receipt | None:
         try:
             status, told = await self._ask("GET", f"/v1/messages/{carrier_id}")
-        except (httpx2.HTTPError, AnswerTooLongError):
+        except FAILURES:
             return None
         return receipt_of(told) if status == 200 else None
 
@@ -136,6 +136,10 @@ class AcmeApi:
 
 class AnswerTooLongError(Exception):
     """The carrier says more than it should."""
+
+
+FAILURES: Final = (httpx2.HTTPError, AnswerTooLongError)
+"""What a question to the carrier may end with; for a message only some of it is certain."""
 
 
 def outcome_of(status: int, told: Mapping[str, Any]) -> Outcome:

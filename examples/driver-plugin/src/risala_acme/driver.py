@@ -7,9 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import httpx2
 import trio
-
 from risala.plugins.contract import (
     Capabilities,
     DriverContext,
@@ -23,7 +21,14 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
-from risala_acme.api import CONNECT_S, AcmeApi, AnswerTooLongError, name_of, receipt_of
+
+from risala_acme.api import (
+    CONNECT_S,
+    FAILURES,
+    AcmeApi,
+    name_of,
+    receipt_of,
+)
 from risala_acme.callbacks import CallbackListener
 from risala_acme.settings import AcmeSettings
 
@@ -145,7 +150,7 @@ async def look(api: AcmeApi) -> Health:
     """How the carrier is now."""
     try:
         status = await api.look()
-    except (httpx2.HTTPError, AnswerTooLongError) as error:
+    except FAILURES as error:
         return Health(HealthState.DOWN, f"The carrier cannot be asked: {name_of(error)}.")
     if status == 200:
         return Health(HealthState.UP, "The carrier answers.")

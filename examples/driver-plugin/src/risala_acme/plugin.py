@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from risala.plugins.contract import DriverFactory
 from risala.plugins.hookspecs import hookimpl
+
 from risala_acme.driver import AcmeDriver
 from risala_acme.settings import AcmeSettings
 

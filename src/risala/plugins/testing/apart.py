@@ -40,8 +40,10 @@ class AbandonedRun(BaseException):
 class BlockedLoopError(Exception):
     """One step of a task took too long; nothing else ran meanwhile."""
 
-    def __init__(self, blocked_s: float, place: str) -> None:
+    def __init__(self, blocked_s: float, place: str, file: str | None = None) -> None:
         super().__init__(f"for more than {blocked_s:g} s {place}")
+        self.file = file
+        """The file of the code that blocks; None: unknown."""
 
 
 class EndlessRunError(Exception):
@@ -131,24 +133,28 @@ class ApartRun:
             seen_s = seen_s + min(now - before, 2 * LOOK_S) if since == step else 0.0
             step, before = since, now
             if since is not None and seen_s > self._blocked_s:
-                self.give_up(BlockedLoopError(self._blocked_s, self._position()))
+                self.give_up(BlockedLoopError(self._blocked_s, *self._position()))
             elif now > deadline:
                 text = f"the check has not ended within {self._whole_s:g} s of real time"
                 self.give_up(EndlessRunError(text))
         if self._thread is not None and self._error is None:
             self._thread.join()
 
-    def _position(self) -> str:
-        """Where the step is, in code that is neither ours nor Trio's."""
+    def _position(self) -> tuple[str, str | None]:
+        """Where the step is, and in which file: the innermost code of the author's own, so neither
+        ours nor Trio's, Python's or an installed library's; else the first that is not ours."""
         assert self._thread is not None
         frame = sys._current_frames().get(self._thread.ident or 0)
         stack = traceback.extract_stack(frame) if frame is not None else []
         theirs = [one for one in stack if not one.filename.startswith(_OURS)]
         theirs = [one for one in theirs if not _is_pythons(one.filename)] or theirs
         if not theirs:
-            return "at an unknown place"
-        last = theirs[-1]
-        return f"in {last.name} ({Path(last.filename).name}:{last.lineno}: {last.line})"
+            return "at an unknown place", None
+        own = [one for one in theirs if not _is_installed(one.filename)]
+        # A plugin that is installed stands among the libraries, and calls the others.
+        found = own[-1] if own else theirs[0]
+        place = f"in {found.name} ({Path(found.filename).name}:{found.lineno}: {found.line})"
+        return place, found.filename
 
     def _leave(self, thread: threading.Thread) -> None:
         """End the thread if possible, and go on without it in any case.
@@ -197,6 +203,11 @@ def _hush(_: object) -> None:
 def _is_pythons(filename: str) -> bool:
     """Code of Python's own library: its caller is of interest."""
     return filename.startswith(_LIBRARY) and "-packages" not in filename
+
+
+def _is_installed(filename: str) -> bool:
+    """Code of a package that was installed, and is not being worked on."""
+    return "-packages" in filename
 
 
 def _wake() -> None:

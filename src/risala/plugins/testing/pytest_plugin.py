@@ -43,6 +43,21 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why checks were passed over: pytest counts them and says no more."""
+    passed_over = [
+        f"{line['suite']}.{line['check']}: {line['result']}: {line['text']}"
+        for status in ("passed", "skipped")
+        for report in terminalreporter.stats.get(status, ())
+        for name, line in report.user_properties
+        if name == "risala" and line["result"] not in ("passed", "failed")
+    ]
+    if passed_over:
+        terminalreporter.section("Risala: checks that were passed over", sep="-")
+        for text in passed_over:
+            terminalreporter.write_line(text)
+
+
 @pytest.fixture
 def recording_context() -> RecordingContext:
     """A :class:`~risala.plugins.testing.context.RecordingContext` to hand to ``driver.run``."""

@@ -6,8 +6,11 @@ find the same fault are skipped with its name: a plugin's author reads one sente
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar, Final, TypeVar
 
 import pytest
@@ -103,14 +106,25 @@ class ConformanceSuite:
                 self._run_once(body)
             except BlockedLoopError as blocked:
                 if not left:
-                    raise PluginFaultError(
-                        LOOP_CHECK,
-                        f"The {self.risala_suite} blocks the event loop {blocked}: no other "
-                        "carrier and no request is served meanwhile. Run what takes long by "
-                        "trio.to_thread.run_sync.",
-                    ) from None
+                    raise PluginFaultError(LOOP_CHECK, self._blocked(blocked)) from None
             else:
                 return
+
+    def _blocked(self, blocked: BlockedLoopError) -> str:
+        remedy = "Run what takes long by trio.to_thread.run_sync."
+        tests = Path(inspect.getfile(type(self))).parent
+        plugin = self.about.get(type(self), {}).get("plugin", "").rpartition(".")[0]
+        its_file = getattr(sys.modules.get(plugin), "__file__", None)
+        in_tests = blocked.file is not None and Path(blocked.file).is_relative_to(tests)
+        if in_tests and blocked.file != its_file:
+            return (
+                f"The tests' own code, such as a stand-in, blocks the event loop {blocked}: the "
+                f"{self.risala_suite} cannot be judged. {remedy}"
+            )
+        return (
+            f"The {self.risala_suite} blocks the event loop {blocked}: no other carrier and no "
+            f"request is served meanwhile. {remedy}"
+        )
 
     def _run_once(self, body: Callable[[], Awaitable[None]]) -> None:
         __tracebackhide__ = True
