@@ -14,6 +14,7 @@ from risala.config.model import Settings
 from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.wiring.connections import Connections
+from risala.http.operator.carriers.driver_words import driver_text
 from risala.http.outbound.late import LateOutbound, open_late_outbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod
@@ -79,6 +80,7 @@ async def open_outside(
         sinks=sinks,
         policies=policies,
         pages=pages,
+        say_driver=driver_text,
     )
 
 

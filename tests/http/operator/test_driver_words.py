@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from markupsafe import Markup
 
 from risala import drivers
 from risala.drivers.modem import commands
@@ -24,12 +26,19 @@ from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, unknown
 from risala.drivers.smpp.quiet import QuietWatch
 from risala.drivers.smpp.settings import SmppSettings
 from risala.engine.model.people import Language
+from risala.engine.model.records.upkeep.plugins import PluginHealth
+from risala.engine.people.alert_words import alert_words
+from risala.engine.rules.alerts.alert import Alert, AlertKind
+from risala.http.operator.alerts import shown_alerts
+from risala.http.operator.carriers.driver_sentences import SENTENCES
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
     driver_phrase,
     driver_said,
+    driver_text,
 )
+from risala.http.operator.plugins import ailing
 from risala.http.web.languages import load_words
 from sources import trees
 
@@ -226,6 +235,49 @@ def facts_in(path: Path) -> Iterator[str]:
             yield node.slice.value
 
 
+# -- every sentence, in all views --------------------------------------------------------------
+
+
+def every_sentence(language: Language) -> Iterator[tuple[str, Markup]]:
+    """A text of each sentence with its holes filled, and how it is said."""
+    words = words_of(language)
+    for sentence in SENTENCES:
+        names = re.findall(r"{([a-z]+)}", sentence)
+        typed = {name: "Bound." if name == "said" else "x1" for name in names}
+        told = {
+            name: words("Bound.") if name == "said" else Markup("<bdi>x1</bdi>") for name in names
+        }
+        yield sentence.format(**typed), words(sentence, **told)
+
+
+def plain(language: Language, told: Markup) -> str:
+    ends = ("\u2068", "\u2069") if language is Language.ARABIC else ("", "")
+    text = told.replace("<bdi>", ends[0]).replace("</bdi>", ends[1])
+    return unescape(str(text))
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_sentence_is_said_in_all_views(language):
+    words = words_of(language)
+    reader = SimpleNamespace(words=words, at=lambda page: page)
+    for text, told in every_sentence(language):
+        assert driver_line(words, text) == told
+        assert driver_said(words, text) == f"<q>{told}</q>"
+        health = PluginHealth("drivers", "smpp", "mattel", "down", text)
+        assert ailing(reader, health) == words("down: {said}", said=told)
+        facts = {"state": "down", "text": text}
+        alert = Alert(1, AlertKind.CARRIER_DOWN, "mattel", facts, 0, None, {}, 0, None, None, None)
+        quoted = {each.value: alert_words(alert, each).text for each in Language}
+        view = SimpleNamespace(
+            kind="carrier_down", subject="mattel", title=quoted, text=quoted, facts=facts
+        )
+        [note] = shown_alerts(reader, [view])
+        assert note.text.endswith(told)
+        mail = alert_words(alert, language, driver_text).text
+        assert mail.endswith(plain(language, told))
+        assert text not in mail or text == told
+
+
 # -- what stays a quotation ---------------------------------------------------------------------
 
 
@@ -240,6 +292,13 @@ def test_what_others_drivers_say_and_call_their_facts_is_quoted():
     assert driver_line(words, "up: So <b>what</b>?").startswith("connecté")
     assert "So &lt;b&gt;what&lt;/b&gt;?" in driver_line(words, "up: So <b>what</b>?")
     assert english(Language.FRENCH, "Bound. " * 200)
+
+
+def test_a_hole_swallows_no_words_of_a_longer_sentence():
+    words = words_of(Language.FRENCH)
+    said = "Bound to a:1 as transceiver; the SMSC is 'RISALA SIM' and speaks version 0x34."
+    assert "speaks" not in driver_line(words, said)
+    assert english(Language.FRENCH, "Connecting to a:1 and then to something else.")
 
 
 def test_several_sentences_are_told_one_after_the_other():

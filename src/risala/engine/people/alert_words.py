@@ -7,7 +7,7 @@ the same placeholders. A placeholder has the name of a fact, or is ``subject``.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
@@ -18,8 +18,12 @@ from risala.engine.people.lines import one_line
 from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact
 
 Catalogue = Mapping[str, Mapping[str, str]]
+SayDriver = Callable[[Language, str], str]
+"""Says a driver's text in a language, as far as it is one of our drivers'."""
 NEVER: Final = "backup_never"
 """The words for an installation without any backup."""
+OF_DRIVER: Final = "text"
+"""The fact that is a driver's text."""
 _NETWORKS: Final = (AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW)
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
@@ -45,13 +49,20 @@ def catalogue(language: Language) -> Catalogue:
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
-def alert_words(alert: Alert, language: Language) -> AlertWords:
+def as_written(_: Language, text: str) -> str:
+    """A driver's text as the driver wrote it."""
+    return text
+
+
+def alert_words(alert: Alert, language: Language, say_driver: SayDriver = as_written) -> AlertWords:
     """The words of an alert; others' texts in it cannot break a line."""
     words, facts = catalogue(language), alert.facts
     subject = alert.subject
     if alert.kind in _NETWORKS:  # "mattel"; one abroad has its country in front: "SN/Orange"
         subject = subject[:1].upper() + subject[1:]
     said = {name: _spoken(name, value, words) for name, value in facts.items()}
+    if isinstance(of_driver := facts.get(OF_DRIVER), str):
+        said[OF_DRIVER] = say_driver(language, one_line(of_driver))
     never = alert.kind is AlertKind.BACKUP_OLD and facts.get("ever") == "no"
     of = words[NEVER if never else alert.kind.value]
     holes = _Holes({**said, "subject": one_line(subject)})

@@ -15,6 +15,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
+import trio
+
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.errors import NotFound
@@ -25,7 +27,7 @@ from risala.engine.model.records.people.approvals import ApprovalState
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis
-from risala.engine.people.alert_words import alert_words
+from risala.engine.people.alert_words import SayDriver, alert_words
 from risala.engine.people.lines import one_line
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
@@ -52,6 +54,8 @@ def words_in(language: Language) -> Words:
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
+_ALERTS: Final = frozenset({MailKind.ALERT_RAISED, MailKind.ALERT_OVER})
+"""They quote drivers."""
 _FORM: Final = "d MMM y, HH:mm"
 _NOUAKCHOTT: Final = "Africa/Nouakchott"
 """Whose readers call some months otherwise in Arabic than others do."""
@@ -68,6 +72,7 @@ class Letters:
         public_url: str,
         console_url: str,
         zone: str,
+        say_driver: SayDriver,
     ) -> None:
         self._repositories = repositories
         self._accounts = accounts
@@ -75,6 +80,7 @@ class Letters:
         self._url = public_url
         self._console_url = console_url
         self._zone = zone
+        self._say_driver = say_driver
         self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
             MailKind.SIGN_IN_CODE: self._sign_in_code,
             MailKind.INVITATION: self._invitation,
@@ -97,6 +103,11 @@ class Letters:
             MailKind.AUDIT_HEAD: self._audit_head,
             MailKind.APPROVAL_ASKED: self._approval_asked,
         }
+
+    async def prepare(self, owed: OwedMail) -> None:
+        """Read what the words of a mail need; slow once for each language, so in a thread."""
+        if owed.kind in _ALERTS:
+            await trio.to_thread.run_sync(self._say_driver, owed.language, "")
 
     def write(self, owed: OwedMail) -> Mail | None:
         """The mail in words; None: its subject has ended."""
@@ -204,7 +215,7 @@ class Letters:
 
     def _alert(self, owed: OwedMail, _: Words) -> Values:
         found = self._repositories.alerts.alert(owed.details["alert"])
-        told = alert_words(found, owed.language)
+        told = alert_words(found, owed.language, self._say_driver)
         return {
             "title": told.title,
             "what": told.text,

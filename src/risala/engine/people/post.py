@@ -111,6 +111,7 @@ class Post:
         """The result of a mail; None: try again later."""
         if self._clock.now_ms() >= owed.useless_at:
             return MailOutcome.OVER
+        await self._letters.prepare(owed)
         mail = self._letters.write(owed)
         if mail is None:
             return MailOutcome.OVER

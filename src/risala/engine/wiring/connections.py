@@ -23,6 +23,7 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.clock import ClockJumps
 from risala.engine.operations.faces.callbacks import CallbackSources, CompatCallbacks
+from risala.engine.people.alert_words import SayDriver, as_written
 from risala.engine.people.letters import Letters
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
@@ -88,6 +89,8 @@ class Connections:
     """The message policies of the settings, by name."""
     pages: ConsolePages = field(default_factory=dict)
     """The pages of the console that plugins bring."""
+    say_driver: SayDriver = as_written
+    """Says what a driver wrote in the language of a mail's reader."""
 
 
 NO_OUTSIDE: Final = Connections()
@@ -202,7 +205,8 @@ def build_outward(
 ) -> Outward:
     """Build the parts; nothing runs yet."""
     pages = (public_url(settings, outside), console_url(settings, outside))
-    letters = Letters(repositories, accounts, derived, *pages, settings.plan.home.time_zone)
+    zone, say_driver = settings.plan.home.time_zone, outside.say_driver
+    letters = Letters(repositories, accounts, derived, *pages, zone, say_driver)
     post = Post(
         recorder.clock, repositories.mails, letters, outside.mailer, set_aside.loop("mails")
     )

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
+from markupsafe import Markup, escape
+
 from risala.dataclass import dataclass
 from risala.engine.model.records.upkeep.alert_views import AlertView
+from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.page_request import PageRequest
 
 ATTENTION_MAX: Final = 2
@@ -44,7 +47,7 @@ class AlertNote:
 
     alert: AlertView
     title: str
-    text: str
+    text: Markup
     look: str
     """``bad`` or ``warn``."""
     leads_to: str | None
@@ -62,12 +65,21 @@ def shown_alerts(visit: PageRequest, alerts: Sequence[AlertView]) -> list[AlertN
         AlertNote(
             each,
             each.title[language],
-            each.text[language],
+            _text(visit, each),
             "bad" if each.kind in _BAD else "warn",
             _address(visit, each.kind, each.subject),
         )
         for each in alerts
     ]
+
+
+def _text(visit: PageRequest, alert: AlertView) -> Markup:
+    """Its sentence; what a driver wrote in it is said in the reader's language."""
+    text, of_driver = alert.text[visit.words.language.value], alert.facts.get("text")
+    if not isinstance(of_driver, str) or not of_driver or of_driver not in text:
+        return escape(text)
+    before, _, after = text.rpartition(of_driver)
+    return escape(before) + driver_line(visit.words, of_driver) + escape(after)
 
 
 def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:

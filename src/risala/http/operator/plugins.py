@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import structlog
 import trio
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, NotFound
-from risala.engine.model.records.upkeep.plugins import ACT
+from risala.engine.model.records.upkeep.plugins import ACT, PluginHealth
 from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
 from risala.engine.operations.table import OPERATIONS
+from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
 from risala.http.web.page_request import PageRequest
@@ -81,9 +84,16 @@ async def listed(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "plugins/list.html",
         plugins=found.plugins,
+        ailing=partial(ailing, visit),
         contract=found.contract,
         pages=[(name, _title(visit, name)) for name in sorted(pages)],
     )
+
+
+def ailing(visit: PageRequest, health: PluginHealth) -> Markup:
+    """How something that a plugin brought fails, in the reader's language."""
+    said = f"{health.state}: {health.text}" if health.text else health.state
+    return driver_line(visit.words, said)
 
 
 async def show(visit: PageRequest) -> TrioResponse:

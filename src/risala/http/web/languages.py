@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -180,8 +180,9 @@ def NC_(context: str, sentence: str) -> str:
     return sentence
 
 
+@cache
 def load_words(language: Language) -> Words:
-    """All catalogues of a language as one; slow, so do it in a thread."""
+    """All catalogues of a language as one; slow the first time, so do it in a thread."""
     city_of("UTC", language)  # reads the language's own data from the disk
     if language is Language.ENGLISH:
         return Words(language, NullTranslations())

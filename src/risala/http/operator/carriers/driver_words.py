@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from html import unescape
 from itertools import islice
 from typing import Any, Final
 
 from markupsafe import Markup
 
+from risala.engine.model.people import Language
 from risala.http.operator.carriers.driver_phrases import (
     COMMANDS,
     FACTS,
@@ -22,7 +24,7 @@ from risala.http.operator.carriers.driver_phrases import (
     REGISTRATIONS,
 )
 from risala.http.operator.carriers.driver_sentences import SENTENCES
-from risala.http.web.languages import Words
+from risala.http.web.languages import Words, load_words
 
 TEXT_MAX: Final = 600
 """Characters of the longest text that is looked for: ours are shorter, and each takes its time."""
@@ -35,6 +37,16 @@ _PHRASED: Final = frozenset({"gate", "reason", "state", "step"})
 """Placeholders that a translated phrase may fill; names and numbers fill the others."""
 _SAID: Final = "said"
 """The hole that a whole text of a driver fills."""
+_TAG: Final = re.compile("<[^>]*>")
+_HOLE: Final = re.compile(r"\{([a-z]+)\}")
+_FREE: Final = frozenset(
+    {
+        *("amount", "believed", "command", "day", "declared", "facts", "fault", "kind", "missing"),
+        *("modem", "network", "note", "place", "reason", "said", "smsc", "state", "status", "step"),
+        *("text", "what", "words"),
+    }
+)
+"""Holes that several words may fill; an address, a number or a name is one word."""
 _ends: Final = re.compile(r"[.?](?= )").finditer
 _ALL: Final = frozenset({*PHRASES, *COMMANDS})
 
@@ -51,6 +63,20 @@ def driver_line(words: Words, text: str) -> Markup:
     """A line of a link's life, which is no quotation of anybody; else as :func:`driver_said`."""
     found = _spoken(words, text)
     return _english(text) if found is None else found
+
+
+def driver_text(language: Language, text: str) -> str:
+    """A driver's text for a mail, in the reader's language if it is one of ours. The first text of
+    a language reads its catalogues, which is slow."""
+    words = load_words(language)
+    found = _spoken(words, text)
+    return text if found is None else _TAG.sub("", unescape(_isolated(words, found)))
+
+
+def _isolated(words: Words, text: Markup) -> str:
+    if words.language is not Language.ARABIC:
+        return str(text)
+    return text.replace("<bdi>", "\u2068").replace("</bdi>", "\u2069")
 
 
 def driver_phrase(words: Words, text: str) -> Markup:
@@ -141,8 +167,18 @@ def _filling(words: Words, name: str, what: str) -> Markup:
 
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((sentence, _pattern(sentence)) for sentence in SENTENCES)
+    return tuple((sentence, _pattern(sentence)) for sentence in sorted(SENTENCES, key=_rank))
+
+
+def _rank(sentence: str) -> tuple[bool, int]:
+    """What quotes a whole text comes first, then what has most words of its own: a hole of a
+    shorter sentence would swallow them."""
+    return f"{{{_SAID}}}" not in sentence, -len(_HOLE.sub("", sentence))
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\{([a-z]+)\\}", r"(?P<\1>.+?)", re.escape(sentence)))
+    pieces = _HOLE.split(sentence)
+    for place, name in enumerate(pieces):
+        free = r".+?" if name in _FREE else r"\S+"
+        pieces[place] = f"(?P<{name}>{free})" if place % 2 else re.escape(name)
+    return re.compile("".join(pieces))
