@@ -478,6 +478,7 @@ NOT_HERE = {
     "standby takeover",
     "standby rejoin",
     "standby try",
+    "standby mend-lease",
     "tail",
 }
 """They are no questions to a service; tests of their own run them."""

@@ -17,7 +17,13 @@ from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.directory import write_whole
 from risala.engine.journal.shipping.piece_store import Fenced, Spoilt
 from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
-from risala.engine.upkeep.standby.lease import LeaseLost, LeaseMemory, LeaseTaken, SendLease
+from risala.engine.upkeep.standby.lease import (
+    EPOCH_MAX,
+    LeaseLost,
+    LeaseMemory,
+    LeaseTaken,
+    SendLease,
+)
 
 
 @dataclass
@@ -190,6 +196,18 @@ class MemoryLease:
         self._reach()
         held = self._tables.lease
         return self._tables.former if held is not None and held.epoch == lease.epoch else None
+
+    def last_right(self) -> SendLease | None:
+        self._reach()
+        both = (self._tables.lease, self._tables.former)
+        return next((each for each in both if each is not None and each.epoch <= EPOCH_MAX), None)
+
+    def mend(self, lease: SendLease) -> None:
+        with self._tables.lock:
+            self._reach()
+            held = self._tables.lease
+            if held is not None and held.epoch > EPOCH_MAX:
+                self._tables.lease = lease
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         with self._tables.lock:

@@ -81,7 +81,8 @@ A line holds no secrets, codes, bodies or keys, no path of a webhook's address, 
 four digits of a phone number. The table refuses changes, and is kept as long as the ledger. The
 hash of each line covers the one before it, and signed heads go out each day: `risala audit`
 [proves that nobody changed a line](../how-to/prove-the-audit-trail.md). A restore
-(`database.restore`) and a takeover (`standby.takeover`) write lines of their own.
+(`database.restore`), a takeover (`standby.takeover`) and a mended lease (`standby.mend_lease`)
+write lines of their own.
 
 `risala audit-log` shows it. People appear by their address. A program (face `api`) has the rights
 of a developer, and appears by the id of its key; its plain reads are only in the key's [log of

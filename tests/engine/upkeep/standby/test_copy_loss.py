@@ -26,8 +26,8 @@ from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.copy_check import CopyLacks
 from risala.engine.upkeep.standby.lease import held
+from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
 from risala.engine.upkeep.standby.successor import Successor
-from risala.engine.upkeep.standby.takeover import PrimaryAlive
 
 WRITTEN = ("0", "1", "2", "3")
 """What the primary was told, each in a piece of its own after the first one."""

@@ -28,7 +28,8 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseTaken, held
-from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
+from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
+from risala.engine.upkeep.standby.takeover import Takeover
 
 STORES = (
     *((LeaseDirectory, name) for name in ("highest", "before", "take", "renew")),

@@ -45,7 +45,8 @@ from risala.engine.upkeep.standby.lease_holder import (
     LeaseHolder,
     TakeoverUnfinished,
 )
-from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
+from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
+from risala.engine.upkeep.standby.takeover import Takeover
 
 TERM_S = 30
 STOPPED = """

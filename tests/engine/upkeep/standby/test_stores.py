@@ -28,8 +28,8 @@ from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.standby.interim_lease import InterimLease
 from risala.engine.upkeep.standby.lease import LeaseTaken, held, margin_s
 from risala.engine.upkeep.standby.lease_holder import LeaseHolder, TakeoverUnfinished
-from risala.engine.upkeep.standby.lease_watch import LeaseWatch
-from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
+from risala.engine.upkeep.standby.lease_watch import LeaseWatch, PrimaryAlive
+from risala.engine.upkeep.standby.takeover import Takeover
 
 TERM_S = 30
 PART = WalPart(WalPlace(0, 0), 0, 0, {})

@@ -40,6 +40,10 @@ MARGIN_S: Final = 2.0
 """The wait beyond the term: two machines' clocks differ in speed, and a process that has to end
 needs a moment for it."""
 
+EPOCH_MAX: Final = 9_999_999_999
+"""The highest number of a lease: names of files have so many digits, and a takeover every second
+does not come so far in three hundred years. Whatever is above, nobody has counted up to."""
+
 SETTLES_S: Final = 2.0
 """Twice what NFS keeps of a directory with `actimeo=1`, as its page says to mount it."""
 
@@ -88,6 +92,17 @@ class LeaseLost(OSError):
     """The directory is not the former one."""
 
 
+class NoNextLease(OSError):
+    """The lease has a number that nobody has counted up to, and none comes after it."""
+
+    def __init__(self, lease: SendLease, store: object) -> None:
+        super().__init__(
+            f"The lease in {store} has the number {lease.epoch}, which no takeover leads to: "
+            f"somebody has written it there, and nobody can take the next one. `risala standby "
+            f"mend-lease` gives it the number after the last right one."
+        )
+
+
 class LeaseDirectory:
     """The files. Each call may take as long as the directory does: call it in a thread."""
 
@@ -95,6 +110,9 @@ class LeaseDirectory:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def __str__(self) -> str:
+        return str(self._path)
 
     def highest(self) -> SendLease | None:
         """The present holder's lease; None: it was never held.
@@ -109,6 +127,31 @@ class LeaseDirectory:
                 return checked(SendLease, told, str(path))
         self._path.stat()  # a missing directory is not a directory without a lease
         return None
+
+    def last_right(self) -> SendLease | None:
+        """The last lease with a number up to :data:`EPOCH_MAX`; None: there is none.
+
+        Raises:
+            OSError: the directory cannot be read.
+        """
+        for path in sorted(self._path.glob("[0-9]*.json"), reverse=True):
+            told = note_of(path) if _is_right(path) else None
+            if told is not None:
+                return checked(SendLease, told, str(path))
+        self._path.stat()
+        return None
+
+    def mend(self, lease: SendLease) -> None:
+        """Write this lease, and put the files with wrong numbers aside, which then count no more.
+
+        Raises:
+            OSError: the directory refuses.
+        """
+        put(self._file(lease.epoch), json.dumps(asdict(lease)).encode())
+        for path in self._path.glob("[0-9]*.json"):
+            if not _is_right(path):
+                path.rename(path.with_name(f".{path.name}.mended"))
+        sync_directory(self._path)
 
     def before(self, lease: SendLease) -> SendLease | None:
         """The lease from which this one was taken; None: it was the first."""
@@ -165,6 +208,11 @@ class LeaseDirectory:
 
     def _file(self, epoch: int) -> Path:
         return self._path / f"{epoch:010}.json"
+
+
+def _is_right(path: Path) -> bool:
+    """Whether a file's name is that of a lease which somebody has counted up to."""
+    return path.stem.isdecimal() and len(path.stem) <= len(str(EPOCH_MAX))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,10 @@ import trio
 from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import (
+    EPOCH_MAX,
     LeaseMemory,
     LeaseTaken,
+    NoNextLease,
     SendLease,
     boot_s,
     held,
@@ -119,6 +121,8 @@ class LeaseHolder:
             lease = self._store.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
             remember(self._data_dir, LeaseMemory(mine.holder, 1, serves=True))
             return lease
+        if found.epoch > EPOCH_MAX:
+            raise NoNextLease(found, self._store)
         if found.holder != mine.holder:
             raise LeaseTaken(found)
         if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:

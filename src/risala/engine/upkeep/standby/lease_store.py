@@ -29,6 +29,22 @@ class LeaseStore(Protocol):
         """
         ...
 
+    def last_right(self) -> SendLease | None:
+        """The last lease with a number up to :data:`~.lease.EPOCH_MAX`; None: there is none.
+
+        Raises:
+            OSError: the store cannot be read.
+        """
+        ...
+
+    def mend(self, lease: SendLease) -> None:
+        """Put this lease in the place of one with a higher number than that.
+
+        Raises:
+            OSError: the store refuses.
+        """
+        ...
+
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         """Make the lease of this number, which must be new.
 

@@ -14,10 +14,20 @@ afterwards, such as a replica that has missed the last renewals.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
 
 from risala.engine.journal.shipping.notes import BadPiece
+from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.upkeep.standby.lease import SendLease, boot_s, margin_s
 from risala.engine.upkeep.standby.lease_store import LeaseStore
+
+LOOK_S: Final = 0.2
+"""Seconds between two looks at a lease that somebody waits for."""
+
+
+class PrimaryAlive(Exception):
+    """The primary renews its lease, or may."""
 
 
 class LeaseWatch:
@@ -57,6 +67,33 @@ class LeaseWatch:
             return 0.0
         term_s = self.seen.term_s
         return max(0.0, self._since_s + term_s + margin_s(term_s) - self._span_s())
+
+
+def until_over(
+    watch: LeaseWatch,
+    found: SendLease,
+    progress: Progress,
+    sleep: Callable[[float], object],
+) -> SendLease:
+    """The lease that was found, which is over now.
+
+    Raises:
+        PrimaryAlive: its holder renews it.
+        BadPiece: what is there meanwhile is not what was written.
+    """
+    while True:
+        with suppress(OSError):  # the watch has begun again
+            now = watch.observe()
+            if now is not None and not (is_same(now, found) or now.released):
+                raise PrimaryAlive(
+                    f"{now.machine} holds the lease and renews it. Stop the service there first."
+                )
+        left_s, term_s = watch.left_s, found.term_s
+        if watch.seen is not None and left_s == 0:
+            return watch.seen
+        done = 0 if left_s is None else max(0, int(term_s - left_s))
+        progress("watching the primary", done, term_s)
+        sleep(LOOK_S)
 
 
 def is_same(lease: SendLease, other: SendLease | None) -> bool:

@@ -14,8 +14,8 @@ from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.clock import Clock
 from risala.engine.upkeep.standby.lease import LeaseTaken, held
 from risala.engine.upkeep.standby.lease_store import LeaseStore
-from risala.engine.upkeep.standby.lease_watch import LeaseWatch
-from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
+from risala.engine.upkeep.standby.lease_watch import LeaseWatch, PrimaryAlive
+from risala.engine.upkeep.standby.takeover import Takeover
 
 LEASE_FAULTS: Final = (OSError, BadPiece, LeaseTaken, PrimaryAlive)
 """Reasons for which nothing is taken over now."""

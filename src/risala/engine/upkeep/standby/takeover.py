@@ -11,10 +11,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
@@ -29,7 +27,9 @@ from risala.engine.model.records.messages import Stamp
 from risala.engine.upkeep.standby.copy_check import CopyLacks, CopyLoss, PrimaryLease, examined
 from risala.engine.upkeep.standby.interim_lease import InterimLease
 from risala.engine.upkeep.standby.lease import (
+    EPOCH_MAX,
     LeaseMemory,
+    NoNextLease,
     SendLease,
     boot_s,
     held,
@@ -37,18 +37,17 @@ from risala.engine.upkeep.standby.lease import (
     remember,
 )
 from risala.engine.upkeep.standby.lease_store import LeaseStore
-from risala.engine.upkeep.standby.lease_watch import LeaseWatch, is_same
-
-LOOK_S: Final = 0.2
-"""Seconds between two reads of the primary's lease."""
+from risala.engine.upkeep.standby.lease_watch import (
+    LOOK_S,
+    LeaseWatch,
+    PrimaryAlive,
+    is_same,
+    until_over,
+)
 
 
 def _unexamined() -> None:
     """The copy is not looked at."""
-
-
-class PrimaryAlive(Exception):
-    """The primary renews its lease, or may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +193,8 @@ class Takeover:
                 f"sends: the lease may be lost, or in another place. If you know that the primary "
                 f"does not send, use --i-know-the-primary-is-dead."
             )
+        if found is not None and found.epoch >= EPOCH_MAX:
+            raise NoNextLease(found, self.lease)
         waits = not primary_is_dead and found is not None and not found.released
         if found is not None and waits:
             found = self._watched(found)
@@ -239,20 +240,7 @@ class Takeover:
         """
         assert self.lease is not None
         watch = self.watch or LeaseWatch(self.lease, self.span_s)
-        while True:
-            with suppress(OSError):  # the watch has begun again
-                now = watch.observe()
-                if now is not None and not (is_same(now, found) or now.released):
-                    raise PrimaryAlive(
-                        f"{now.machine} holds the lease and renews it. Stop the service there "
-                        f"first."
-                    )
-            left_s, term_s = watch.left_s, found.term_s
-            if watch.seen is not None and left_s == 0:
-                return watch.seen
-            done = 0 if left_s is None else max(0, int(term_s - left_s))
-            self.progress("watching the primary", done, term_s)
-            self.sleep(LOOK_S)
+        return until_over(watch, found, self.progress, self.sleep)
 
     def _wait(self, what: str, span_s: float) -> None:
         until_s = self.span_s() + span_s

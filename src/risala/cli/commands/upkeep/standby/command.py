@@ -313,6 +313,30 @@ def rejoin(options: Options, directory: Path | None) -> None:
     rejoin_as_standby(options, directory)
 
 
+@standby.command("mend-lease")
+@click.option(
+    "--i-know-the-primary-is-dead",
+    "dead",
+    is_flag=True,
+    help="Do not wait for the lease to end. If its holder still runs, both may send.",
+)
+@common
+def mend_lease(options: Options, dead: bool) -> None:
+    """Give the lease a right number, where it has one that nobody can follow.
+
+    Only for a lease that somebody else wrote into the store: a takeover that meets it names this
+    command. The lease gets the number after the last right one, and nothing else of it changes; if
+    this machine held that last one, it holds it again. Refuses while somebody renews the lease, and
+    where its number is right. The audit trail here gets a line.
+
+    \b
+    Example: risala standby mend-lease
+    """
+    from risala.cli.commands.upkeep.standby.rejoin import mend_lease_and_tell
+
+    mend_lease_and_tell(options, primary_is_dead=dead)
+
+
 @standby.command("takeover")
 @_SHIPPED
 @click.option(

@@ -1,4 +1,4 @@
-"""``risala standby rejoin`` and ``try``: what is not a takeover, and not the watch."""
+"""``risala standby rejoin``, ``try`` and ``mend-lease``: neither a takeover nor the watch."""
 
 from __future__ import annotations
 
@@ -151,3 +151,67 @@ def try_and_tell(options: Options, directory: Path | None) -> None:
     if not output.show(options.json, told):
         mib = found.size_bytes / (1024 * 1024)
         output.said(f"The copy can be restored: {mib:.1f} MiB in {found.took_s:g} s.")
+
+
+def mend_lease_and_tell(options: Options, *, primary_is_dead: bool) -> None:
+    """Give the lease a right number, and say so.
+
+    Raises:
+        CommandRefused: it was not mended; the sentence says why.
+    """
+    import trio
+
+    from risala.app.standby import end_watch
+    from risala.cli.reach import session
+    from risala.engine.journal.shipping.notes import BadPiece
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
+    from risala.engine.upkeep.standby.lease_mending import (
+        LeaseMending,
+        MendedLease,
+        NothingToMend,
+    )
+    from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
+    from risala.engine.upkeep.standby.named_stores import lease_of
+
+    settings = options.data_settings(creates=True)
+    data_dir = settings.storage.data_dir
+
+    async def main() -> MendedLease:
+        async with session.hold_or_reach(data_dir) as service:
+            if service is not None:
+                raise CommandRefused("The service runs here: its lease is right.")
+            store = lease_of(settings.standby)
+            if store is None:
+                raise CommandRefused("The settings name no lease: there is none to mend.")
+            await trio.to_thread.run_sync(end_watch, data_dir)
+            with progress.shown(quiet=options.json) as shown:
+                work = LeaseMending(store, data_dir, data_dir / DATABASE, SystemClock(), shown)
+                run = partial(work.run, primary_is_dead=primary_is_dead)
+                return await trio.to_thread.run_sync(run)
+
+    try:
+        found = session.run_async(main)
+    except BadPiece as error:
+        raise CommandRefused(
+            f"{error} If you know that no primary sends, use --i-know-the-primary-is-dead."
+        ) from error
+    except (NothingToMend, PrimaryAlive, StorageUnusable, OSError) as error:
+        raise CommandRefused(str(error)) from error
+    lease = found.lease
+    told = {
+        "former": found.former,
+        "epoch": lease.epoch,
+        "machine": lease.machine,
+        "ours": found.is_ours,
+        "audited": found.is_written_down,
+    }
+    if not output.show(options.json, told):
+        had = "It could not be read" if found.former is None else f"It had {found.former}"
+        output.said(f"The lease of {lease.machine} has the number {lease.epoch} now. {had}.")
+        if not found.is_written_down:
+            click.echo("There is no database here, so no audit trail has a line of it.")
+        if found.is_ours:
+            click.echo("It is this machine's: start the service here.")
+        else:
+            click.echo("Next: `risala standby takeover`, where it was refused.")

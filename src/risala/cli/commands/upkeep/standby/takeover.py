@@ -76,8 +76,9 @@ def _take(
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.upkeep.standby.lease import LeaseTaken
+    from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
     from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
-    from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
+    from risala.engine.upkeep.standby.takeover import Takeover
 
     data_dir = settings.storage.data_dir
 

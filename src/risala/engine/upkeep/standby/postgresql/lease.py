@@ -13,7 +13,7 @@ from typing import Any, Final
 from psycopg.errors import UniqueViolation
 
 from risala.engine.journal.shipping.notes import checked
-from risala.engine.upkeep.standby.lease import LeaseLost, LeaseTaken, SendLease
+from risala.engine.upkeep.standby.lease import EPOCH_MAX, LeaseLost, LeaseTaken, SendLease
 from risala.engine.upkeep.standby.postgresql.session import Connection, PostgresqlSession
 
 _NAMES: Final = tuple(each.name for each in fields(SendLease))
@@ -36,6 +36,12 @@ UPDATE risala_standby.lease SET count = %(count)s, at = %(at)s, entries = %(entr
 WHERE installation = %(installation)s AND epoch = %(epoch)s AND holder = %(holder)s
 RETURNING epoch
 """
+_MEND: Final = f"""
+UPDATE risala_standby.lease SET {", ".join(f"{name} = %({name})s" for name in _NAMES)},
+    until = clock_timestamp()
+WHERE installation = %(installation)s AND lease.epoch > %(highest)s
+RETURNING epoch
+"""  # noqa: S608 -- names of ours
 
 
 class PostgresqlLease:
@@ -66,6 +72,16 @@ class PostgresqlLease:
             return None
         (former,) = row  # a dict, as psycopg hands on what is JSON
         return None if former is None else checked(SendLease, former, f"The former lease in {self}")
+
+    def last_right(self) -> SendLease | None:
+        found = self.highest()
+        if found is not None and found.epoch > EPOCH_MAX:
+            found = self.before(found)
+        return None if found is None or found.epoch > EPOCH_MAX else found
+
+    def mend(self, lease: SendLease) -> None:
+        given = {**self._given(lease), "highest": EPOCH_MAX}
+        self._session.run(lambda conn: _row(conn, _MEND, given))
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
