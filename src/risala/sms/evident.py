@@ -54,7 +54,7 @@ class InboundCoding(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class TextReading:
+class JudgedText:
     """A text as it was read, with what was declared and what was believed."""
 
     text: str = field(repr=False)
@@ -89,9 +89,7 @@ _begins_with_place: Final = re.compile(rb"(?s)(?:\x05\x00\x03.|\x06\x08\x04..)(.
 in any form."""
 
 
-def judge(
-    declared: TextForm, readings: Mapping[TextForm, str], *, lead: float = 0.0
-) -> TextReading:
+def judge(declared: TextForm, readings: Mapping[TextForm, str], *, lead: float = 0.0) -> JudgedText:
     """Choose among the readings of the same octets: the declared one, unless another is clearly
     likelier.
 
@@ -110,12 +108,12 @@ def judge(
 
 def _believed(
     readings: Mapping[TextForm, str], declared: TextForm, believed: TextForm
-) -> TextReading:
+) -> JudgedText:
     """A reading, without the NULs that end a text of octets in some programs."""
     text = readings[believed]
     if believed is not declared and believed in _OF_OCTETS:
         text = text.rstrip("\0")
-    return TextReading(text, declared, believed)
+    return JudgedText(text, declared, believed)
 
 
 def judge_octets(
@@ -125,7 +123,7 @@ def judge_octets(
     coding: InboundCoding = InboundCoding.AUTO,
     is_part: bool = False,
     more: Mapping[TextForm, str] | None = None,
-) -> TextReading:
+) -> JudgedText:
     """The text of octets: in the declared form, or in the one that they evidently have.
 
     Args:
@@ -139,12 +137,12 @@ def judge_octets(
     if declared not in readings:
         readings[declared] = _DECODERS[declared](octets, is_part)
     if coding is InboundCoding.DECLARED:
-        return TextReading(readings[declared], declared, declared)
+        return JudgedText(readings[declared], declared, declared)
     if coding is not InboundCoding.AUTO:
         form = TextForm(coding)
-        return TextReading(_DECODERS[form](octets, is_part), declared, form)
+        return JudgedText(_DECODERS[form](octets, is_part), declared, form)
     if not octets or _is_beyond_doubt(octets, declared, more):
-        return TextReading(readings[declared], declared, declared)
+        return JudgedText(readings[declared], declared, declared)
     # In UCS-2 an odd NUL is no half of a letter: it ends a text of octets in some programs.
     is_ended = declared is TextForm.UCS2 and len(octets) % 2
     narrow = octets.rstrip(b"\0") if is_ended else octets

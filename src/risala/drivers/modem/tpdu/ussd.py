@@ -13,7 +13,7 @@ from typing import Final
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of
 from risala.drivers.modem.tpdu.septets import pack_ussd, unpack_ussd
 from risala.sms.alphabet import decode_gsm7, encode_gsm7
-from risala.sms.evident import InboundCoding, TextForm, TextReading, judge_octets
+from risala.sms.evident import InboundCoding, JudgedText, TextForm, judge_octets
 from risala.sms.likely import reads_as_text
 
 TEXT_MAX: Final = 182
@@ -45,7 +45,7 @@ def read_answer(line: str) -> tuple[int, str] | None:
 
 def read_reading(
     line: str, coding: InboundCoding = InboundCoding.AUTO
-) -> tuple[int, TextReading] | None:
+) -> tuple[int, JudgedText] | None:
     """As :func:`read_answer`, with what was declared and what was believed."""
     found = _answer.fullmatch(line)
     if not found:
@@ -56,13 +56,13 @@ def read_reading(
     return status, replace(reading, text=reading.text[:TEXT_MAX])
 
 
-def _read(text: str, dcs: int, coding: InboundCoding) -> TextReading:
+def _read(text: str, dcs: int, coding: InboundCoding) -> JudgedText:
     # The cell broadcast groups of 23.038 §5 from 0x40 on are those of messages.
     is_ucs2 = dcs == 0x11 or (dcs >= 0x40 and coding_of(dcs & 0x3F).characters is CharacterSet.UCS2)
     # Digits alone could be hexadecimal too, but more likely are a number.
     is_number = text.isdigit() and not is_ucs2
     if not _is_hex(text) or (is_number and not text.startswith("00")):
-        return TextReading(text, TextForm.PLAIN, TextForm.PLAIN)
+        return JudgedText(text, TextForm.PLAIN, TextForm.PLAIN)
     octets = bytes.fromhex(text)
     declared = TextForm.UCS2 if is_ucs2 else TextForm.PACKED
     more = {TextForm.PACKED: decode_gsm7(unpack_ussd(octets)), TextForm.PLAIN: text}
