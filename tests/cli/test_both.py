@@ -242,7 +242,10 @@ ROWS = (
             ("settings.code_length", 8),
             ("settings.templates.fr", str),
             ("settings.origins.0", "app.example"),
-            ("warnings", []),
+            (
+                "warnings.0",
+                "The template for ar with its origin makes 2 segments: each code costs 1.00 MRU.",
+            ),
         ),
     ),
     Row("webhook create", (HOOK, "--org", "{org}"), (("secret", str), ("endpoint.url", HOOK))),

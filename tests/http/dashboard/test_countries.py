@@ -91,7 +91,7 @@ async def test_no_page_names_another_country(reader_in, route):
         *[(path, 'placeholder="06 12 34 56 78"') for path in TYPED],
         ("/app/org_1/start", "+33612345600"),
         ("/app/org_1/webhooks/new", "+33612345678"),
-        ("/profile", "SMS and phone verification<"),
+        ("/profile", "SMS and phone verification · France<"),
     ],
 )
 async def test_examples_are_of_home(reader_in, path, shown):

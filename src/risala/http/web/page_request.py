@@ -41,7 +41,7 @@ from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, UnsentForms, masked
-from risala.http.web.languages import N_, Words, in_language
+from risala.http.web.languages import N_, Words, countries_of, in_language
 from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
@@ -49,6 +49,8 @@ from risala.http.web.templates import Templates, render
 from risala.sms.numbering.plan import NumberingPlan
 
 R = TypeVar("R")
+SERVED_SHOWN: Final = 4
+"""Countries that the foot of a page names: they stand on one line of a phone."""
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
 ASKED: Final = N_("This needs a second operator. It is asked for, and waits here.")
 _SAID_DAYS: Final = 60 / 86_400
@@ -444,6 +446,13 @@ class PageRequest:
     def plan(self) -> NumberingPlan:
         """The numbers that are served."""
         return self.site.settings.plan
+
+    @property
+    def served(self) -> str:
+        """The countries that are served, in the reader's language; empty if a line holds them
+        not."""
+        names = countries_of(self.plan, self.words.language)
+        return " · ".join(names) if len(names) <= SERVED_SHOWN else ""
 
     def download(
         self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: FileForm

@@ -211,7 +211,8 @@ def _is_sure(now: Payer, who: str) -> bool:
     )
     if not click.confirm(asked, err=True):
         return False
-    several = f"This changes it for {now.organizations} organizations. Are you sure?"
+    there = output.counted(now.organizations, "organization")
+    several = f"This changes it for {there}. Are you sure?"
     return now.organizations <= 1 or click.confirm(several, err=True)
 
 
@@ -219,10 +220,9 @@ def _say_payer(now: Payer) -> None:
     if now.payer == CUSTOMERS:
         click.echo("Your customers pay: each organization has a balance, and each part a price.")
     else:
-        parts = f"{now.self_parts_per_day:,}"
+        parts = output.counted(now.self_parts_per_day, "part")
         click.echo(
-            "Nobody pays: you send for yourself. An organization may send at most"
-            f" {parts} parts a day."
+            f"Nobody pays: you send for yourself. An organization may send at most {parts} a day."
         )
     if now.payer != now.settings_payer:
         click.echo(f'The settings say "{now.settings_payer}": an operator changed it since.')
