@@ -15,7 +15,11 @@ from web_browser import Page
 from web_people import FakeWebGateway
 
 GARBAGE: Final = ("zzz-nonsense", "42", "'; --", "٣٣", "2026-02-31", "-1", "9" * 40, "null\t!")
-UNDERSTOOD: Final = {FilterKind.COUNT: ("42",), FilterKind.PLACE: ("42", "9" * 40)}
+UNDERSTOOD: Final = {
+    FilterKind.WORDS: ("-1",),
+    FilterKind.COUNT: ("42",),
+    FilterKind.PLACE: ("42", "9" * 40),
+}
 """What is a place after all: behind it there may be nothing, or everything."""
 NO_LIST: Final = {
     "next",  # sign-in: where its reader goes on to

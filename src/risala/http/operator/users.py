@@ -17,7 +17,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
-from risala.http.web.lists.filters import choice, cursors, typed
+from risala.http.web.lists.filters import addresses, choice, typed
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import OPERATOR_ROLES
 from risala.http.web.routes import PageRoute
@@ -38,7 +38,7 @@ OPERATORS: Final = "operators"
 FILTERS: Final = (
     typed("search", N_("Part of a name or an e-mail address")),
     choice("kind", N_("Who"), (OPERATORS,)),
-    *cursors(),
+    *addresses(),
 )
 ROWS: Final = 50
 

@@ -16,7 +16,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.money import money
 from risala.engine.model.records import keys, message_lists
 from risala.engine.model.records.message_lists import ExportedMessage, ExportPart
-from risala.http.dashboard.messages.listing import FILTERS, LIST_FILTERS, asked_for, chips_of
+from risala.http.dashboard.messages.listing import FILTERS, ROW_FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
@@ -148,10 +148,10 @@ def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
     }
 
 
-FILE_FILTERS: Final = (*LIST_FILTERS, choice("form", N_("File"), FORMS))
+FILE_FILTERS: Final = (*ROW_FILTERS, choice("form", N_("File"), FORMS))
 _EXPORT: Final = "/app/<org>/messages/export"
 ROUTES: Final = (
-    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER, fresh=True, filters=LIST_FILTERS),
+    PageRoute(path=_EXPORT, view=show, access=PageAccess.VIEWER, fresh=True, filters=ROW_FILTERS),
     PageRoute(
         path=f"{_EXPORT}/file",
         view=file,

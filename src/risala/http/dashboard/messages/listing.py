@@ -37,14 +37,15 @@ STATES: Final = {
 FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "after")
 FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
 """The place in the list is not a filter."""
-LIST_FILTERS: Final = (
+ROW_FILTERS: Final = (
     typed("q", N_("Number, text, id or cause"), "to", "contains", "cause"),
     choice("status", N_("State"), STATES),
     typed("from", N_("Sender")),
     typed("key", N_("Key"), "key_id"),
     *days(),
-    *cursors(),
 )
+"""Those that choose rows: a file has no pages."""
+LIST_FILTERS: Final = (*ROW_FILTERS, *cursors())
 PAGE: Final = 50
 _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
 """The format of carriers' own codes, such as ``ESME_RTHROTTLED``; no text looks like this."""

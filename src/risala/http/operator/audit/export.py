@@ -15,7 +15,7 @@ from risala.engine.model.records.record import fields_of, to_json
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine, LinesPart
 from risala.engine.model.times import iso
-from risala.http.operator.audit.listing import LIST_FILTERS, asked_for, chips_of, query_of
+from risala.http.operator.audit.listing import ROW_FILTERS, asked_for, chips_of, query_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
@@ -126,7 +126,7 @@ ROUTES: Final = (
         access=_OPERATOR,
         needs=trail.EXPORT,
         fresh=True,
-        filters=LIST_FILTERS,
+        filters=ROW_FILTERS,
     ),
     PageRoute(
         path=f"{_EXPORT}/file",
@@ -134,7 +134,7 @@ ROUTES: Final = (
         access=_OPERATOR,
         needs=trail.EXPORT,
         fresh=True,
-        filters=(*LIST_FILTERS, choice("form", N_("File"), (*FORMS, JSON))),
+        filters=(*ROW_FILTERS, choice("form", N_("File"), (*FORMS, JSON))),
     ),
     PageRoute(path=f"{_EXPORT}/live", view=live, access=_OPERATOR, needs=trail.EXPORT),
 )

@@ -36,14 +36,15 @@ ROLES: Final = {
     "user": NC_("role", "user"),
 }
 FILTERS: Final = ("operation", "who", "thing", "face", "since", "until")
-LIST_FILTERS: Final = (
+ROW_FILTERS: Final = (
     typed("operation", N_("Operation")),
     typed("who", N_("By whom")),
     typed("thing", N_("Id"), "organization_id", "subject"),
     choice("face", N_("From where"), FACES),
     *days(),
-    *cursors(),
 )
+"""Those that choose rows: a file has no pages."""
+LIST_FILTERS: Final = (*ROW_FILTERS, *cursors())
 ORGANIZATION: Final = "org_"
 """Prefix of organizations' ids: such an id selects all lines of the organization."""
 THINGS: Final = {

@@ -42,6 +42,8 @@ class FilterKind(Enum):
     """Where a page of the list begins."""
     COUNT = auto()
     """The same, as a number."""
+    ADDRESS = auto()
+    """The same, as an e-mail address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Filter:
             case FilterKind.DAY if formats.midnight(text, 1) is None:
                 return NO_DAY
             case FilterKind.COUNT if not is_seq(text):
+                return NO_PLACE
+            case FilterKind.ADDRESS if "@" not in text:
                 return NO_PLACE
         return None
 
@@ -97,6 +101,11 @@ def cursors(*names: str) -> tuple[Filter, ...]:
 def counts(*names: str) -> tuple[Filter, ...]:
     """The same, as numbers of rows or entries."""
     return tuple(Filter(each, kind=FilterKind.COUNT) for each in names or ("before", "after"))
+
+
+def addresses() -> tuple[Filter, ...]:
+    """The same, as e-mail addresses."""
+    return tuple(Filter(each, kind=FilterKind.ADDRESS) for each in ("before", "after"))
 
 
 MODE: Final = choice("mode", N_("Data"), MODES)
