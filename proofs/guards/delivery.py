@@ -7,6 +7,7 @@ from typing import Final
 from proofs.guards.guard import Guard
 
 _MESSAGES: Final = ("engine/journal/messages",)
+_SET_ASIDE: Final = ("engine/actors/test_set_aside.py",)
 _DELIVERY: Final = ("engine/journal/messages", "engine/delivery/test_delivery.py")
 
 GUARDS: Final = (
@@ -156,6 +157,34 @@ GUARDS: Final = (
         '            if wait_ms > 0:\n                text = f"The hourly limit of codes',
         '            if False:\n                text = f"The hourly limit of codes',
         ("engine/limits",),
+    ),
+    Guard(
+        "An item that breaks a loop for everybody is set aside, and the loop goes on.",
+        "engine/actors/set_aside.py",
+        "        self._loop.set_aside(self._key, fault, self._named)\n        return True\n",
+        "        self._loop.set_aside(self._key, fault, self._named)\n        return False\n",
+        _SET_ASIDE,
+    ),
+    Guard(
+        "What concerns everybody sets no item aside.",
+        "engine/actors/set_aside.py",
+        "        if not isinstance(fault, Exception) or concerns_all(fault):\n",
+        "        if not isinstance(fault, Exception):\n",
+        _SET_ASIDE,
+    ),
+    Guard(
+        "A row that cannot be read is set aside, and the others are read.",
+        "engine/journal/store/named.py",
+        "            if broken is None:\n",
+        "            if True:\n",
+        ("engine/upkeep/test_poisoned_rows.py",),
+    ),
+    Guard(
+        "What no database can keep is refused at the door of operations.",
+        "engine/operations/arguments.py",
+        "    refuse_unstorable(values)\n    try:\n",
+        "    try:\n",
+        ("engine/operations/test_unstorable.py",),
     ),
     Guard(
         "Nothing is sent to who has said STOP.",

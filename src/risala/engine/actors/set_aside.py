@@ -117,6 +117,13 @@ class ItemLoop:
         aside = self._aside.get(str(item_id))
         return aside is None or aside.again_s <= trio.current_time()
 
+    def broken_row(self, item_id: str, fault: Exception) -> None:
+        """The row of an item cannot be read: it is set aside, as one that breaks in its block."""
+        if concerns_all(fault):
+            raise fault
+        if self.is_free(item_id):
+            self.set_aside(item_id, fault, {})
+
     def free(self, items: Sequence[I], id_of: Callable[[I], object]) -> list[I]:
         """Those that may be handled now."""
         return [each for each in items if self.is_free(id_of(each))] if self._aside else [*items]

@@ -67,7 +67,8 @@ class MailingChecking:
         """Store the rows of all mailings that are being checked, until cancelled."""
         try:
             while True:
-                due = self._items.free(self._sources.mailings.to_check(), _id_of)
+                to_check = self._sources.mailings.to_check(self._items.broken_row)
+                due = self._items.free(to_check, _id_of)
                 found = due[:AT_ONCE_MAX]
                 self._close_but({stored.mailing.id for stored in found})
                 if not found:

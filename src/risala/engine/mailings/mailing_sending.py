@@ -117,6 +117,8 @@ class MailingSending:
         self._bell = Bell()
         self._senders: dict[str, _Sender] = {}
         self._is_stale = True
+        self._unread: set[str] = set()
+        """Mailings whose rows could not be read with the last loading."""
         self.between_turns = trio.Lock()
         """Whoever holds it knows that no rows are between their messages and their note."""
         self._items = sources.set_aside.loop("mailings")
@@ -162,7 +164,7 @@ class MailingSending:
 
     async def _give_turns(self) -> None:
         """Give each mailing that can send its turns, until all wait; then wait for the first."""
-        if self._is_stale:
+        if self._is_stale or any(map(self._items.is_free, self._unread)):
             self._load()
         now_ms = self._sources.clock.now_ms()
         due = [each for each in self._free() if each.at_ms <= now_ms]
@@ -195,8 +197,9 @@ class MailingSending:
 
     def _load(self) -> None:
         self._is_stale = False
+        self._unread.clear()
         known, self._senders = self._senders, {}
-        for each in (stored.mailing for stored in self._mailings.to_send()):
+        for each in (one.mailing for one in self._mailings.to_send(self._left_unread)):
             sender = known.get(each.id)
             if sender is None:
                 sender = _Sender(each.id, each.organization_id)
@@ -204,6 +207,10 @@ class MailingSending:
                     sender.released_ms = self._sources.clock.now_ms()
             sender.at_ms = 0
             self._senders[each.id] = sender
+
+    def _left_unread(self, mailing_id: str, fault: Exception) -> None:
+        self._items.broken_row(mailing_id, fault)
+        self._unread.add(mailing_id)
 
     def _draining(self) -> _Drain:
         """How much must leave the queues that mailings wait for."""

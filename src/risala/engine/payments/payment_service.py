@@ -278,7 +278,8 @@ class PaymentService:
     async def _ask_cut_off(self) -> bool:
         """Whether a method did not answer."""
         after, is_silent = "", False
-        while cut_off := self._have.payments.begun(BEGUN_AT_ONCE, after):
+        begun, broken = self._have.payments.begun, self._items.broken_row
+        while cut_off := begun(BEGUN_AT_ONCE, after, broken):
             for each in cut_off:
                 after = each.id
                 if self._items.is_free(each.id):

@@ -51,7 +51,7 @@ class Polls:
 
     def _due(self) -> list[StoredPayment]:
         at_once = AT_ONCE + len(self._items)
-        found = self._have.payments.to_poll(self._have.now_ms(), at_once)
+        found = self._have.payments.to_poll(self._have.now_ms(), at_once, self._items.broken_row)
         return self._items.free(found, lambda each: each.id)[:AT_ONCE]
 
     async def _poll_one(self, payment_id: str, failed: list[Unavailable]) -> None:

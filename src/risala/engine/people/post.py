@@ -75,7 +75,8 @@ class Post:
     def _hand_out(self, crew: trio.Nursery) -> int | None:
         """Start what is due; returns when to look again."""
         now_ms = self._clock.now_ms()
-        for owed in self._mails.due(AT_ONCE + len(self._in_flight) + len(self._items)):
+        count = AT_ONCE + len(self._in_flight) + len(self._items)
+        for owed in self._mails.due(count, self._items.broken_row):
             if owed.seq in self._in_flight or not self._items.is_free(owed.seq):
                 continue
             if owed.due_at > now_ms:

@@ -96,7 +96,8 @@ class Erasing:
             await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
 
     async def _pass(self) -> None:
-        under_way = self._services.repositories.erasures.under_way()
+        erasures = self._services.repositories.erasures
+        under_way = erasures.under_way(self._items.broken_row)
         for erasure in self._items.free(under_way, lambda each: each.id):
             with self._items.item(erasure.id):
                 await self._erase(erasure.id)

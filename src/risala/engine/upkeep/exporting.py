@@ -74,7 +74,11 @@ def folder(services: Services) -> Path:
 
 
 def file_of(services: Services, export: Export) -> Path:
-    return folder(services) / f"{export.id}.zip"
+    return folder(services) / _file_name(export.id)
+
+
+def _file_name(export_id: str) -> str:
+    return f"{export_id}.zip"
 
 
 def disk_free(place: Path) -> int:
@@ -155,10 +159,17 @@ class Exporting:
         """Whether all unneeded files are removed."""
         now_ms = self._services.recorder.clock.now_ms()
         exports = self._services.repositories.exports
-        if any(each.expires_at is not None for each in exports.current()):
+        unread: list[str] = []
+
+        def broken(export_id: str, fault: Exception) -> None:
+            unread.append(export_id)
+            self._items.broken_row(export_id, fault)
+
+        if any(each.expires_at is not None for each in exports.current(broken)):
             await exports.drop_expired(now_ms)
-        standing = exports.current()
-        wanted = {file_of(self._services, each).name for each in standing}
+        unread.clear()
+        standing = exports.current(broken)
+        wanted = {_file_name(each) for each in (*unread, *(each.id for each in standing))}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
         if fault is not None:
             log.warning("exporting.untidy", reason=fault, again_in_s=STORAGE_RETRY_S)

@@ -62,8 +62,12 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     )
 
 
+def _named_elsewhere(mailing_id: str, fault: Exception) -> None:
+    """The loop that sends sets a mailing aside whose row cannot be read."""
+
+
 def _mailings(mailings: MailingRepository) -> Iterator[Metric]:
-    sending = [stored.mailing for stored in mailings.to_send()]
+    sending = [stored.mailing for stored in mailings.to_send(_named_elsewhere)]
     waits = Counter(each.wait for each in sending)
     text = "Mailings that send, by what they wait for; `nothing`: they are under way."
     rows = [({"wait": "nothing"}, waits[None])]

@@ -54,7 +54,7 @@ class Notices:
     async def run(self) -> None:
         """Queue owed mails, until cancelled."""
         while True:
-            notice = self._endpoints.next_notice(self._items.held())
+            notice = self._endpoints.next_notice(self._items.held(), self._items.broken_row)
             if notice is not None and notice.due_at <= self._clock.now_ms():
                 with self._items.item(notice.endpoint.id):
                     await self._tell(notice)

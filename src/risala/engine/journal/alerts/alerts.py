@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any, Final, cast
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute, Facts
@@ -26,9 +26,10 @@ _MUTE: Final = Rows(AlertMute, kind=AlertKind)
 _EARLIER: Final = "kind = ? AND subject = ? AND over_at IS NOT NULL"
 
 
-def opened(conn: sqlite3.Connection) -> list[Alert]:
+def opened(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Alert]:
     """The open alerts, the oldest first."""
-    return _ALERTS.find(table(conn, _TABLE), "over_at IS NULL", order_by="seq", limit=OPEN_MAX)
+    rows, where = table(conn, _TABLE), "over_at IS NULL"
+    return _ALERTS.find(rows, where, order_by="seq", limit=OPEN_MAX, broken=broken)
 
 
 def open_count(conn: sqlite3.Connection) -> int:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.rules.alerts.holding import AlertTurn
 from risala.engine.rules.alerts.turning import AlertCall
@@ -36,10 +36,12 @@ def owe(
         )
 
 
-def first(conn: sqlite3.Connection, besides: Collection[str] = ()) -> AlertCall | None:
+def first(
+    conn: sqlite3.Connection, besides: Collection[str] = (), broken: BrokenRow | None = None
+) -> AlertCall | None:
     """The call that is due first, but for those with these numbers."""
-    rows, limit = table(conn, _TABLE), 1 + len(besides)
-    found = _CALLS.find(rows, "settled_at IS NULL", order_by="due_at, seq", limit=limit)
+    rows, limit, order = table(conn, _TABLE), 1 + len(besides), "due_at, seq"
+    found = _CALLS.find(rows, "settled_at IS NULL", order_by=order, limit=limit, broken=broken)
     return next((each for each in found if str(each.seq) not in besides), None)
 
 

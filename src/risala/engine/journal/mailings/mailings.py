@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.named import BrokenRow, Rows, columns_of, readable
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound
@@ -25,6 +25,8 @@ _STORED: Final = (
     f"SELECT {_ROWS.columns}, key, upload, list_id, checked, clearing FROM mailings"  # noqa: S608 -- names of ours
     " WHERE deleted_at IS NULL"
 )
+_ID: Final = 0
+"""The place of the id in such a row."""
 
 
 def add(
@@ -72,7 +74,7 @@ def stored(conn: sqlite3.Connection, mailing_id: str) -> StoredMailing:
     return _stored_of(row)
 
 
-def _stored_of(row: tuple[Any, ...]) -> StoredMailing:
+def _stored_of(row: Sequence[Any]) -> StoredMailing:
     *fields, key, upload, list_id, checked, clearing = row
     return StoredMailing(_ROWS.of(fields), key, upload, list_id, checked, bool(clearing))
 
@@ -86,10 +88,12 @@ def mailing(conn: sqlite3.Connection, mailing_id: str) -> Mailing:
     return stored(conn, mailing_id).mailing
 
 
-def of_state(conn: sqlite3.Connection, state: MailingState) -> list[StoredMailing]:
+def of_state(
+    conn: sqlite3.Connection, state: MailingState, broken: BrokenRow | None = None
+) -> list[StoredMailing]:
     """All mailings that are checked, or that send, or are paused: few at a time."""
     rows = conn.execute(f"{_STORED} AND state = ? ORDER BY key", (state.value,))
-    return [_stored_of(row) for row in rows]
+    return [*readable(rows, _stored_of, _ID, broken)]
 
 
 def page(conn: sqlite3.Connection, organization_id: str, older: str | None, limit: int) -> Mailings:

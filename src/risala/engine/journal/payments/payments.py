@@ -12,7 +12,7 @@ from typing import Any, Final
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.payments import references, texts
 from risala.engine.journal.people import mails
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.money import money
@@ -119,10 +119,12 @@ def page(
     return _ROWS.find(table(conn, _TABLE), where, given, order_by="id DESC", limit=count)
 
 
-def begun(conn: sqlite3.Connection, count: int, after: str = "") -> list[StoredPayment]:
+def begun(
+    conn: sqlite3.Connection, count: int, after: str = "", broken: BrokenRow | None = None
+) -> list[StoredPayment]:
     """Payments without an answer of their method yet, the oldest first."""
-    where = f"id > ? AND state = 'begun' AND {_OPEN}"
-    return _ROWS.find(table(conn, _TABLE), where, (after,), order_by="id", limit=count)
+    where, found = f"id > ? AND state = 'begun' AND {_OPEN}", table(conn, _TABLE)
+    return _ROWS.find(found, where, (after,), order_by="id", limit=count, broken=broken)
 
 
 def count_claimed(conn: sqlite3.Connection, count_max: int) -> int:
@@ -142,18 +144,21 @@ def of_payer(conn: sqlite3.Connection, method: str, number: str) -> list[StoredP
     return _ROWS.find(table(conn, _TABLE), where, (number, method), order_by="id")
 
 
-def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment]:
+def to_poll(
+    conn: sqlite3.Connection, at: int, count: int, broken: BrokenRow | None = None
+) -> list[StoredPayment]:
     """Payments whose provider must be asked now, the longest waiting first."""
-    where = "poll_at IS NOT NULL AND poll_at <= ?"
-    return _ROWS.find(table(conn, _TABLE), where, (at,), order_by="poll_at", limit=count)
+    where, found = "poll_at IS NOT NULL AND poll_at <= ?", table(conn, _TABLE)
+    return _ROWS.find(found, where, (at,), order_by="poll_at", limit=count, broken=broken)
 
 
 def next_poll(conn: sqlite3.Connection, besides: Collection[str] = ()) -> int | None:
     """When the next provider must be asked, about other payments than these."""
-    where = "poll_at IS NOT NULL"
-    limit = 1 + len(besides)
-    found = _ROWS.find(table(conn, _TABLE), where, order_by="poll_at", limit=limit)
-    return next((each.poll_at for each in found if each.id not in besides), None)
+    found = conn.execute(
+        f"SELECT id, poll_at FROM {_TABLE} WHERE poll_at IS NOT NULL ORDER BY poll_at LIMIT ?",  # noqa: S608 -- a constant
+        (1 + len(besides),),
+    )
+    return next((poll_at for each, poll_at in found.fetchall() if each not in besides), None)
 
 
 def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> StoredPayment:

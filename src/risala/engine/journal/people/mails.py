@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import (
@@ -106,10 +106,10 @@ def owe_low_balance(
         meta.put(conn, noted, str(now_ms))
 
 
-def first(conn: sqlite3.Connection, count: int) -> list[OwedMail]:
+def first(conn: sqlite3.Connection, count: int, broken: BrokenRow | None = None) -> list[OwedMail]:
     """The mails that are due first."""
-    owed = table(conn, _TABLE)
-    return _OWED.find(owed, "settled_at IS NULL", order_by="due_at, seq", limit=count)
+    owed, order = table(conn, _TABLE), "due_at, seq"
+    return _OWED.find(owed, "settled_at IS NULL", order_by=order, limit=count, broken=broken)
 
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields
 from enum import Enum
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from sqlite_utils.db import Table
@@ -15,6 +17,9 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.record import RecordField, fields_of, is_list
 
 T = TypeVar("T")
+
+BrokenRow = Callable[[str, Exception], None]
+"""Told of a row that is no value, by its id and why; the reading goes on with the next one."""
 
 
 class Rows(Generic[T]):
@@ -38,6 +43,7 @@ class Rows(Generic[T]):
         names = [field.name for field in fields(shape) if field.init]  # type: ignore[arg-type]
         known = sources or {}
         self._names = names
+        self._key = names.index("id") if "id" in names else 0
         self._make: Callable[..., T] = make or shape
         self._convert = [(names.index(name), make) for name, make in convert.items()]
         self.columns = ", ".join(
@@ -80,8 +86,12 @@ class Rows(Generic[T]):
         *,
         order_by: str | None = None,
         limit: int | None = None,
+        broken: BrokenRow | None = None,
     ) -> list[T]:
         """The values of a table's rows.
+
+        Args:
+            broken: as :func:`readable` takes it. Rows that are left out count for no limit.
 
         Not through sqlite-utils, which first checks that the table exists, and makes a dict of each
         row: a page needs a handful of these.
@@ -89,12 +99,36 @@ class Rows(Generic[T]):
         parts = [f"SELECT {self.columns} FROM [{table.name}]"]  # noqa: S608 -- names of our own
         parts += [] if where is None else [f"WHERE {where}"]
         parts += [] if order_by is None else [f"ORDER BY {order_by}"]
-        parts += [] if limit is None else [f"LIMIT {int(limit)}"]
-        return [self.of(row) for row in table.db.conn.execute(" ".join(parts), given or ())]
+        parts += [] if limit is None or broken is not None else [f"LIMIT {int(limit)}"]
+        with closing(table.db.conn.execute(" ".join(parts), given or ())) as rows:
+            return [*islice(readable(rows, self.of, self._key, broken), limit)]
 
     def named(self, row: Mapping[str, Any]) -> T:
         """The value of a row of sqlite-utils, which may have further columns."""
         return self.of([row[name] for name in self._names])
+
+
+def readable(
+    rows: Iterable[Sequence[Any]],
+    make: Callable[[Sequence[Any]], T],
+    key: int,
+    broken: BrokenRow | None,
+) -> Iterator[T]:
+    """The values of rows.
+
+    Args:
+        key: the place of the id in a row.
+        broken: told of the rows that are no value, which are left out; None: such a one is raised.
+    """
+    for row in rows:
+        try:
+            value = make(row)
+        except Exception as fault:
+            if broken is None:
+                raise
+            broken(str(row[key]), fault)
+        else:
+            yield value
 
 
 def text_or_none(value: str) -> str | None:

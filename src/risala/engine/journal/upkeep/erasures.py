@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import exports
 from risala.engine.model.errors import Conflict, NotFound
@@ -37,9 +37,10 @@ def find(conn: sqlite3.Connection, erasure_id: str) -> Erasure:
     return found[0]
 
 
-def under_way(conn: sqlite3.Connection) -> list[Erasure]:
-    """Those that are not done, the oldest first."""
-    return _ROWS.find(table(conn, _TABLE), "ended_at IS NULL", order_by="created_at, id")
+def under_way(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Erasure]:
+    """Those that are not done, of all organizations, the oldest first."""
+    found = table(conn, _TABLE)
+    return _ROWS.find(found, "ended_at IS NULL", order_by="created_at, id", broken=broken)
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Erasure]:
@@ -62,7 +63,9 @@ def begin(
     Raises:
         Conflict: too many are under way.
     """
-    mine = [each for each in under_way(conn) if each.organization_id == organization_id]
+    # Only the organization's own are read: none of another's may be in the way.
+    own = "ended_at IS NULL AND organization_id = ?"
+    mine = _ROWS.find(table(conn, _TABLE), own, (organization_id,))
     for each in mine:
         if each.number == number:
             return each

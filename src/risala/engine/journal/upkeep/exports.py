@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import exported_mailings
@@ -42,9 +42,10 @@ def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) 
     return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
 
 
-def current(conn: sqlite3.Connection) -> list[Export]:
-    """Exports that have a file, or will have one; the oldest first."""
-    return _ROWS.find(table(conn, _TABLE), _STANDING, order_by="created_at, id")
+def current(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Export]:
+    """Exports that have a file, or will have one, of all organizations; the oldest first."""
+    found = table(conn, _TABLE)
+    return _ROWS.find(found, _STANDING, order_by="created_at, id", broken=broken)
 
 
 def begin(
@@ -55,7 +56,9 @@ def begin(
     Raises:
         Conflict: one is being written, or there are as many as there may be.
     """
-    mine = [each for each in current(conn) if each.organization_id == organization_id]
+    # Only the organization's own are read: none of another's may be in the way.
+    own = f"{_STANDING} AND organization_id = ?"
+    mine = _ROWS.find(table(conn, _TABLE), own, (organization_id,))
     if any(each.state is ExportState.WRITING for each in mine):
         raise Conflict("A file is already being written. Wait until it is ready.")
     if len(mine) >= STANDING_MAX:
@@ -133,13 +136,15 @@ def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
 
 def drop_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
     """Drop all files of an organization from which something is erased."""
-    for each in current(conn):
-        if each.organization_id == organization_id:
-            drop(conn, each.id, now_ms)
+    _drop_where(conn, "organization_id = ?", organization_id, now_ms)
 
 
 def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
     """Drop expired exports."""
-    for each in current(conn):
-        if each.expires_at is not None and each.expires_at <= now_ms:
-            drop(conn, each.id, now_ms)
+    _drop_where(conn, "expires_at <= ?", now_ms, now_ms)
+
+
+def _drop_where(conn: sqlite3.Connection, where: str, given: object, now_ms: int) -> None:
+    # No row is read: one that cannot be read is in nobody's way.
+    statement = f"UPDATE {_TABLE} SET state = ?, ended_at = ? WHERE {_STANDING} AND {where}"  # noqa: S608 -- constants
+    conn.execute(statement, (ExportState.GONE.value, now_ms, given))

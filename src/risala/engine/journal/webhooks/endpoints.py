@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, Protocol
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
@@ -258,18 +258,20 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
     return found
 
 
-def next_notice(conn: sqlite3.Connection, besides: Collection[str] = ()) -> DisabledNotice | None:
+def next_notice(
+    conn: sqlite3.Connection, besides: Collection[str] = (), broken: BrokenRow | None = None
+) -> DisabledNotice | None:
     """The notice that is due first, of other endpoints than these."""
     rows = table(conn, _TABLE).rows_where(
         "notice_due_at IS NOT NULL",
-        select=f"{_ENDPOINTS.columns}, notice_due_at, notice_tries",
+        select="id, notice_due_at, notice_tries",
         order_by="notice_due_at",
-        limit=1 + len(besides),
     )
     for row in rows:
         if row["id"] in besides:
             continue
-        return DisabledNotice(_ENDPOINTS.named(row), row["notice_due_at"], row["notice_tries"])
+        for endpoint in _ENDPOINTS.find(table(conn, _TABLE), "id = ?", (row["id"],), broken=broken):
+            return DisabledNotice(endpoint, row["notice_due_at"], row["notice_tries"])
     return None
 
 

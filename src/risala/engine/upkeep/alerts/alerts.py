@@ -122,7 +122,8 @@ class Alerts:
 
     def _load(self) -> None:
         """Load the raised alerts from the disk."""
-        self._open = {(each.kind, each.subject): each for each in self._alerts.opened()}
+        opened = self._alerts.opened(self._items.broken_row)
+        self._open = {(each.kind, each.subject): each for each in opened}
         for key, each in self._open.items():
             if not self._state_of(key).is_raised:
                 self._standings[key] = AlertState(is_raised=True, flaps=each.flaps)

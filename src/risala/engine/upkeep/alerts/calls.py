@@ -65,11 +65,12 @@ class AlertCalls:
     async def run(self) -> None:
         """Make calls until cancelled."""
         while True:
-            call = self._have.alerts.first_call(self._have.items.held())
+            items = self._have.items
+            call = self._have.alerts.first_call(items.held(), items.broken_row)
             if call is None or call.due_at > self._have.clock.now_ms():
                 await self._alarm.wait(None if call is None else call.due_at)
             else:
-                with self._have.items.item(call.seq):
+                with items.item(call.seq):
                     await self._deliver(call)
 
     async def _deliver(self, call: AlertCall) -> None:

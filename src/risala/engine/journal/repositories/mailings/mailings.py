@@ -5,6 +5,7 @@ from __future__ import annotations
 from risala.dataclass import dataclass
 from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows, settling
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
+from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.mailing_rows import StoredMailing
 from risala.engine.model.records.mailings import Mailing, MailingState
@@ -34,13 +35,13 @@ class MailingRepository:
     queued = read(settling.queued)
     uploads = read(forgetting.uploads)
 
-    def to_check(self) -> list[StoredMailing]:
+    def to_check(self, broken: BrokenRow | None = None) -> list[StoredMailing]:
         """Mailings whose rows are being checked."""
-        return mailings.of_state(self._store.reader, MailingState.CHECKING)
+        return mailings.of_state(self._store.reader, MailingState.CHECKING, broken)
 
-    def to_send(self) -> list[StoredMailing]:
+    def to_send(self, broken: BrokenRow | None = None) -> list[StoredMailing]:
         """Mailings that send."""
-        return mailings.of_state(self._store.reader, MailingState.SENDING)
+        return mailings.of_state(self._store.reader, MailingState.SENDING, broken)
 
     # -- reads on a thread
 
