@@ -101,6 +101,7 @@ async def _history(world: World) -> None:
             world.pass_days(days)
     world.sink.is_away = False
     await rest(world, house)
+    world.poisoned.take_away()
     end.everything(world, house)
     for fault in dict.fromkeys((*world.bounds.faults, *world.rows.faults)):
         world.fault(fault)

@@ -85,6 +85,8 @@ async def found(world: World, engine: Engine) -> House:
         sender = await do("sender.request", organization_id=made, name="Shop", description="a shop")
         if number == 0:  # a name is one organization's; of the other it stays asked for
             await do("sender.waive", sender_id=sender["id"])
+    if world.plan.has("poison"):
+        world.poisoned.organization_id = (await do("org.create", name="poisoned"))["id"]
     await do("inbound.route", organization_id=house.organizations[0])
     await do("org.set", organization_id=house.organizations[1], sms_per_s=SMS_PER_S)
     await do("org.set", organization_id=house.organizations[1], spend_cap="4")

@@ -48,6 +48,7 @@ async def live(world: World, house: House) -> None:
             nursery.start_soon(end_when_dead)
             nursery.start_soon(_trouble, world)
             nursery.start_soon(world.standby.trouble)
+            nursery.start_soon(world.poisoned.plant, engine)
             async with trio.open_nursery() as people:
                 for number in range(world.plan.customers):
                     people.start_soon(customer, world, engine, house, f"customer {number + 1}")
@@ -137,6 +138,7 @@ async def rest(world: World, house: House) -> None:
             nursery.start_soon(world.esmes.stay, *who)
         await trio.sleep(REST_S + world.set_back_s)
         world.standby.look(is_fresh=True)
+        world.poisoned.look(engine)
         nursery.cancel_scope.cancel()
 
 

@@ -27,6 +27,7 @@ FAULTS = (
     "dead-mail",
     "bad-till",
     "days",
+    "poison",
     "lost-directory",
     "refused-pieces",
     "lost-pieces",

@@ -28,6 +28,7 @@ from tests.simulation.growth.tables import Rows
 from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
 from tests.simulation.pairs.pair import standby_of
 from tests.simulation.plan import Plan
+from tests.simulation.poisoned import Poisoned
 from tests.support.mailing_book import read_on_loop
 
 from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Settings
@@ -77,6 +78,7 @@ class World:
         self.stops = Stops(self)
         self.erased = Erased(self)
         self.mailings = Mailings()
+        self.poisoned = Poisoned(self)
         self.standby = standby_of(self)
         self.bounds = Bounds(self.settings)
         self.rows = Rows(self.settings)
