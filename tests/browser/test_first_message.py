@@ -81,6 +81,6 @@ def test_a_stranger_reads_little_before_the_first_message(demo, stranger, langua
     if hand_of is Hand:
         looker.look("run")
         assert looker.faults == []
-        hand.follow("I have stored it")
+        hand.follow("I have saved it")
         expect(page.locator("#arrival .bubble")).to_have_text("Bonjour")
         assert value not in page.content()

@@ -173,7 +173,7 @@ class Journey:
         self.look("key")
         value = secret.input_value()
         assert value.startswith("sk_live_")
-        hand.follow("I have stored it")
+        hand.follow("I have saved it")
         expect(page.locator("tbody tr")).to_have_count(1)
         return value
 
@@ -228,7 +228,7 @@ class Journey:
             hand.see(secret)
             self.look("secret")
             signing = secret.input_value()
-            hand.follow("I have stored it")
+            hand.follow("I have saved it")
             hand.press("Send a test event")
             hand.see(page.locator("main tbody tr").first)
             assert arrived.get(timeout=HANG_S).is_signed_by(signing)

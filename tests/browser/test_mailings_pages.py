@@ -110,7 +110,7 @@ def test_a_draft_is_walked_and_sent_by_keyboard_alone(look, pages):
     field = page.get_by_label("الهاتف in row 2")
     field.fill("36123456")
     field.press("Enter")
-    expect(page.get_by_text("The row is right now.")).to_be_visible()
+    expect(page.get_by_text("The row is fixed.")).to_be_visible()
     page.get_by_role("link", name=re.compile("Send to")).focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Send it?")).to_contain_text("120.00")

@@ -145,7 +145,7 @@ def test_all_of_it_works_without_script(look, pages):
     page.get_by_text("In an app or a page").click()
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("heading", name="“No script” is ready")).to_be_visible()
-    page.get_by_role("link", name="I have stored it").click()
+    page.get_by_role("link", name="I have saved it").click()
     page.get_by_role("button", name="Disable Mobile app").click()
     expect(page.get_by_text("The key is disabled")).to_be_visible()
     page.get_by_role("link", name="Delete Tests").click()

@@ -168,7 +168,7 @@ def test_the_dashboard(play, clean, visit, language):
     hand.fill("Name", "Shop server")
     hand.press("Create")
     hand.see(page.locator("input#secret"))
-    hand.follow("I have stored it")
+    hand.follow("I have saved it")
 
     hand.open("verify")
     hand.follow("Try it")

@@ -259,9 +259,9 @@ async def test_what_was_told_of_a_message_and_what_became_of_that(owner, state, 
 
 
 async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reader_as):
-    assert "None of your endpoints listens." in (await owner.get(f"{LIST}/sms_delivered")).text
+    assert "No endpoint is subscribed." in (await owner.get(f"{LIST}/sms_delivered")).text
     viewer = await reader_as(Role.VIEWER).get(f"{LIST}/sms_delivered")
-    assert "None of your endpoints listens." not in viewer.text
+    assert "No endpoint is subscribed." not in viewer.text
 
 
 @pytest.mark.parametrize(

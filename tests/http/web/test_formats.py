@@ -100,7 +100,7 @@ def test_the_clock_is_the_organizations():
         (5 * MINUTE_MS, "il y a 5 minutes", "قبل 5 دقائق", "5 minutes ago"),
         (11 * HOUR_MS, "il y a 11 heures", "قبل 11 ساعة", "11 hours ago"),
         (47 * DAY_MS, "il y a 47 jours", "قبل 47 يوما", "47 days ago"),
-        (100 * DAY_MS, "13 août 2026", "13 أغسطس 2026", "13 Aug 2026"),
+        (100 * DAY_MS, "13 août 2026", "13 أغشت 2026", "13 Aug 2026"),
     ],
 )
 def test_how_long_ago(age_ms, fr, ar, en):
@@ -116,7 +116,7 @@ def test_ago_has_the_moment_in_its_title():
     ("span_ms", "fr", "ar"),
     [
         (0, "0_s", "0_ث"),
-        (12, "12_ms", "12_ملّي ثانية"),
+        (12, "12_ms", "12_م.ث"),
         (3900, "3,9_s", "3,9_ث"),
         (40_000, "40_s", "40_ث"),
         (10 * MINUTE_MS, "10 minutes", "10 دقائق"),

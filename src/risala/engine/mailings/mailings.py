@@ -279,7 +279,7 @@ class MailingService:
             raise Invalid("text", "empty", "Write the text first.")
         _refuse_unknown(mailing.text, mailing.columns)
         if not mailing.ready:
-            raise Conflict("No row of this mailing can be sent. Mend the bad ones first.")
+            raise Conflict("No row of this mailing can be sent. Fix the bad ones first.")
         self._refuse_inactive(mailing)
         self._refuse_sender(mailing.organization_id, mailing.sender)
         now_ms = self._sources.clock.now_ms()

@@ -86,7 +86,7 @@ def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredF
         ),
         "lean_answers": _box(
             words,
-            words("Answer programs with the seven fields of a hosted service"),
+            words("Reduced answers for programs written for another service"),
             is_ticked=organization.lean_answers,
         ),
         "factor_required": _box(

@@ -51,7 +51,7 @@ _NAME: Final = Question(
     name="carrier_name",
     asks=N_("Its name here"),
     reads=reading.carrier_name,
-    hint=N_("You meet it in lists, such as carrier-1 or sim-1."),
+    hint=N_("It appears in lists, such as carrier-1 or sim-1."),
     default=_carrier_name,
     follows="carrier",
 )
@@ -98,7 +98,7 @@ STEPS: Final = (
     FirstRunStep(
         name="money",
         title=N_("Money"),
-        told=N_("In what do your customers pay?"),
+        told=N_("Which currency do your customers pay in?"),
         when=_is("payer", CUSTOMERS),
         questions=(
             Question(
@@ -121,7 +121,7 @@ STEPS: Final = (
     ),
     FirstRunStep(
         name="carrier",
-        title=N_("Way to the phones"),
+        title=N_("How messages leave"),
         told=N_("How do messages leave this machine?"),
         questions=(
             Question(

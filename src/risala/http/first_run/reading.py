@@ -208,7 +208,7 @@ def public_url(text: str, _: Answers) -> str:
     if not good or not (parts.scheme == "https" or (parts.scheme == "http" and at_home)):
         raise Wrong(N_("Write the whole address, such as https://sms.example.net."))
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise Wrong(N_("Leave out what stands behind the name: Risala needs the whole of it."))
+        raise Wrong(N_("Enter the name only, no path: Risala needs a name of its own."))
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 

@@ -42,6 +42,9 @@ _MONTHS: Final = (
     *(NC_("month", "May"), NC_("month", "Jun"), NC_("month", "Jul"), NC_("month", "Aug")),
     *(NC_("month", "Sep"), NC_("month", "Oct"), NC_("month", "Nov"), NC_("month", "Dec")),
 )
+_NOUAKCHOTT: Final = "Africa/Nouakchott"
+_MAURITANIAN: Final[Mapping[int, str]] = {4: "إبريل", 8: "أغشت", 9: "شتمبر", 12: "دجمبر"}
+"""The months that Mauritania calls otherwise in Arabic: those of CLDR's ``ar_MR``."""
 _WEEKDAYS: Final = (
     *(NC_("weekday", "Monday"), NC_("weekday", "Tuesday"), NC_("weekday", "Wednesday")),
     *(NC_("weekday", "Thursday"), NC_("weekday", "Friday"), NC_("weekday", "Saturday")),
@@ -297,10 +300,10 @@ class Formats:
         return self._local(self.now_ms).date()
 
     def _day(self, local: datetime) -> Markup:
-        return _day_text(self.words, local.year, local.month, local.day)
+        return _day_text(self.words, self.zone.key, local.year, local.month, local.day)
 
     def _moment(self, local: datetime, clock: str) -> Markup:
-        before, after = _around_clock(self.words, local.year, local.month, local.day)
+        before, after = _around_clock(self.words, self.zone.key, local.year, local.month, local.day)
         return as_markup(f"{before}{clock}{after}")
 
     def _local(self, at: Moment) -> datetime:
@@ -321,15 +324,17 @@ _DAYS_TOLD_MAX: Final = 60
 
 
 @lru_cache(_DAYS_KEPT)
-def _day_text(words: Words, year: int, month: int, day: int) -> Markup:
-    named = words.among("month", _MONTHS[month - 1])
+def _day_text(words: Words, zone: str, year: int, month: int, day: int) -> Markup:
+    at_home = _MAURITANIAN.get(month) if zone == _NOUAKCHOTT else None
+    arabic = words.language is Language.ARABIC
+    named = at_home if arabic and at_home else words.among("month", _MONTHS[month - 1])
     return words.among("date", "{day} {month} {year}", day=day, month=named, year=year)
 
 
 @lru_cache(_DAYS_KEPT)
-def _around_clock(words: Words, year: int, month: int, day: int) -> tuple[str, str]:
+def _around_clock(words: Words, zone: str, year: int, month: int, day: int) -> tuple[str, str]:
     """The texts before and after the clock in a date and time of that day."""
-    date, clock = _day_text(words, year, month, day), "\0"
+    date, clock = _day_text(words, zone, year, month, day), "\0"
     before, _, after = words.among(
         "date and time", "{date}, {clock}", date=date, clock=clock
     ).partition(clock)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -75,6 +76,10 @@ _MEDIA: Final = {
     Theme.LIGHT: "not all",
     Theme.DARK: "screen",
 }
+
+
+_ID: Final = re.compile("[a-z]{2,4}_[0-9A-Z]{10,}")
+"""Ids of keys, hooks and credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +385,12 @@ class PageRequest:
     def name_of(name: str) -> Markup:
         """A name inside a sentence, in an isolate."""
         return Markup("<bdi>{}</bdi>").format(name)
+
+    def done_by(self, who: str) -> Markup:
+        """Who did something, for a customer: a person's address or a program's id; a user of the
+        service's machine is named as the operator."""
+        known = "@" in who or _ID.fullmatch(who)
+        return self.name_of(who) if known else self.words("the operator of this service")
 
     def in_language(self, texts: Mapping[str, str]) -> str:
         """A text written in several languages; in English if the reader's is missing."""

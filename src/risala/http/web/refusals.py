@@ -59,9 +59,9 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_time": N_("This is not a valid time."),
     "past_time": N_("This time is over. To stop a key at once, disable it."),
     "beyond_key_age": N_(
-        "This is later than the rule for keys lets it. Empty: as late as it may be."
+        "Keys may not last that long here. Leave empty for the longest time allowed."
     ),
-    "key_too_old": N_("Its value is too old. Give the key another value."),
+    "key_too_old": N_("Its value is too old. Rotate the key."),
     "invalid_age": N_("Write a number of days from 1 to 3650, or nothing."),
     "invalid_url": N_("Write an address that begins with https://"),
     "invalid_address": N_("This is not an e-mail address. It looks like name@example.net"),

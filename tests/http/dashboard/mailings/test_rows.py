@@ -58,7 +58,7 @@ async def test_a_row_is_mended_in_place(owner, gateway):
     [given] = asked(gateway, "mailing.mend")
     assert given["row"] == 2
     assert given["cells"] == ["36 12 34 56", "محمد 2", "سيدي"]
-    assert "The row is right now." in (await owner.get(DRAFT)).text
+    assert "The row is fixed." in (await owner.get(DRAFT)).text
 
 
 async def test_a_row_that_is_still_not_right(owner):

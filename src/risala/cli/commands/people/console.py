@@ -23,7 +23,7 @@ def console() -> None:
 @click.argument("address")
 @asks(security.LOCK)
 def console_lock(lock: ConsoleLock) -> None:
-    """Have the console answer ADDRESS alone (an address or a network), also after a restart.
+    """Restrict the console to ADDRESS (an address or a network), also after a restart.
 
     \b
     Example: risala console lock 203.0.113.7
@@ -34,7 +34,7 @@ def console_lock(lock: ConsoleLock) -> None:
 @console.command("unlock")
 @asks(security.UNLOCK)
 def console_unlock(_: ConsoleLock) -> None:
-    """Have the console answer everybody again.
+    """Open the console to everyone.
 
     \b
     Example: risala console unlock

@@ -35,7 +35,7 @@ SUMS_DAYS: Final = 7
 """Days for which sums are kept; today's is the only one that counts."""
 DECIDED: Final = "This request is already decided, or its time is over."
 ASKED_BEFORE: Final = "The same is already asked for: it waits for another operator."
-TOO_MANY: Final = "Too many requests wait for another operator. Have some decided first."
+TOO_MANY: Final = "Too many requests are waiting. Decide some of them first."
 
 _TABLE: Final = "approvals"
 _SUMS: Final = "alone_sums"

@@ -37,9 +37,7 @@ WHY_MAX: Final = 200
 """Characters of a reason."""
 AT_THE_MACHINE: Final = frozenset({CallerKind.CLI, CallerKind.CONTROL})
 """Where who asked may confirm alone: a person who may write its files could do worse."""
-CHANGED: Final = (
-    "What this would change is not as it was any more. Refuse it, and have it asked again."
-)
+CHANGED: Final = "Things changed since this was requested. Refuse it and ask for a new request."
 NOT_YOURS: Final = "Somebody else must confirm it."
 WEIGHED: Final[dict[str, Operation[Any, Any]]] = {
     each.name: each

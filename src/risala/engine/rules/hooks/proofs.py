@@ -212,9 +212,7 @@ def _time_fault(request: HookRequest, signed_at_s: int) -> HookFault | None:
     return HookFault("wrong_time", sentence)
 
 
-_WRONG_FORM: Final = HookFault(
-    "wrong_signature", "The signature has not the form that it must have."
-)
+_WRONG_FORM: Final = HookFault("wrong_signature", "The signature has the wrong format.")
 _WRONG_SIGNATURE: Final = HookFault(
     "wrong_signature", "No signature is made with this hook's secret."
 )

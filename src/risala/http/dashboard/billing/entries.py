@@ -136,7 +136,7 @@ def _row(visit: PageRequest, entry: LedgerEntry, currency: str) -> list[Cell]:
 
 
 FILTERS: Final = (
-    choice("kind", N_("Kind"), (*ENTRY_KINDS, PAYMENTS)),
+    choice("kind", N_("Type"), (*ENTRY_KINDS, PAYMENTS)),
     *days(),
     *counts(),
 )

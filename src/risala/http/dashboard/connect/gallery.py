@@ -97,7 +97,7 @@ async def form_values(visit: PageRequest) -> dict[str, object]:
             "numbers": words("Numbers"),
             "from": words("Sender"),
             "locale": words("Language"),
-            "proof": words("How it proves itself"),
+            "proof": words("How it authenticates"),
             "secret": words("The program's own secret"),
             "allowed_addresses": words("Allowed addresses"),
         },

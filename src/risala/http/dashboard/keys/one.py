@@ -116,7 +116,7 @@ def overlap_text(visit: PageRequest, seconds: int) -> str:
     """One of the times that the form offers."""
     words, hours = visit.words, seconds // 3600
     if not seconds:
-        return words("Not at all: it leaked")
+        return words("Not at all: it was exposed")
     if hours < 24:
         return words.counted("{n} hour", "{n} hours", hours, n=visit.formats.num(hours))
     days = hours // 24

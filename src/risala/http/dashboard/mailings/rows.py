@@ -31,7 +31,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import not_served
 from risala.http.web.routes import PageRoute
 
-MENDED: Final = N_("The row is right now.")
+MENDED: Final = N_("The row is fixed.")
 STILL_BAD: Final = N_("The row is stored, but it is still not right: see its reason.")
 LEFT_OUT: Final = N_("The row is left out.")
 ALL_LEFT_OUT: Final = N_("All rows that are not right are left out.")

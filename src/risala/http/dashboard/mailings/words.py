@@ -98,7 +98,7 @@ SOURCES: Final[Mapping[MailingSource, str]] = {
     MailingSource.FILE: N_("from a file"),
     MailingSource.NUMBERS: N_("from typed numbers"),
     MailingSource.LIST: N_("from a list"),
-    MailingSource.AGAIN: N_("those that failed in another mailing"),
+    MailingSource.AGAIN: N_("failed messages of another mailing"),
 }
 
 ENCODINGS: Final[Mapping[str, str]] = {

@@ -77,7 +77,7 @@ async def unmute(visit: PageRequest) -> TrioResponse:
 
 
 FILTERS: Final = (
-    choice("kind", N_("Kind"), KINDS),
+    choice("kind", N_("Type"), KINDS),
     choice("state", N_("State"), STATES),
     *cursors("before"),
 )

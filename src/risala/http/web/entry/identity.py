@@ -67,9 +67,7 @@ SENTENCES: Final = {
         "Your e-mail address belongs to another account of your identity provider here. Ask an"
         " operator to reset your sign-in."
     ),
-    IdentityFault.OTHER_PERSON: N_(
-        "You signed in there as another person than here. Sign in as the same one."
-    ),
+    IdentityFault.OTHER_PERSON: N_("You used a different account there. Use the same account."),
     IdentityFault.STALE: N_(
         "Your identity provider did not ask you anew, or you need your second factor here."
     ),

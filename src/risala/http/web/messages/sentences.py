@@ -36,6 +36,12 @@ _PLAIN: Final = {
     "REACHABLE": N_("The carrier says that the phone can be reached again."),
     "SERVED": N_("A carrier serves this number now; waiting for its turn."),
 }
+_WAYS: Final = {
+    "mailing": N_("Received from a mailing."),
+    "smpp": N_("Received over SMPP."),
+    "hook": N_("Received through a hook."),
+}
+"""The ways that messages come in besides the API; others are plugins'."""
 _WAITS: Final = {
     "unserved": N_("It waits: no enabled carrier serves this number."),
     "suspended": N_("It is held: the organization is suspended."),
@@ -127,9 +133,15 @@ def _accepted(formats: Formats, entry: StoryEntry) -> Markup:
         return formats.words("Accepted and stored; waiting for its turn.")
     who = Markup("<bdi>{}</bdi>").format(policies)
     by = formats.words("Rewritten by the policy {name}.", name=who) if policies else None
-    door = Markup("<bdi>{}</bdi>").format(face)
-    way = formats.words("It came in through the face {face}.", face=door) if face else None
+    way = _way(formats, str(face)) if face else None
     return _and(formats.words("Accepted and stored."), way, by, _waits(formats, entry))
+
+
+def _way(formats: Formats, face: str) -> Markup:
+    """By which way it came, if not by the API; a plugin's way is called as its plugin calls it."""
+    if face in _WAYS:
+        return formats.words(_WAYS[face])
+    return formats.words("Received through {way}.", way=Markup("<bdi>{}</bdi>").format(face))
 
 
 def _attempt(formats: Formats, entry: StoryEntry) -> Markup:

@@ -102,9 +102,9 @@ def _tell(report: RejoinReport) -> None:
     if report.set_aside is not None:
         click.echo(f"The database that was here: {report.set_aside}")
     if report.rest is None:
-        click.echo(f"{report.unreadable} So nobody knows what only it has.")
+        click.echo(f"{report.unreadable} What only that machine holds is unknown.")
     elif report.listed is None:
-        click.echo("It has nothing that the other machine has not.")
+        click.echo("It has no data that the other machine lacks.")
     else:
         for kind, count in report.rest.items():
             if count:
