@@ -92,6 +92,9 @@ class StorageSection(Section):
     page_cache_mb: Annotated[int, Field(ge=1, le=1024)] = 8
     """The memory for each connection to the database, in megabytes, in which its pages are kept. It
     is used only as pages are read."""
+    sign_backups: bool = False
+    """Whether each ``risala backup`` is signed by the key of the audit trail, as ``--sign`` has
+    it."""
     queue_units_max: Annotated[int, Field(ge=16, le=65536)] = 4096
     """The most units that wait for the writer; beyond it sends are answered 503."""
 

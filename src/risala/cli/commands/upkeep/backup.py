@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from risala.config.model import Settings
     from risala.engine.journal.upkeep.backup import BackupReport
     from risala.engine.journal.upkeep.restore import RestoreReport
+    from risala.engine.journal.upkeep.trail.backup_signature import BackupSignature
     from risala.engine.model.records.upkeep.books import AuditReport
 
 DATABASE: Final = "risala.db"
@@ -36,8 +37,13 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
     metavar="AGE1…",
     help="Encrypt it for this public key of age; several times: for each of them.",
 )
+@click.option(
+    "--sign",
+    is_flag=True,
+    help="Sign it by the key of the audit trail, into FILE.signature. sign_backups does it too.",
+)
 @common
-def backup(options: Options, file: Path, force: bool, to_keys: tuple[str, ...]) -> None:
+def backup(options: Options, file: Path, force: bool, to_keys: tuple[str, ...], sign: bool) -> None:
     """Write a checked copy of the database to FILE, also while the service runs.
 
     FILE.sha256 beside it has its checksum: keep both files together.
@@ -56,11 +62,13 @@ def backup(options: Options, file: Path, force: bool, to_keys: tuple[str, ...]) 
     settings = options.data_settings()
     if file.exists() and not force:
         raise CommandRefused(f"{file} already exists. Use --force to overwrite it.")
-    report = _back_up(settings, file, to_keys, options)
+    signs = sign or settings.storage.sign_backups
+    report, signature = _back_up(settings, file, to_keys, options, signs=signs)
     payload = {
         "path": str(report.path),
         "sizeBytes": report.size_bytes,
         "sha256": report.sha256,
+        "signedBy": None if signature is None else signature.key,
         **_books(report.audit),
     }
     if not output.show(options.json, payload):
@@ -68,27 +76,30 @@ def backup(options: Options, file: Path, force: bool, to_keys: tuple[str, ...]) 
             f"Wrote {file}: {report.size_bytes / 1e6:.1f} MB, {_totals(report.audit)}. "
             f"SQLite finds no fault in it; its checksum is in {checksum.beside(file).name}."
         )
+        if signature is not None:
+            output.said(f"It is signed by the key {signature.key}, which the audit trail names.")
         if to_keys:
             output.said("It is encrypted, and has the server's key and the sealing key in it.")
     _tell_faults(report.audit, f"{file} is an exact copy, but its books do not agree")
 
 
 def _back_up(
-    settings: Settings, file: Path, to_keys: tuple[str, ...], options: Options
-) -> BackupReport:
+    settings: Settings, file: Path, to_keys: tuple[str, ...], options: Options, *, signs: bool
+) -> tuple[BackupReport, BackupSignature | None]:
     import trio
 
     from risala.cli.reach import session
     from risala.engine.journal.store.presence import missing
     from risala.engine.journal.upkeep import backup, backup_note
     from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
+    from risala.engine.journal.upkeep.trail import backup_signature
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.upkeep.service import BackupNote
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
-    async def main() -> BackupReport:
+    async def main() -> tuple[BackupReport, BackupSignature | None]:
         # A backup may be read from a file that is not replaced meanwhile: either this command holds
         # the lock, or a service does, which never replaces the file.
         async with session.hold_or_reach(settings.storage.data_dir) as service:
@@ -104,14 +115,20 @@ def _back_up(
                 work = partial(backup.back_up, database, file, shown)
                 if to_keys:
                     work = partial(back_up_encrypted, database, file, to_keys, shown)
+                signature = None
                 try:
+                    # Before the copy: without a key there is no use in one.
+                    seed = backup_signature.signing_key(database.parent) if signs else None
                     report = await trio.to_thread.run_sync(work)
+                    if seed is not None:
+                        given = file, report.sha256, begun_at, seed
+                        signature = backup_signature.put_signature(*given)
                 except StorageUnusable as error:
                     raise CommandRefused(str(error)) from error
         with suppress(OSError):  # the backup is there all the same
             note = BackupNote(begun_at, report.size_bytes)
             backup_note.write(settings.storage.data_dir, note)
-        return report
+        return report, signature
 
     return session.run_async(main)
 
@@ -147,6 +164,12 @@ async def _refuse_of_the_ill(service: Service) -> None:
     metavar="KEYFILE",
     help="The file with the secret key of age that opens an encrypted backup.",
 )
+@click.option(
+    "--expect-key",
+    "key",
+    metavar="PUBLIC-KEY",
+    help="Refuse FILE unless this key of an audit trail has signed it as it is.",
+)
 @common
 def restore(
     options: Options,
@@ -155,6 +178,7 @@ def restore(
     resend_pending: bool,
     force: bool,
     identity: Path | None,
+    key: str | None,
 ) -> None:
     """Replace the database with the backup FILE while the service is stopped.
 
@@ -168,6 +192,7 @@ def restore(
     Examples:
       risala restore /var/backups/risala/today.db
       risala restore today.age --identity key.txt
+      risala restore today.db --expect-key PUBLIC-KEY
       risala restore --held
     """
     if (file is None) is (decision is None):
@@ -175,7 +200,7 @@ def restore(
     if file is None:
         _decide(options, str(decision))
     else:
-        _put_back(options, file, resend_pending, force, identity)
+        _put_back(options, file, resend_pending, force, identity, key)
 
 
 def _decide(options: Options, decision: str) -> None:
@@ -197,22 +222,30 @@ def _decide(options: Options, decision: str) -> None:
 
 
 def _put_back(
-    options: Options, file: Path, resend_pending: bool, force: bool, identity: Path | None
+    options: Options,
+    file: Path,
+    resend_pending: bool,
+    force: bool,
+    identity: Path | None,
+    key: str | None,
 ) -> None:
     settings = options.data_settings(creates=True)
     if not file.is_file():
         raise CommandRefused(f"There is no file {file}.")
     _refuse_mismatch(file, identity)
-    report = _restore(settings, file, resend_pending, force, options, identity)
+    report, signed_at = _restore(settings, file, resend_pending, force, options, identity, key)
     payload = {
         "path": str(report.database),
         "setAside": None if report.set_aside is None else str(report.set_aside),
         **restored.payload(report),
         "checksumRight": report.checked,
+        "signedAt": signed_at,
         **_books(report.audit),
     }
     if not output.show(options.json, payload):
         _tell_restored(file, report)
+        if signed_at is not None:
+            click.echo(f"The expected key had signed it at {signed_at}.")
     _tell_faults(report.audit, "It is restored, but its books do not agree")
 
 
@@ -245,12 +278,15 @@ def _restore(
     force: bool,
     options: Options,
     identity: Path | None,
-) -> RestoreReport:
+    key: str | None,
+) -> tuple[RestoreReport, str | None]:
+    """The report, and when the expected key has signed the file, as ISO 8601."""
     import trio
 
     from risala.cli.reach import session
     from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
     from risala.engine.journal.upkeep.restore import restore
+    from risala.engine.journal.upkeep.trail import backup_signature
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.messages import Stamp
@@ -261,7 +297,7 @@ def _restore(
     def stamp() -> Stamp:
         return Stamp(clock.now_ms())
 
-    async def main() -> RestoreReport:
+    async def main() -> tuple[RestoreReport, str | None]:
         async with session.hold_or_reach(settings.storage.data_dir) as service:
             if service is not None:
                 raise CommandRefused("The service is running. Stop it, then restore.")
@@ -276,8 +312,12 @@ def _restore(
                     stamp=stamp,
                     progress=shown,
                 )
+                expect, signed_at = partial(backup_signature.expect, file), None
                 try:
-                    return await trio.to_thread.run_sync(work)
+                    if key is not None:
+                        signed = await trio.to_thread.run_sync(expect, key, shown)
+                        signed_at = signed.at
+                    return await trio.to_thread.run_sync(work), signed_at
                 except StorageUnusable as error:
                     raise CommandRefused(str(error)) from error
 

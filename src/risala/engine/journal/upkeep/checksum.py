@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 SUFFIX: Final = ".sha256"
+SIGNATURE_SUFFIX: Final = ".signature"
+"""Of the file that shows who made a backup."""
 PIECE_BYTES: Final = 1 << 20
 """Bytes read between two checks for a wish to end."""
 _LINE: Final = re.compile(r"([0-9a-f]{64}) [ *]\S.*\n?", re.ASCII)
@@ -22,6 +24,10 @@ class UnreadableChecksum(Exception):
 
 def beside(file: Path) -> Path:
     return file.with_name(file.name + SUFFIX)
+
+
+def signature_of(file: Path) -> Path:
+    return file.with_name(file.name + SIGNATURE_SUFFIX)
 
 
 def of_file(file: Path, progress: Callable[[str, int, int], None]) -> str:
@@ -46,7 +52,9 @@ def write(file: Path, sha256: str) -> None:
 
 
 def forget(file: Path) -> None:
+    """Remove the checksum, and the signature of it."""
     beside(file).unlink(missing_ok=True)
+    signature_of(file).unlink(missing_ok=True)
 
 
 def expected(file: Path) -> str | None:
