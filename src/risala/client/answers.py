@@ -123,6 +123,8 @@ class InboundMessage:
     text: str | None = field(default=None, repr=False, metadata={WIRE: "body"})
     """None once the service no longer keeps it."""
     carrier: str | None = None
+    sent_at: datetime | None = None
+    """The text's own time, by the network; None where the carrier does not tell."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class InboundEvent(WebhookEvent):
     text: str = field(repr=False)
     to: str | None = None
     provider_message_id: str | None = None
+    sent_at: datetime | None = None
+    """The text's own time, by the network; None where the carrier does not tell."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

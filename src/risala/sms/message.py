@@ -138,3 +138,20 @@ class Inbound:
     service_centre: str | None = None
     """The service centre that it came by, as ``+…``, where the driver knows it: the network tells
     that, and no sender."""
+    sent_at_ms: int | None = None
+    """UTC epoch milliseconds: the text's own time, which the network wrote on it; None where the
+    carrier tells none. It may be days before ``received_at_ms``."""
+
+    @property
+    def believed_sent_ms(self) -> int | None:
+        """``sent_at_ms``; None if no network could have meant it: before 2000, or later than a day
+        after the text came (networks write local times without their zone)."""
+        sent_ms = self.sent_at_ms
+        if sent_ms is None or not _FIRST_MS <= sent_ms <= self.received_at_ms + SENT_AHEAD_MS:
+            return None
+        return sent_ms
+
+
+SENT_AHEAD_MS: Final = 86_400_000
+_FIRST_MS: Final = 946_684_800_000
+"""The beginning of 2000: clocks that were never set tell earlier times."""

@@ -208,9 +208,11 @@ def tpdu_octets(pdu: str) -> int:
     return len(pdu) // 2 - 1 - int(pdu[:2], 16)
 
 
-def deliver(text: str, sender: str = "+22236999999", header: bytes = b"") -> str:
+def deliver(
+    text: str, sender: str = "+22236999999", header: bytes = b"", sent_ms: int = NOW_MS
+) -> str:
     data = UserData.of_text(text, choose_alphabet(text), header=header)
-    sent_at = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+    sent_at = datetime.fromtimestamp(sent_ms / 1000, UTC)
     return to_hex(Deliver(TpAddress.of_number(sender), data, sent_at), SMSC)[0]
 
 
@@ -385,5 +387,5 @@ def new_line() -> type[Line]:
 
 @pytest.fixture
 def deliver_pdu():
-    """A DELIVER in hexadecimal: ``deliver_pdu(text, sender, header)``."""
+    """A DELIVER in hexadecimal: ``deliver_pdu(text, sender, header, sent_ms)``."""
     return deliver

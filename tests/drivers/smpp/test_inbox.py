@@ -183,6 +183,23 @@ async def test_receipts_are_stored_many_at_once():
         assert box.context.receipts[0].state is ReceiptState.DELIVERED
 
 
+WRITTEN_MS = 1_794_562_800_000
+
+
+@pytest.mark.parametrize(
+    ("told", "sent_ms"),
+    [("261113114000008+", WRITTEN_MS), ("", None), ("000000010000000R", None)],
+)
+async def test_the_own_time_of_a_text_is_kept_where_the_carrier_tells_it(told, sent_ms):
+    async with opened() as box:
+        box.inbox.deliver(box.link, replace(_TEXT, schedule_delivery_time=told))
+        for number in (1, 2):
+            one = replace(part(number), schedule_delivery_time=told)
+            box.inbox.deliver(box.link, one)
+        await box.context.wait_until(lambda it: len(it.inbounds) == 2)
+        assert [each.sent_at_ms for each in box.context.inbounds] == [sent_ms, sent_ms]
+
+
 # -- messages in parts -------------------------------------------------------------------------
 
 

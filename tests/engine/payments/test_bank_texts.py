@@ -365,3 +365,13 @@ def test_one_text_is_one_row_whoever_writes_it(book):
                 f"INSERT INTO bank_texts (id, {columns}) SELECT 'btx_2', {columns} FROM bank_texts"
             )
         )
+
+
+def test_texts_are_read_in_the_order_in_which_they_were_written(book):
+    """What waited on a SIM comes in any order; each balance continues that of the text before."""
+    came, first = 1_795_000_000_000, 1_794_000_000_000
+    for number, sent in enumerate((first + 2000, None, first, first + 1000)):
+        told = Inbound("Bankily", None, "words", came, (str(number),), CENTRE, sent)
+        book.unit(lambda conn, n=number, t=told: texts.store(conn, f"btx_{n}", "bank", t))
+    assert [each.id for each in texts.unread(book.conn, 9)] == ["btx_2", "btx_3", "btx_0", "btx_1"]
+    assert texts.text(book.conn, "btx_2").sent_at == first

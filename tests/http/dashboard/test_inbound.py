@@ -21,6 +21,7 @@ async def test_what_came_in_is_shown_as_text(owner):
     page = await owner.get(PAGE)
     assert page.status == 200
     assert ARABIC in page.text
+    assert ">Sent <time" in page.text
     assert "arrivé &lt;3" in page.text
     assert f'href="{PAGE}?before=inb_9"' in page.text
 

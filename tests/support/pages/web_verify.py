@@ -49,6 +49,7 @@ def received(number: int, **changes: Any) -> dict[str, Any]:
         "to": "1234",
         "text": ARABIC if number % 2 else "Merci, c'est bien arrivé <3",
         "receivedAt": iso(AT_MS - number * 3_600_000),
+        "sentAt": iso(AT_MS - number * 3_660_000),
         **changes,
     }
 

@@ -31,7 +31,14 @@ from typing import Any, Final, NamedTuple
 import trio
 
 from risala.drivers.smpp.copies import ESME_RX_T_APPN, Unanswered
-from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, readable_address
+from risala.drivers.smpp.protocol.pdu import ShortMessage
+from risala.drivers.smpp.protocol.submit import (
+    DefaultAlphabet,
+    MessagePdu,
+    decode_message,
+    readable_address,
+)
+from risala.drivers.smpp.protocol.times import parse_time
 from risala.plugins.contract import (
     NOTE_TEXT_CHARACTERS_MAX,
     DriverContext,
@@ -66,6 +73,8 @@ class _Noted(NamedTuple):
     keys: tuple[str, ...]
     """The keys of the part's notes: one, or several if its text is long."""
     at_ms: int
+    sent_ms: int | None = None
+    """The text's own time, where the carrier tells it."""
 
 
 class SmppParts:
@@ -115,13 +124,14 @@ class SmppParts:
             *(request.source_addr_ton, request.source_addr[:_ADDRESS_MAX]),
             *(request.dest_addr_ton, request.destination_addr[:_ADDRESS_MAX]),
         )
-        place, whole = decoded.concatenation, None
+        place, whole, now_ms = decoded.concatenation, None, self._now_ms()
+        sent_ms = written_ms(request, now_ms)
         try:
             if place is None or place.total == 1:
-                message = _inbound(join([decoded.text]), ends, self._now_ms())
+                message = _inbound(join([decoded.text]), ends, now_ms, sent_ms)
                 await self._context.inbound(message)
             else:
-                whole = await self._note(decoded.text, place, ends)
+                whole = await self._note(decoded.text, place, ends, sent_ms)
         except NotStoredError:
             delivery.answer(ESME_RX_T_APPN)
             return
@@ -160,7 +170,9 @@ class SmppParts:
 
     # -- one part ----------------------------------------------------------------------------
 
-    async def _note(self, text: str, place: Concatenation, ends: Key) -> Whole | None:
+    async def _note(
+        self, text: str, place: Concatenation, ends: Key, sent_ms: int | None
+    ) -> Whole | None:
         """Store a part; returns the message that it completes, or None.
 
         Raises:
@@ -170,8 +182,8 @@ class SmppParts:
         key: Key = (place.reference, place.bits, place.total, *ends)
         displaced = self._assembler.displaced(key, place.number, text)
         before = self._assembler.held(key, place.number)
-        notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, now_ms))
-        noted = _Noted(tuple(notes), now_ms)
+        notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, now_ms, sent_ms))
+        noted = _Noted(tuple(notes), now_ms, sent_ms)
         # The part is joined before it is durable: several parts of a message may be on their way to
         # the disk at one time, and the last of them must find the others.
         whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
@@ -231,7 +243,8 @@ class SmppParts:
             elif whole.repeats:
                 await self._context.remember(dict.fromkeys(notes))
             else:
-                message = _inbound(whole.text, whole.key[3:], at_ms)
+                told = [each for part in whole.parts if (each := part.token.sent_ms) is not None]
+                message = _inbound(whole.text, whole.key[3:], at_ms, min(told, default=None))
                 await self._context.inbound(message, forget=(*notes, storing))
                 if whole.is_complete:
                     self._unstored.discard(whole.key)
@@ -269,13 +282,26 @@ class SmppParts:
             self._held += len(noted.keys)
 
 
-def _inbound(text: str, ends: Key, at_ms: int) -> Inbound:
+def written_ms(request: MessagePdu, now_ms: int) -> int | None:
+    """A text's own time, UTC epoch milliseconds. The standard has no field for it: carriers that
+    tell it write it as an absolute time where a ``submit_sm`` has ``schedule_delivery_time``."""
+    told = request.schedule_delivery_time if isinstance(request, ShortMessage) else ""
+    if not told or told.endswith("R"):
+        return None
+    try:
+        return parse_time(told, now_ms)
+    except ValueError:
+        return None
+
+
+def _inbound(text: str, ends: Key, at_ms: int, sent_ms: int | None) -> Inbound:
     source_ton, source, dest_ton, dest = ends
     return Inbound(
         sender=readable_address(source_ton, source),
         recipient=readable_address(dest_ton, dest) or None,
         text=text,
         received_at_ms=at_ms,
+        sent_at_ms=sent_ms,
     )
 
 
@@ -291,9 +317,12 @@ def _name(key: Key) -> str:
     return hashlib.sha256(_json(key).encode()).hexdigest()[:32]
 
 
-def _part_notes(key: Key, number: int, text: str, at_ms: int) -> Iterator[tuple[str, str]]:
+def _part_notes(
+    key: Key, number: int, text: str, at_ms: int, sent_ms: int | None
+) -> Iterator[tuple[str, str]]:
     """The notes of a part: one, or several for a text longer than phones send."""
-    whole = _json({"key": key, "number": number, "at": at_ms, "text": text})
+    told = {} if sent_ms is None else {"sent": sent_ms}
+    whole = _json({"key": key, "number": number, "at": at_ms, **told, "text": text})
     size, mark = NOTE_TEXT_CHARACTERS_MAX, Part(number, text, None).mark
     for piece, at in enumerate(range(0, len(whole), size)):
         yield f"{_PART}{_name(key)}/{number:03}/{mark:08x}/{piece:03}", whole[at : at + size]
@@ -303,4 +332,5 @@ def _noted_parts(notes: dict[str, str]) -> Iterator[tuple[Any, int, str, _Noted]
     for _, pieces in groupby(notes.items(), key=lambda note: note[0].rpartition("/")[0]):
         keys, texts = zip(*pieces, strict=True)
         part = json.loads("".join(texts))
-        yield part["key"], part["number"], part["text"], _Noted(keys, part["at"])
+        noted = _Noted(keys, part["at"], part.get("sent"))
+        yield part["key"], part["number"], part["text"], noted

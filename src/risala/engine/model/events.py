@@ -111,8 +111,12 @@ class InboundEvent(Event):
     sender: str
     provider_message_id: str | None
     text: str = field(repr=False)
+    sent_at: Moment | None = None
+    """The text's own time, which the network wrote on it."""
 
     def members(self) -> dict[str, Any]:
+        # Left out where none was told: a body that was sent before has the same bytes again.
+        sent = {} if self.sent_at is None else {"sentAt": iso(self.sent_at)}
         return {
             "messageId": self.subject,
             "to": self.recipient,
@@ -124,6 +128,7 @@ class InboundEvent(Event):
             "carrierCode": None,
             "metadata": {},
             "text": self.text,
+            **sent,
         }
 
 

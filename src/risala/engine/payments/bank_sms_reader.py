@@ -124,6 +124,7 @@ class BankSmsReader:
             text=stored.body,
             received_at_ms=stored.received_at,
             service_centre=stored.service_centre,
+            sent_at_ms=stored.sent_at,
         )
         best: Read | None = None
         for name, method in self._have.lines.listeners.items():

@@ -141,7 +141,8 @@ VERIFICATION: Final = ApiAnswer(
 INBOUND: Final = ApiAnswer(
     "InboundAnswer",
     record=Received,
-    members="messageId=id id from to body=text status carrier receivedAt createdAt=receivedAt",
+    members="messageId=id id from to body=text status carrier receivedAt sentAt"
+    " createdAt=receivedAt",
     more={
         "id": _SAME,
         "status": {**_TEXT, "const": "received"},

@@ -49,6 +49,20 @@ async def test_what_lay_there_before(autojump_clock, modem, new_line, deliver_pd
         assert modem.storage == {}
 
 
+async def test_what_waited_comes_in_the_order_in_which_it_was_written(
+    autojump_clock, modem, new_line, deliver_pdu
+):
+    """Modems reuse places: the newer text may lie before the older one, or in another storage."""
+    written = {"Wednesday": 3, "Monday": 1, "Tuesday": 2}
+    day = {text: 1_790_000_000_000 + n * 86_400_000 for text, n in written.items()}
+    for text, sent_ms in day.items():
+        modem.store(deliver_pdu(text, sent_ms=sent_ms))
+    async with new_line(modem).run() as line:
+        await line.context.wait_until(lambda it: len(it.inbounds) == 3)
+        assert [each.text for each in line.context.inbounds] == ["Monday", "Tuesday", "Wednesday"]
+        assert [each.sent_at_ms for each in line.context.inbounds] == sorted(day.values())
+
+
 async def test_a_missed_announcement_is_found_by_looking(
     autojump_clock, modem, new_line, deliver_pdu
 ):

@@ -144,7 +144,8 @@ class TestInbound:
         await trio.sleep(1)
         for number, text in ((TO, "One"), ("+22246000000", "Two"), (TO, "Three")):
             now_ms = bureau.clock.now_ms()
-            await bureau.driver.context.inbound(Inbound(number, "1234", text, now_ms, (text,)))
+            told = Inbound(number, "1234", text, now_ms, (text,), sent_at_ms=now_ms - 90_000)
+            await bureau.driver.context.inbound(told)
             await trio.sleep(10)
         page = await bureau.ask("/api/inbound/list", {"limit": 2})
         assert [each["body"] for each in page["items"]] == ["Three", "Two"]
@@ -158,6 +159,7 @@ class TestInbound:
             "status": "received",
             "carrier": "fake",
             "receivedAt": first["receivedAt"],
+            "sentAt": iso(now_ms - 90_000),
             "createdAt": first["receivedAt"],
         }
         rest = await bureau.ask("/api/inbound/list", {"limit": 2, "before": page["next"]})

@@ -31,12 +31,24 @@ def payment_texts(found: TextPage, open: bool) -> None:  # noqa: A002 -- the ope
       risala payment texts --all --method bankily --limit 20
     """
     output.table(
-        ("No.", "Text", "Came (UTC)", "From", "Amount", "Reference", "State", "Why", "Payment"),
+        (
+            "No.",
+            "Text",
+            "Came (UTC)",
+            "Sent (UTC)",
+            "From",
+            "Amount",
+            "Reference",
+            "State",
+            "Why",
+            "Payment",
+        ),
         (
             (
                 each.seq,
                 each.id,
                 output.at(each.received_at),
+                output.at(each.sent_at),
                 output.clean(each.sender),
                 None if each.amount is None else money(each.amount),
                 each.reference,

@@ -38,11 +38,11 @@ def inbound_list(found: records.ReceivedMessages, before: str | None) -> None:
       risala inbound list --from 36123456
     """
     output.table(
-        ("At", "From", "To", "Text", "Organization"),
+        ("At", "Sent", "From", "To", "Text", "Organization"),
         (
             (
-                *(output.at(each.received_at), each.sender, each.recipient),
-                *(each.body, each.organization_id),
+                *(output.at(each.received_at), output.at(each.sent_at)),
+                *(each.sender, each.recipient, each.body, each.organization_id),
             )
             for each in found.messages
         ),

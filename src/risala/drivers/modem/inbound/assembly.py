@@ -132,7 +132,14 @@ def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) 
         carrier_ids=tuple(part.digest for part in ordered),
         # Parts that came by several service centres get none.
         service_centre=centres.pop() if len(centres) == 1 else None,
+        sent_at_ms=_sent_ms(ordered),
     )
+
+
+def _sent_ms(parts: Iterable[ReceivedPdu]) -> int | None:
+    """The own time of the first part that has one: parts of one text were written together."""
+    times = [part.deliver.sent_at for part in parts if part.deliver.sent_at is not None]
+    return round(min(times).timestamp() * 1000) if times else None
 
 
 def _handed_over(

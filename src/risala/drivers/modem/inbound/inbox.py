@@ -15,7 +15,7 @@ from risala.drivers.modem.at.engine import Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.at.lines import ResultKind
 from risala.drivers.modem.inbound.assembly import digest_of
-from risala.drivers.modem.inbound.intake import ModemIntake
+from risala.drivers.modem.inbound.intake import ModemIntake, written_s
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.ready.storage import Place, Storage, Stored, Usage
 from risala.drivers.modem.talk.asking import Asker
@@ -150,9 +150,8 @@ class ModemInbox:
     async def run(self) -> None:
         """Serve as long as the modem answers; raises LinkError when it does not."""
         await self._intake.hand_over()
-        for name in self._facts.storages:
-            if name in ("SM", "ME", _REPORTS) and name != self._facts.storage:
-                await self._read_all(name)
+        kept = [name for name in self._facts.storages if name in ("SM", "ME", _REPORTS)]
+        await self._sweep(*(name for name in kept if name != self._facts.storage))
         while True:
             if self._sweep_wanted:
                 await self._sweep()
@@ -199,10 +198,11 @@ class ModemInbox:
                 await self._received(stored)
                 return
 
-    async def _sweep(self) -> None:
+    async def _sweep(self, *others: str) -> None:
+        """Read all that the current storage lists, and other ones."""
         self._sweep_wanted = False
         announced, self._announced = self._announced, []
-        listed = await self._read_all("")
+        listed = await self._read_all(*others, self._facts.storage)
         for each in announced:
             # Some modems list no message at place 0.
             if each.place[1] not in listed:
@@ -211,12 +211,15 @@ class ModemInbox:
         if usage is not None and usage.is_tight:
             await self._clear()
 
-    async def _read_all(self, storage: str) -> set[int]:
-        """Read all that a storage lists; the places where something was."""
-        found = await self._storage.list(storage)
-        for stored in found:
+    async def _read_all(self, *storages: str) -> set[int]:
+        """Read all that storages list, in the order of the texts' own times, whatever their places;
+        the places of the current storage where something was."""
+        found = [stored for name in storages for stored in await self._storage.list(name)]
+        # Some modems list the same messages under two names: of those the last counts.
+        once = {each.pdu: each for each in found}.values() if len(storages) > 1 else found
+        for stored in sorted(once, key=lambda each: written_s(each.pdu, each.tpdu_octets)):
             await self._received(stored)
-        return {stored.place[1] for stored in found}
+        return {each.place[1] for each in found if each.place[0] == self._facts.storage}
 
     async def _received(self, stored: Stored) -> None:
         """One PDU, from the storage or straight from the network (index -1)."""

@@ -5,6 +5,7 @@ Each is on disk before the modem may delete it.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -24,7 +25,7 @@ from risala.drivers.modem.inbound.assembly import (
 from risala.drivers.modem.inbound.parts import ModemParts, notes_of
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.talk.link import AtLink
-from risala.drivers.modem.tpdu.pdu import Deliver, Direction, StatusReport, from_hex
+from risala.drivers.modem.tpdu.pdu import Deliver, Direction, PduError, StatusReport, from_hex
 from risala.plugins.contract import Accepted, DriverContext, NotStoredError
 from risala.sms.evident import InboundCoding
 from risala.sms.values import is_round_count
@@ -126,6 +127,17 @@ class ModemIntake:
             outcome = Accepted(match.sent.carrier_id, "proved by its status report")
             await self._context.late_outcome(segment, outcome)
         await _durably(lambda: self._context.receipt(match.receipt))
+
+
+def written_s(pdu: str, tpdu_octets: int | None) -> float:
+    """The own time of a stored text, in seconds since 1970. What tells none comes first, such as
+    reports, and what cannot be read."""
+    try:
+        _, tpdu = from_hex(pdu, Direction.TO_PHONE, tpdu_octets)
+    except PduError:
+        return -math.inf
+    at = tpdu.sent_at if isinstance(tpdu, Deliver) else None
+    return -math.inf if at is None else at.timestamp()
 
 
 async def _durably(store: Callable[[], Awaitable[None]]) -> None:

@@ -53,11 +53,11 @@ def receive(
 def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbound) -> bool:
     """Store one; False if the carrier had brought it before."""
     stored = conn.execute(
-        "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at,"
+        " sent_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             *(message_id, carrier, message.sender, message.recipient, message.text),
-            *(" ".join(message.carrier_ids), message.received_at_ms),
+            *(" ".join(message.carrier_ids), message.received_at_ms, message.believed_sent_ms),
         ),
     )
     return stored.rowcount > 0

@@ -44,6 +44,7 @@ def store(conn: sqlite3.Connection, text_id: str, carrier: str, message: Inbound
             "body": message.text,
             "carrier_ids": ids,
             "received_at": message.received_at_ms,
+            "sent_at": message.believed_sent_ms,
             "state": TextState.UNREAD.value,
         }
     )
@@ -63,9 +64,11 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
 
 
 def unread(conn: sqlite3.Connection, count: int, broken: BrokenRow | None = None) -> list[BankText]:
-    """Unread texts, in the order in which they came."""
+    """Unread texts in the order in which they were written, so that each balance continues the one
+    before it."""
     where, found = f"state = 'unread' AND {_OPEN}", table(conn, _TABLE)
-    return _TEXTS.find(found, where, order_by="seq", limit=count, broken=broken)
+    order = "coalesce(sent_at, received_at), seq"
+    return _TEXTS.find(found, where, order_by=order, limit=count, broken=broken)
 
 
 def waiting(

@@ -105,6 +105,7 @@ class _Received:
     recipient: str | None
     body: str
     received_at: int
+    sent_at: int | None
 
 
 _RECEIVED: Final = Rows(_Received)
@@ -126,6 +127,7 @@ def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: 
             "to": each.recipient,
             "text": each.body,
             "receivedAt": iso(each.received_at),
+            "sentAt": None if each.sent_at is None else iso(each.sent_at),
         }
         for each in found
     ]

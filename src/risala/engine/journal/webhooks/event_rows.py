@@ -189,7 +189,8 @@ def frozen_of(event: Event) -> str | None:
         case VerificationEvent():
             return frozen_session(event.type, event.status, event.reason)
         case InboundEvent():
-            return _json([event.recipient, event.sender, event.provider_message_id, event.text])
+            told = [event.recipient, event.sender, event.provider_message_id, event.text]
+            return _json(told if event.sent_at is None else [*told, event.sent_at])
         case SenderEvent():
             return _json([event.name, event.status, event.reason])
         case BalanceEvent():
@@ -219,8 +220,8 @@ def _session(row: EventRow) -> Event:
 
 
 def _inbound(row: EventRow) -> Event:
-    recipient, sender, provider, text = row.frozen or (None, "", None, "")
-    return InboundEvent(*_whose(row), recipient, sender, provider, text)
+    recipient, sender, provider, text, *sent_at = row.frozen or (None, "", None, "")
+    return InboundEvent(*_whose(row), recipient, sender, provider, text, *sent_at)
 
 
 def _sender(row: EventRow) -> Event:

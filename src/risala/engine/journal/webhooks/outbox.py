@@ -228,6 +228,7 @@ def received_event(
         message.sender,
         message.carrier_ids[0] if message.carrier_ids else None,
         message.text,
+        message.believed_sent_ms,
     )
     write(conn, event)
 

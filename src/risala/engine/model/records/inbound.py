@@ -10,6 +10,9 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
 from risala.engine.model.records.paging import NumberPart
 
+LATE_MS: Final = 60_000
+"""From its own time to when it came: less is usual, and shown to nobody."""
+
 
 @dataclass(frozen=True, slots=True)
 class InboundRoute:
@@ -46,6 +49,15 @@ class Received:
 
     None too if it is not shown to the caller."""
     received_at: Moment
+    sent_at: Moment | None = None
+    """The text's own time, which the network wrote on it.
+
+    None where the carrier tells none, and for messages of before this was kept."""
+
+    @property
+    def sent_late(self) -> bool:
+        """Whether it came so long after it was written that readers want to know."""
+        return self.sent_at is not None and self.received_at - self.sent_at >= LATE_MS
 
 
 @dataclass(frozen=True, slots=True)

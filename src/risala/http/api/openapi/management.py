@@ -36,6 +36,7 @@ _RECEIVED: Final = {
     "status": "received",
     "carrier": "mattel",
     "receivedAt": "2026-11-21T08:30:00.123Z",
+    "sentAt": "2026-11-21T08:29:57.000Z",
     "createdAt": "2026-11-21T08:30:00.123Z",
 }
 _ENTRY: Final = {

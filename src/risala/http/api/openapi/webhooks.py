@@ -29,7 +29,11 @@ _NULL: Final = {"type": "null"}
 
 
 def _event(
-    name: str, family: type[Event], members: str, more: Mapping[str, Json] | None = None
+    name: str,
+    family: type[Event],
+    members: str,
+    more: Mapping[str, Json] | None = None,
+    sometimes: Mapping[str, Json] | None = None,
 ) -> ApiAnswer:
     return ApiAnswer(
         name,
@@ -49,6 +53,7 @@ def _event(
             },
             **(more or {}),
         },
+        sometimes=sometimes or {},
     )
 
 
@@ -70,6 +75,14 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
                 "type": "object",
                 "additionalProperties": _TEXT,
                 "description": "Empty.",
+            },
+        },
+        {
+            "sentAt": _TEXT
+            | {
+                "format": "date-time",
+                "description": "The text's own time, which the network wrote on it. Left out where "
+                "the carrier tells none.",
             },
         },
     ),

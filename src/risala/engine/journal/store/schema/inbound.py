@@ -61,3 +61,9 @@ CREATE TABLE opt_outs (
 CREATE INDEX opt_outs_by_recipient ON opt_outs (recipient, carrier, at);
 CREATE INDEX opt_outs_by_organization ON opt_outs (organization_id, at);
 """
+
+SENT_TIMES: Final = """
+-- A text's own time, by the network. Null: none was told, or it came before this was kept.
+ALTER TABLE inbound ADD COLUMN sent_at INTEGER;
+ALTER TABLE bank_texts ADD COLUMN sent_at INTEGER;
+"""

@@ -109,6 +109,8 @@ class BankText:
     service_centre: Annotated[str | None, UNAUDITED]
     body: Annotated[str, UNAUDITED] = field(repr=False)
     received_at: Annotated[int, UNAUDITED]
+    sent_at: Annotated[int | None, UNAUDITED]
+    """The text's own time, by the network."""
     method: Annotated[str | None, AUDITED]
     state: Annotated[TextState, AUDITED]
     why: Annotated[str | None, AUDITED]
@@ -137,6 +139,8 @@ class ShownText:
     service_centre: str | None
     body: Annotated[str, JsonName("text")] = field(repr=False)
     received_at: Moment
+    sent_at: Moment | None
+    """The text's own time, which the network wrote on it; null where it wrote none."""
     state: TextState
     why: str | None
     method: str | None
