@@ -92,6 +92,8 @@ def new_mailing(mailing_id: str, **fields: Any) -> Mailing:
             "segments": 0,
             "price": 0,
             "keeps_rows": True,
+            **dict.fromkeys(("hidden_rows", "hidden_columns"), 0),
+            "with_hidden": False,
             **fields,
         }
     )
