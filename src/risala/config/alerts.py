@@ -28,6 +28,7 @@ AlertName = Literal[
     "clock_jumped",
     "sink_behind",
     "item_set_aside",
+    "storage_full",
     "standby_behind",
     "standby_copy",
     "standby_silent",

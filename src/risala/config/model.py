@@ -157,6 +157,10 @@ class LimitsSection(Section):
     hook_requests_per_s: Annotated[float, Field(gt=0, le=100000)] = 20.0
     """The most requests to one hook in a second; those of two seconds may come together. Beyond it
     the program is told to try again later."""
+    stored_mb: Annotated[int, Field(ge=1, le=1_000_000)] = 1000
+    """The most megabytes that mailings, lists and uploaded files of an organization may take.
+    Beyond it another one is refused, until some are deleted or ``retention.mailings_days`` have
+    passed."""
     verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""
@@ -168,6 +172,11 @@ class LimitsSection(Section):
     set: no wait."""
     verify_cooldown_max_s: Annotated[int, Field(ge=1, le=3600)] = 1800
     """The longest such wait."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """``stored_mb`` in bytes."""
+        return 1_000_000 * self.stored_mb
 
 
 class EngineSection(Section):

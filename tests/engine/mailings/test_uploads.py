@@ -11,6 +11,7 @@ from risala.engine.mailings import uploads as module
 from risala.engine.mailings.uploads import WAITING_MAX, Uploads
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.ids import IdSource
+from risala.engine.model.mailings import STORED_FULL
 
 OURS, OTHERS = "org_1", "org_2"
 DAY_MS = 86_400_000
@@ -30,13 +31,17 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.clock = Clock()
         self.held: set[str] = set()
+        self.room = 10**9
         self.folder = folder / "mailings"
         self.uploads = self.again()
 
     def again(self) -> Uploads:
         """As after a restart."""
         data_dir = self.folder.parent
-        return Uploads(data_dir, self.clock, IdSource(self.clock), lambda: self.held, inline=True)
+        ids = IdSource(self.clock)
+        return Uploads(
+            data_dir, self.clock, ids, lambda: self.held, lambda _: self.room, inline=True
+        )
 
     @property
     def files(self) -> set[str]:
@@ -118,3 +123,15 @@ async def test_what_no_mailing_needs_is_removed_after_a_day(desk):
     desk.clock.ms += 1
     await desk.uploads.tidy()
     assert desk.files == {f"{held}.file", f"{held}.json"}
+
+
+async def test_files_that_wait_count_against_what_an_organization_may_store(desk):
+    desk.room = 10
+    await desk.uploads.keep(OURS, b"12345", "a.csv")
+    used = await desk.uploads.keep(OURS, b"12345", "b.csv")
+    assert await desk.uploads.waiting(OURS) == (2, 10)
+    with pytest.raises(Conflict, match=STORED_FULL):
+        await desk.uploads.keep(OURS, b"1", "c.csv")
+    await desk.uploads.keep(OTHERS, b"1", "theirs.csv")
+    desk.held.add(used)  # it is a mailing's now, and counted there
+    await desk.uploads.keep(OURS, b"1", "d.csv")

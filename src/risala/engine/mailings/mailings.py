@@ -196,7 +196,14 @@ class MailingService:
             _require(stored.mailing, MailingState.DRAFT)
             result = await self._files.read_again(stored, chosen)
             values = _recognised_values(result.recognised)
-            begun = await self._mailings.begin_check(by, mailing_id, values, clears=True)
+            begun = await self._mailings.begin_check(
+                by,
+                mailing_id,
+                values,
+                clears=True,
+                size=await self._files.size(stored.upload),
+                bytes_max=self._sources.settings.limits.stored_bytes,
+            )
         self._sources.to_check.ring()
         return begun
 
@@ -370,7 +377,14 @@ class MailingService:
         try:
             _refuse_unknown(new.text, table.result.recognised.columns)
             draft = self._drafted(new, table, settings)
-            added = await self._mailings.add(by, draft, table.upload, new.list_id)
+            added = await self._mailings.add(
+                by,
+                draft,
+                table.upload,
+                new.list_id,
+                size=await self._files.size(table.upload),
+                bytes_max=self._sources.settings.limits.stored_bytes,
+            )
         except BaseException:
             if new.upload is None:  # what was uploaded can be used again
                 await self._files.drop(table.upload)

@@ -73,12 +73,14 @@ class RecipientListService:
         clock: Clock,
         ids: IdSource,
         *,
+        bytes_max: int | None = None,
         inline: bool = False,
     ) -> None:
         """
         Args:
             plan: reads the numbers.
             read: reads a file.
+            bytes_max: what an organization may store; None: as much as it likes.
             inline: read and write files on the loop's thread; for tests under a mock clock.
         """
         self._accounts = accounts
@@ -86,6 +88,7 @@ class RecipientListService:
         self._reader = TableReader(uploads, plan, read, inline)
         self._clock = clock
         self._ids = ids
+        self._bytes_max = bytes_max
         self._inline = inline
 
     def of_organization(self, organization_id: str) -> list[RecipientList]:
@@ -149,7 +152,7 @@ class RecipientListService:
 
         async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
             entry = None if by is None else replace(by, subject=new.id, said={"rows": rows})
-            return await self._stored.create(entry, new, columns, people)
+            return await self._stored.create(entry, new, columns, people, self._bytes_max)
 
         if upload is None and numbers is None:
             return ListGrowth((await begin((), (), 0)).list, 0, 0, 0, ())
@@ -178,7 +181,7 @@ class RecipientListService:
         async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
             entry = None if by is None else replace(by, said={"rows": rows})
             now_ms = self._clock.now_ms()
-            return await self._stored.grow(entry, list_id, columns, people, now_ms)
+            return await self._stored.grow(entry, list_id, columns, people, now_ms, self._bytes_max)
 
         async with self._reader.read(found.organization_id, upload, numbers) as table:
             return await self._grow(table, found, begin)
@@ -202,7 +205,7 @@ class RecipientListService:
         """
         people, now_ms = [(number, [*cells.values()])], self._clock.now_ms()
         entry = None if by is None else replace(by, said={"rows": 1})
-        grown = await self._stored.grow(entry, list_id, [*cells], people, now_ms)
+        grown = await self._stored.grow(entry, list_id, [*cells], people, now_ms, self._bytes_max)
         return ListGrowth(grown.list, grown.added, grown.changed, 0, ())
 
     async def rename(
@@ -251,7 +254,9 @@ class RecipientListService:
                 if grown is None:
                     grown = await begin(table.columns, people, table.rows)
                 else:
-                    grown = await self._stored.put_people(grown.list.id, grown.places, people)
+                    grown = await self._stored.put_people(
+                        grown.list.id, grown.places, people, self._bytes_max
+                    )
                 added, changed = added + grown.added, changed + grown.changed
         if grown is None:
             raise _no_numbers(bad_rows)

@@ -250,6 +250,13 @@ class TableFiles:
     def _countries(self) -> tuple[str, ...]:
         return tuple(each.code for each in self._sources.settings.plan.countries)
 
+    async def size(self, upload: str | None) -> int:
+        """Bytes of an upload and of the rows that the reader made of it; of none, 0."""
+        if upload is None:
+            return 0
+        paths = [self._uploads.beside(upload, kind) for kind in ("file", ROWS)]
+        return await self._uploads.work(lambda: sum(map(_size, paths)))
+
     async def drop(self, upload: str) -> None:
         """Remove the files of an upload."""
         with trio.CancelScope(shield=True):
@@ -285,6 +292,11 @@ def _sync(path: Path) -> None:
     """The rows are on disk before the journal says that they are to be stored."""
     with open(path, "rb") as file:
         os.fsync(file.fileno())
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0: there is none."""
+    return path.stat().st_size if path.exists() else 0
 
 
 def _unlink(files: list[Path]) -> None:

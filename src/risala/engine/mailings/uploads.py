@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, TypeVar
@@ -23,6 +23,7 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
 from risala.engine.model.ids import IdSource, is_id
+from risala.engine.model.mailings import STORED_FULL
 from risala.engine.model.records.mailings import FILE_BYTES_MAX, NAME_MAX
 
 log = structlog.get_logger(__name__)
@@ -58,18 +59,21 @@ class Uploads:
         clock: Clock,
         ids: IdSource,
         held: Callable[[], Collection[str]],
+        room: Callable[[str], int],
         *,
         inline: bool = False,
     ) -> None:
         """
         Args:
             held: the uploads that mailings still need.
+            room: bytes that an organization may still store, besides uploads.
             inline: write on the loop's thread; for tests under a mock clock.
         """
         self._folder = data_dir / FOLDER
         self._clock = clock
         self._ids = ids
         self.held = held
+        self._room = room
         self._inline = inline
         self._limiter = trio.CapacityLimiter(1)
         self._arriving: dict[str, Upload] = {}
@@ -83,7 +87,8 @@ class Uploads:
 
         Raises:
             Invalid: ``file_too_large``; nothing is stored.
-            Conflict: too many uploads of the organization wait for a mailing.
+            Conflict: too many uploads of the organization wait for a mailing, or it stores as much
+                as it may.
             StorageFailed: the disk refused.
         """
         upload = Upload(self._ids.new(PREFIX), organization_id, _shown(name), self._clock.now_ms())
@@ -172,12 +177,23 @@ class Uploads:
     async def _refuse_many(self, organization_id: str) -> None:
         held = frozenset(self.held())
         arriving = sum(each.organization_id == organization_id for each in self._arriving.values())
-        found = await self.work(partial(_owned, self._folder, organization_id, held))
+        found, size = await self.work(partial(_owned, self._folder, organization_id, held))
         if arriving + found > WAITING_MAX:
             raise Conflict(
                 f"{WAITING_MAX} uploaded files wait for a mailing already. Use them or try again"
                 " tomorrow."
             )
+        if size >= self._room(organization_id):
+            raise Conflict(STORED_FULL)
+
+    async def waiting(self, organization_id: str) -> tuple[int, int]:
+        """How many uploads of an organization wait for a mailing, and their bytes.
+
+        Raises:
+            StorageFailed: the disk refused.
+        """
+        held = frozenset(self.held())
+        return await self.work(partial(_owned, self._folder, organization_id, held))
 
     async def _write(self, upload: Upload, chunks: AsyncIterator[bytes]) -> None:
         path = self._folder / f"{upload.id}.file"
@@ -257,13 +273,16 @@ def _made_ms(folder: Path, name: str) -> int:
     return round(max(times, default=0) * 1000)
 
 
-def _owned(folder: Path, organization_id: str, held: Collection[str]) -> int:
-    """How many uploads of an organization no mailing holds."""
-    names = (each for each in folder.glob("*.json") if each.stem not in held)
-    return sum(
-        (found := _read(each)) is not None and found.organization_id == organization_id
-        for each in names
-    )
+def _owned(folder: Path, organization_id: str, held: Collection[str]) -> tuple[int, int]:
+    """How many uploads of an organization no mailing holds, and their bytes."""
+    count = size = 0
+    for each in folder.glob("*.json"):
+        found = None if each.stem in held else _read(each)
+        if found is not None and found.organization_id == organization_id:
+            count += 1
+            with suppress(FileNotFoundError):
+                size += each.with_suffix(".file").stat().st_size
+    return count, size
 
 
 def _remove(folder: Path, is_over: Callable[[str], bool]) -> None:

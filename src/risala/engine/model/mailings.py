@@ -15,6 +15,11 @@ FACE: Final = "mailing"
 """What the timeline of a mailing's message says of the way it came."""
 
 FULL: Final = f"A list can have at most {ROWS_MAX} people."
+STORED_FULL: Final = (
+    "The organization stores as much as it may. Delete ended mailings, drafts or lists that it does"
+    " not need."
+)
+"""The refusal of one more mailing, list or upload."""
 """The refusal of more."""
 NewPerson = tuple[str, Sequence[str]]
 """A number, and a value for each of the given columns."""

@@ -29,7 +29,15 @@ def tables_of(
     """Build both; their tasks are started with the service alone."""
     clock, ids, inline = core.seams.clock, core.seams.ids, core.seams.inline_journal
     data_dir = Path(core.settings.storage.data_dir)
-    uploads = Uploads(data_dir, clock, ids, core.repositories.mailings.uploads, inline=inline)
+    bytes_max = core.settings.limits.stored_bytes
+    uploads = Uploads(
+        data_dir,
+        clock,
+        ids,
+        core.repositories.mailings.uploads,
+        lambda owner: bytes_max - core.repositories.mailings.limited_bytes(owner),
+        inline=inline,
+    )
     lists = RecipientListService(
         core.accounts,
         core.repositories.recipient_lists,
@@ -38,6 +46,7 @@ def tables_of(
         core.seams.read_table,
         clock,
         ids,
+        bytes_max=bytes_max,
         inline=inline,
     )
     sources = MailingSources(

@@ -32,6 +32,16 @@ _KINDS: Final = {
     "events": N_("Events and their deliveries"),
     "inbound": N_("Inbound messages"),
 }
+_STORED: Final = {
+    "mailings": N_("Mailings and drafts"),
+    "lists": N_("Lists of people"),
+    "uploads": N_("Uploaded files that wait"),
+    "exports": N_("Exports of your data"),
+}
+"""What takes how much."""
+_LIMITED: Final = ("mailings", "lists", "uploads")
+"""What counts against the limit."""
+_MB: Final = 1_000_000
 
 
 async def save(visit: PageRequest) -> TrioResponse:
@@ -70,11 +80,22 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         choices = [replace(each, chosen=form.text(each.field)) for each in choices]
     return {
         "choices": choices,
+        "stored": [
+            (visit.words(_STORED[each.name]), each.count, each.rows, _mb(each.bytes))
+            for each in kept.stored
+        ],
+        "stored_mb": _mb(sum(each.bytes for each in kept.stored if each.name in _LIMITED)),
+        "stored_mb_max": _mb(kept.stored_bytes_max),
         "erasures": erasures.erasures,
         "exports": [each for each in written.exports if each.state in _STANDING],
         "labels": {each.field: each.label for each in choices},
         **edit(error, form, version, stored),
     }
+
+
+def _mb(size: int) -> int:
+    """Megabytes; what is not nothing is one at least."""
+    return -(-size // _MB)
 
 
 @dataclass(frozen=True, slots=True)

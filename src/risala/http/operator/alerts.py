@@ -85,7 +85,7 @@ def _text(visit: PageRequest, alert: AlertView) -> Markup:
 def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
     if kind in _OF_CARRIER and subject:
         return visit.at(f"carriers/{quote(subject, safe='')}")
-    if kind == "balance_low" and subject:
+    if kind in ("balance_low", "storage_full") and subject:
         return visit.at(f"organizations/{subject}") if visit.has("organizations") else None
     if kind in _OF_NUMBERS and subject:
         return visit.at("messages", to=subject) if visit.has("messages") else None

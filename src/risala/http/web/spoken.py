@@ -135,6 +135,10 @@ SPOKEN: Final = (
     N_("There is nobody on this list yet."),
     N_("The table has no column for {names}."),
     N_("This upload is used already. Upload the file again."),
+    N_(
+        "The organization stores as much as it may. Delete ended mailings, drafts or lists that it "
+        "does not need."
+    ),
     N_("{count} uploaded files wait for a mailing already. Use them or try again tomorrow."),
     # webhooks
     N_("An organization can have at most {count} webhook endpoints. Delete one first."),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from risala.engine.journal.mailings import mailings
+from risala.engine.journal.mailings import mailings, storage
 from risala.engine.journal.mailings.rows import (
     BAD,
     LEFT_OUT,
@@ -45,7 +45,13 @@ _STORE: Final = (
 
 
 def begin_check(
-    conn: sqlite3.Connection, mailing_id: str, values: Mapping[str, object], *, clears: bool
+    conn: sqlite3.Connection,
+    mailing_id: str,
+    values: Mapping[str, object],
+    *,
+    clears: bool,
+    size: int | None = None,
+    bytes_max: int | None = None,
 ) -> Mailing:
     """Begin to check a draft again.
 
@@ -53,13 +59,21 @@ def begin_check(
         values: fields that change with it: the text, or how its file is read.
         clears: its file was read in another way, so that its rows go. Otherwise each is
             overwritten, and those that were left out stay so.
+        size: bytes of its file and its rows; None: about as before.
+        bytes_max: what the organization may store; None: as much as it likes.
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: it is no draft, or its rows are no longer kept.
+        Conflict: it is no draft, its rows are no longer kept, or the organization stores too much.
     """
-    mailings.refuse_without_rows(mailings.require(conn, mailing_id, (MailingState.DRAFT,)))
+    found = mailings.require(conn, mailing_id, (MailingState.DRAFT,))
+    mailings.refuse_without_rows(found)
     begun = {**values, "state": MailingState.CHECKING, "checked": 0}
+    if size is not None:
+        size += storage.MAILING_BYTES_MIN
+        more = size - storage.mailing_bytes(conn, mailing_id)
+        storage.refuse_full(conn, found.mailing.organization_id, more, bytes_max)
+        begun["bytes"] = size
     if clears:
         begun |= {"clearing": 1, **dict.fromkeys(_NO_ROWS, 0)}
     mailings.write(conn, mailing_id, begun)

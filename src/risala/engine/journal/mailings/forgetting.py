@@ -162,15 +162,19 @@ def take_number(
             "UPDATE mailings SET upload = NULL WHERE key = ? AND state <> 'checking'", (mailing,)
         )
     lists = conn.execute(
-        "SELECT p.list FROM list_people p JOIN recipient_lists l ON l.key = p.list"
+        "SELECT p.list, length(p.number) + length(CAST(p.cells AS BLOB))"
+        " FROM list_people p JOIN recipient_lists l ON l.key = p.list"
         " WHERE p.number = ? AND l.organization_id = ? LIMIT ?",
         (number, organization_id, limit),
     ).fetchall()
     conn.executemany(
         "DELETE FROM list_people WHERE list = ? AND number = ?",
-        [(key, number) for (key,) in lists],
+        [(key, number) for key, _ in lists],
     )
-    conn.executemany("UPDATE recipient_lists SET people = people - 1 WHERE key = ?", lists)
+    conn.executemany(
+        "UPDATE recipient_lists SET people = people - 1, bytes = bytes - ? WHERE key = ?",
+        [(size, key) for key, size in lists],
+    )
     return len(found), len(lists)
 
 

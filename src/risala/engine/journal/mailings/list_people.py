@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from risala.engine.journal.mailings import storage
 from risala.engine.journal.mailings.recipient_lists import add, key_of, recipient_list
 from risala.engine.journal.store.named import columns_of
 from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
@@ -106,16 +107,18 @@ def create(
     new: RecipientList,
     columns: Sequence[str],
     people: Sequence[NewPerson],
+    bytes_max: int | None = None,
 ) -> Grown:
     """Store a list with its first people.
 
     Raises:
         NotFound: no such organization.
         Invalid: the organization has a list of this name.
-        Conflict: the organization has too many lists, or the list too many columns.
+        Conflict: the organization has too many lists or stores too much, or the list has too many
+            columns.
     """
     add(conn, new)
-    return grow(conn, new.id, columns, people, new.created_at)
+    return grow(conn, new.id, columns, people, new.created_at, bytes_max)
 
 
 def grow(
@@ -124,13 +127,15 @@ def grow(
     columns: Sequence[str],
     people: Sequence[NewPerson],
     now_ms: int,
+    bytes_max: int | None = None,
 ) -> Grown:
     """Add the first people of an upload to a list, which also gets the columns that it does not
     have yet. Columns that differ in case or spaces alone are the same.
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: the list would have too many people or columns.
+        Conflict: the list would have too many people or columns, or the organization stores too
+            much.
     """
     found = recipient_list(conn, list_id)
     known = {folded(each): place for place, each in enumerate(found.columns)}
@@ -144,21 +149,26 @@ def grow(
     values = columns_of({"columns": tuple(names), "changed_at": now_ms})
     writable(conn, "recipient_lists").update(key_of(conn, list_id), values)
     places = [known[folded(each)] for each in columns]
-    return put_people(conn, list_id, places, people)
+    return put_people(conn, list_id, places, people, bytes_max)
 
 
 def put_people(
-    conn: sqlite3.Connection, list_id: str, places: Sequence[int], people: Sequence[NewPerson]
+    conn: sqlite3.Connection,
+    list_id: str,
+    places: Sequence[int],
+    people: Sequence[NewPerson],
+    bytes_max: int | None = None,
 ) -> Grown:
     """Add people to a list. A number that it has already gets the given values; what other columns
     have of it stays.
 
     Args:
         places: of each given column its place among the list's columns.
+        bytes_max: what the organization may store; None: as much as it likes.
 
     Raises:
         NotFound: the id is unknown.
-        Conflict: the list would have too many people.
+        Conflict: the list would have too many people, or the organization stores too much.
     """
     found, key = recipient_list(conn, list_id), key_of(conn, list_id)
     before = _known(conn, key, [number for number, _ in people])
@@ -168,6 +178,9 @@ def put_people(
     added = len(after) - len(before)
     if found.people + added > ROWS_MAX:
         raise Conflict(FULL)
+    more = _bytes(after) - _bytes(before)
+    storage.refuse_full(conn, found.organization_id, more, bytes_max)
+    storage.count_list(conn, key, more)
     conn.executemany(
         "INSERT INTO list_people (list, number, cells) VALUES (?, ?, ?)"
         " ON CONFLICT (list, number) DO UPDATE SET cells = excluded.cells",
@@ -185,9 +198,11 @@ def remove(conn: sqlite3.Connection, list_id: str, number: str, now_ms: int) -> 
     """
     recipient_list(conn, list_id)
     key = key_of(conn, list_id)
-    taken = conn.execute("DELETE FROM list_people WHERE list = ? AND number = ?", (key, number))
-    if not taken.rowcount:
+    taken = _known(conn, key, [number])
+    if not taken:
         raise NotFound("The list does not have this number.")
+    conn.execute("DELETE FROM list_people WHERE list = ? AND number = ?", (key, number))
+    storage.count_list(conn, key, -_bytes(taken))
     conn.execute(
         "UPDATE recipient_lists SET people = people - 1, changed_at = ? WHERE key = ?",
         (now_ms, key),
@@ -212,6 +227,11 @@ def _merged(before: Sequence[str], places: Sequence[int], cells: Sequence[str]) 
     for place, cell in zip(places, cells, strict=True):
         merged[place] = cell
     return tuple(merged)
+
+
+def _bytes(people: Mapping[str, Sequence[str]]) -> int:
+    """What people take."""
+    return sum(len(number) + len(_json(cells).encode()) for number, cells in people.items())
 
 
 def _json(cells: Sequence[str]) -> str:

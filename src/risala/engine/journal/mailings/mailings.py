@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.mailings import storage
 from risala.engine.journal.store.named import BrokenRow, Rows, columns_of, readable
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
@@ -30,17 +31,25 @@ _ID: Final = 0
 
 
 def add(
-    conn: sqlite3.Connection, new: Mailing, upload: str | None, list_id: str | None = None
+    conn: sqlite3.Connection,
+    new: Mailing,
+    upload: str | None,
+    list_id: str | None = None,
+    *,
+    size: int = 0,
+    bytes_max: int | None = None,
 ) -> Mailing:
     """Store a mailing without rows.
 
     Args:
         upload: the file that it was read from.
         list_id: the list that it is made of.
+        size: bytes of its file and its rows.
+        bytes_max: what the organization may store; None: as much as it likes.
 
     Raises:
         NotFound: no such organization.
-        Conflict: the organization has too many that have not ended.
+        Conflict: the organization has too many that have not ended, or stores too much.
     """
     accounts.organization(conn, new.organization_id)
     open_ones = sum(_count(conn, new.organization_id, state) for state in _OPEN)
@@ -49,8 +58,10 @@ def add(
             f"An organization can have at most {OPEN_MAX} mailings that have not ended. Delete "
             "drafts that you do not need."
         )
+    size += storage.MAILING_BYTES_MIN
+    storage.refuse_full(conn, new.organization_id, size, bytes_max)
     values = columns_of(shallow(new))
-    writable(conn, _TABLE).insert({**values, "upload": upload, "list_id": list_id})
+    writable(conn, _TABLE).insert({**values, "upload": upload, "list_id": list_id, "bytes": size})
     return mailing(conn, new.id)
 
 

@@ -15,6 +15,7 @@ from risala.engine.model.records.upkeep.retention import (
     holding,
     offered,
 )
+from risala.engine.model.records.upkeep.stored import StoredOfKind
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import MaybeWhole, OfOrganization
 from risala.engine.operations.operation import Call, Operation, operation
@@ -30,10 +31,17 @@ class Choose(OfOrganization):
     version: MaybeWhole = None
 
 
-def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
-    section = call.services.settings.retention
-    days = call.services.repositories.retention.days_of(organization_id)
-    return OrganizationRetention(organization_id, _of_each_kind(days, section))
+async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
+    settings, have = call.services.settings, call.services
+    days = have.repositories.retention.days_of(organization_id)
+    mailings, lists, written = await have.repositories.mailings.stored_bytes(organization_id)
+    waiting, size = await have.mailings.uploads.waiting(organization_id)
+    return OrganizationRetention(
+        organization_id,
+        _of_each_kind(days, settings.retention),
+        (mailings, lists, StoredOfKind("uploads", waiting, 0, size), written),
+        settings.limits.stored_bytes,
+    )
 
 
 def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[RetentionOfKind, ...]:
@@ -56,7 +64,7 @@ def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[Reten
 async def _show(call: Call[OfOrganization]) -> OrganizationRetention:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    return _found(call, organization_id)
+    return await _found(call, organization_id)
 
 
 async def _set(call: Call[Choose]) -> OrganizationRetention:
@@ -76,7 +84,7 @@ async def _set(call: Call[Choose]) -> OrganizationRetention:
         raise Invalid.of(faults)
     by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
     await call.services.repositories.retention.choose(by, organization_id, days)
-    return _found(call, organization_id)
+    return await _found(call, organization_id)
 
 
 _ONE: Final[dict[str, Any]] = {

@@ -70,6 +70,8 @@ class AlertKind(StrEnum):
     """The second machine that answers wait for does not answer. The service's."""
     STANDBY_ASYNC = "standby_async"
     """Answers do not wait for it, by an operator's order. The service's."""
+    STORAGE_FULL = "storage_full"
+    """An organization stores nearly as much as it may. Its id."""
     TRAIL_BROKEN = "trail_broken"
     """The audit trail is not as it was written. The service's."""
 

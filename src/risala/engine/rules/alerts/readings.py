@@ -11,6 +11,7 @@ from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.dataclass import dataclass
+from risala.engine.model.records.upkeep.stored import FullOrganization
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 from risala.engine.rules.alerts.holding import Reading, Verdict
 from risala.engine.rules.alerts.usual import Rate
@@ -30,6 +31,8 @@ CUSTOMERS: Final = 10
 """Where all customers sign in, this many times as many wrong codes as at the console are usual."""
 ITEMS_SHOWN_MAX: Final = 5
 """Items that are set aside, by their ids; the log has all of them."""
+STORED_SHARE: Final = 0.8
+"""An organization that stores this share of what it may is named."""
 SUBJECT_MAX: Final = 100
 """Characters of a subject that others can choose."""
 
@@ -189,6 +192,22 @@ def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -
     facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
     is_bad = failed >= limits.errors_min * factor and share >= limits.error_share * factor
     return _reading(AlertKind.ERRORS, "", is_bad, facts)
+
+
+def storage_full(found: FullOrganization, bytes_max: int) -> Reading:
+    """Of an organization that stores nearly as much as it may.
+
+    Args:
+        bytes_max: what it may store.
+    """
+    shown = found.organization_id if name_fault(found.name) else found.name[:SUBJECT_MAX]
+    facts: Facts = {
+        "name": shown,
+        "used": f"{found.bytes // 1_000_000} MB",
+        "most": f"{bytes_max // 1_000_000} MB",
+    }
+    is_bad = found.bytes >= bytes_max * STORED_SHARE
+    return _reading(AlertKind.STORAGE_FULL, found.organization_id, is_bad, facts)
 
 
 def item_set_aside(loop: str, items: Sequence[str]) -> Reading:

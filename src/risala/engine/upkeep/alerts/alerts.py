@@ -101,6 +101,7 @@ class Alerts:
             _Group((kind.TRAIL_BROKEN,), of.trail),
             _Group((kind.BACKUP_OLD,), of.backups, is_seldom=True),
             _Group((kind.BALANCE_LOW,), of.balances, is_seldom=True),
+            _Group((kind.STORAGE_FULL,), of.stored, is_seldom=True),
             _Group((kind.CODES_ABUSED,), of.codes, is_seldom=True),
             _Group((kind.INBOUND_UNSERVED,), of.inbound, is_seldom=True),
             _Group((kind.SIGN_IN_FAILING,), of.sign_ins),
@@ -142,6 +143,8 @@ class Alerts:
         if is_seldom:
             with self._items.item("balances"):
                 await self._measuring.follow_balances()
+            with self._items.item("stored"):
+                await self._measuring.follow_stored()
             with self._items.item("networks"):
                 await self._networks.follow()
         for group in self._groups:

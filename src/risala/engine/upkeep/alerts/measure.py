@@ -22,6 +22,7 @@ from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.upkeep.alerts import LowBalance
+from risala.engine.model.records.upkeep.stored import FullOrganization
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
@@ -38,6 +39,8 @@ NOTED_MS: Final = 86_400_000
 UNSERVED_MAX: Final = 10_000
 """Messages that are counted at most."""
 UNSERVED_SHOWN_MAX: Final = 5
+FULL_SHOWN_MAX: Final = 20
+"""Organizations that are named as they store much: the fullest."""
 _GUESSES: Final = (FailureReason.WRONG_CODE, FailureReason.WRONG_FACTOR, FailureReason.HELD_UP)
 """What somebody who guesses causes: wrong second factors too, as they need a code or a session."""
 INBOUND_MS: Final = 86_400_000
@@ -75,6 +78,7 @@ class Measuring:
         self._carriers: list[dict[str, Any]] = []
         self._sinks: list[dict[str, Any]] = []
         self._low: list[LowBalance] = []
+        self._full: list[FullOrganization] = []
         self._gave = services.repositories.alerts.receipts_seen()
         self._silences: dict[str, _Silence] = {}
         self._answered: deque[tuple[float, int, int]] = deque()
@@ -250,6 +254,15 @@ class Measuring:
         """Check for low balances, some organizations at a time."""
         limit = minor_units(self._have.settings.pricing.low_balance)
         self._low = await self._facts.low_balances(limit, self._now_ms)
+
+    async def follow_stored(self) -> None:
+        """Read which organizations store much, on a thread."""
+        limit = round(self._have.settings.limits.stored_bytes * readings.STORED_SHARE)
+        self._full = await self._have.repositories.mailings.fullest(limit, FULL_SHOWN_MAX)
+
+    def stored(self, _: Open) -> Iterator[Reading]:
+        for each in self._full:
+            yield readings.storage_full(each, self._have.settings.limits.stored_bytes)
 
     def balances(self, _: Open) -> Iterator[Reading]:
         for each in self._low:

@@ -34,6 +34,7 @@ KINDS: Final = {
     "errors": NC_("alert", "Errors"),
     "clock_jumped": NC_("alert", "Clock jumped"),
     "sink_behind": NC_("alert", "Event sink behind"),
+    "storage_full": NC_("alert", "Organization's storage full"),
     "item_set_aside": NC_("alert", "Item set aside"),
     "standby_behind": NC_("alert", "Standby behind"),
     "standby_copy": NC_("alert", "Standby's copy broken"),

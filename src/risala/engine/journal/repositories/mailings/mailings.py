@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows, settling
+from risala.engine.journal.mailings import (
+    checking,
+    figures,
+    forgetting,
+    mailings,
+    rows,
+    settling,
+    storage,
+)
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.audit import AuditEntry
@@ -34,6 +42,7 @@ class MailingRepository:
     neighbour = read(figures.neighbour)
     queued = read(settling.queued)
     uploads = read(forgetting.uploads)
+    limited_bytes = read(storage.limited_bytes)
 
     def to_check(self, broken: BrokenRow | None = None) -> list[StoredMailing]:
         """Mailings whose rows are being checked."""
@@ -45,6 +54,8 @@ class MailingRepository:
 
     # -- reads on a thread
 
+    stored_bytes = scan(storage.of_organization)
+    fullest = scan(storage.fullest)
     outcomes = scan(figures.outcomes)
     shares = scan(figures.shares)
     by_place = scan(figures.by_place)

@@ -146,3 +146,14 @@ ALTER TABLE mailings ADD COLUMN hidden_rows INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE mailings ADD COLUMN hidden_columns INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE mailings ADD COLUMN with_hidden INTEGER NOT NULL DEFAULT 0;
 """
+
+STORED: Final = """
+-- What its file and its rows took as they were read; of those from before, about that.
+ALTER TABLE mailings ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE mailings SET bytes = 16384 + 200 * rows;
+CREATE INDEX mailings_stored ON mailings (organization_id, bytes, rows) WHERE keeps_rows = 1;
+-- What its people take: written with each change.
+ALTER TABLE recipient_lists ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+UPDATE recipient_lists SET bytes = (SELECT coalesce(sum(
+  length(number) + length(CAST(cells AS BLOB))), 0) FROM list_people WHERE list = key);
+"""

@@ -31,7 +31,7 @@ from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.identities import IDENTITIES, PROVIDERS
 from risala.engine.journal.store.schema.inbound import INBOUND, SENT_TIMES
-from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS
+from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
 from risala.engine.journal.store.schema.messages import MESSAGES
 from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY
 from risala.engine.journal.store.schema.payments import PAYMENTS
@@ -162,6 +162,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     OWN_PARTS: (DAY_PARTS,),
     "v1.1_hidden_cells": (HIDDEN,),
     "v1.1_sent_times": (SENT_TIMES,),
+    "v1.1_stored_bytes": (STORED,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+from risala.engine.model.records.upkeep.stored import StoredOfKind
 
 DAYS_OFFERED: Final = (1, 7, 30, 90, 180, 365)
 """The days that owners can choose: few, because each number of days is a separate walk over the
@@ -42,6 +43,10 @@ class OrganizationRetention:
 
     organization_id: str
     kept: tuple[RetentionOfKind, ...]
+    stored: tuple[StoredOfKind, ...]
+    """What takes how much on the disk, besides messages."""
+    stored_bytes_max: int
+    """What mailings, lists and uploads may take together."""
 
 
 @dataclass(frozen=True, slots=True)
