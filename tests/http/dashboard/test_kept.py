@@ -26,6 +26,18 @@ async def test_days_are_shown_and_chosen(owner, gateway):
     assert gateway.done[-1] == ("kept.set", told)
 
 
+async def test_what_takes_how_much_is_shown(owner):
+    page = await owner.get(KEPT)
+    assert "take 53 of 1,000 MB" in re.sub("<[^>]+>", "", page.text)
+    for kind, count, rows, size in (
+        ("Mailings and drafts", "12", "4,300", "53"),
+        ("Lists of people", "3", "900", "1"),
+        ("Uploaded files that wait", "0", "0", "0"),
+    ):
+        row = re.sub("<[^>]+>", " ", page.text[page.text.index(kind) :].partition("</tr>")[0])
+        assert row.removeprefix(kind).split() == [count, rows, size]
+
+
 async def test_who_saves_over_another_sees_first_what_stands(owner, gateway):
     page = await owner.get(KEPT)
     refused = EditConflict("bilal@baraka.example")

@@ -15,6 +15,13 @@ OFFERED = [1, 7, 30]
 def kept(version: int = 5, **chosen: int) -> dict[str, Any]:
     return {
         "organizationId": "org_1",
+        "stored": [
+            {"name": "mailings", "count": 12, "rows": 4300, "bytes": 52_400_000},
+            {"name": "lists", "count": 3, "rows": 900, "bytes": 81_000},
+            {"name": "uploads", "count": 0, "rows": 0, "bytes": 0},
+            {"name": "exports", "count": 1, "rows": 5200, "bytes": 2_000_000},
+        ],
+        "storedBytesMax": 1_000_000_000,
         "kept": [
             {
                 "name": name,

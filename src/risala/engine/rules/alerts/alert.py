@@ -62,6 +62,8 @@ class AlertKind(StrEnum):
     """An event sink accepts nothing, is far behind, or lost events to retention. The sink."""
     ITEM_SET_ASIDE = "item_set_aside"
     """An item breaks a task that serves everybody, and waits aside. The task's name."""
+    STORAGE_FULL = "storage_full"
+    """An organization stores nearly as much as it may. Its id."""
     STANDBY_BEHIND = "standby_behind"
     """Nothing reaches the standby. The service's."""
     STANDBY_COPY = "standby_copy"
@@ -70,8 +72,6 @@ class AlertKind(StrEnum):
     """The second machine that answers wait for does not answer. The service's."""
     STANDBY_ASYNC = "standby_async"
     """Answers do not wait for it, by an operator's order. The service's."""
-    STORAGE_FULL = "storage_full"
-    """An organization stores nearly as much as it may. Its id."""
     TRAIL_BROKEN = "trail_broken"
     """The audit trail is not as it was written. The service's."""
 
