@@ -30,6 +30,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
 )
+from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.mailings.arguments import (
     MaybeFromHour,
     MaybeMessage,
@@ -70,7 +71,7 @@ class CreateMailing(ReadAs, OfOrganization):
 class ListMailings(OfOrganization):
     """A page of an organization's mailings, the newest first."""
 
-    older: MaybeText = None
+    older: MaybeCursor = None
     """From the page before."""
 
 
@@ -145,7 +146,9 @@ async def _create(call: Call[CreateMailing]) -> Mailing:
 async def _list(call: Call[ListMailings]) -> Mailings:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    page = call.services.mailings.page(given.organization_id, given.older)
+    page = call.services.mailings.page(
+        given.organization_id, None if given.older is None else str(given.older)
+    )
     return replace(page, mailings=tuple(_shown(call, each) for each in page.mailings))
 
 

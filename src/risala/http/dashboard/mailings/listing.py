@@ -13,7 +13,7 @@ from risala.engine.model.records.mailings import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
 from risala.http.web.access import PageAccess
-from risala.http.web.lists.filters import cursors
+from risala.http.web.lists.filters import counts
 from risala.http.web.lists.pager import Pager
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -67,6 +67,6 @@ def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
 
 ROUTES: Final = (
     PageRoute(
-        path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER, filters=cursors("older")
+        path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER, filters=counts("older")
     ),
 )
