@@ -13,6 +13,7 @@ AlertName = Literal[
     "carrier_down",
     "queue_old",
     "receipts_missing",
+    "ends_missing",
     "delivery_low",
     "approval_low",
     "codes_abused",

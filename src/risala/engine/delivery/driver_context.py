@@ -71,20 +71,28 @@ class WorkerContext:
         except Exception as error:
             self._tell_bug(error)
             raise NotStoredError("The receipt could not be stored.") from error
-        self._lane.counts.receipts += 1
+        self._count(receipt)
 
     def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
         if self._unwritten >= RECEIPTS_SOON_MAX:
             raise NotStoredError("Too many receipts are waiting to be stored.")
         self._unwritten += 1
-        self._lane.scribe.receive(self._arrival(receipt), partial(self._received, stored))
+        self._lane.scribe.receive(self._arrival(receipt), partial(self._received, receipt, stored))
 
-    def _received(self, stored: Callable[[bool], None], failed: Failed | None) -> None:
+    def _received(
+        self, receipt: Receipt, stored: Callable[[bool], None], failed: Failed | None
+    ) -> None:
         self._unwritten -= 1
-        self._lane.counts.receipts += failed is None
-        if failed is not None and not isinstance(failed.error, Unavailable):
+        if failed is None:
+            self._count(receipt)
+        elif not isinstance(failed.error, Unavailable):
             self._tell_bug(failed.error)
         stored(failed is None)
+
+    def _count(self, receipt: Receipt) -> None:
+        counts = self._lane.counts
+        counts.receipts += 1
+        counts.final += receipt.state.is_final
 
     def _tell_bug(self, error: BaseException) -> None:
         """Log only the kind of error: a receipt that cannot be stored comes again and again."""

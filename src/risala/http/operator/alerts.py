@@ -16,7 +16,9 @@ from risala.http.web.page_request import PageRequest
 ATTENTION_MAX: Final = 2
 """The maximum of alerts above the overview: unacknowledged ones first, newest first; of the others
 only the number is shown."""
-_OF_CARRIER: Final = frozenset({"carrier_down", "receipts_missing", "sim_balance_low", "quota_low"})
+_OF_CARRIER: Final = frozenset(
+    {"carrier_down", "receipts_missing", "ends_missing", "sim_balance_low", "quota_low"}
+)
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(
     {

@@ -12,7 +12,7 @@ from risala.engine.people.alert_words import NEVER, alert_words, catalogue
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Verdict
-from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts
+from risala.engine.rules.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts
 from risala.engine.rules.alerts.usual import BLOCKS_MIN, HourOf, Rate, latest, usual
 
 LIMITS = AlertsSection()
@@ -56,6 +56,25 @@ def test_receipts_are_missing_after_time_and_messages(
 ):
     silence = SilenceFacts("mattel", silent_s, accepted, is_after_one)
     assert readings.receipts_missing(silence, LIMITS, is_raised=is_raised).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("endless_s", "receipts", "is_after_one", "is_raised", "verdict"),
+    [
+        (86_400, 1, True, False, BAD),
+        (86_399, 9, True, False, GOOD),
+        (99_999, 0, True, False, GOOD),  # that is told as missing receipts
+        (0, 0, True, True, GOOD),  # a message has just ended
+        (0, 0, False, True, UNKNOWN),  # a restart proves nothing
+    ],
+)
+def test_ends_are_missing_after_a_day_of_other_receipts(
+    endless_s, receipts, is_after_one, is_raised, verdict
+):
+    endless = EndlessFacts("mattel", endless_s, 50, receipts, is_after_one)
+    found = readings.ends_missing(endless, is_raised=is_raised)
+    assert (found.verdict, found.subject) == (verdict, "mattel")
+    assert found.facts == {"endless_s": endless_s, "accepted": 50, "count": receipts}
 
 
 @pytest.mark.parametrize(

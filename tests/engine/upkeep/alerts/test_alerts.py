@@ -13,7 +13,7 @@ from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.records.upkeep.service import BackupNote
 from risala.engine.upkeep.standby.copy_trial import NAME
 from risala.engine.upkeep.trail_heads import TrailHeads
-from risala.plugins.contract import HealthState
+from risala.plugins.contract import HealthState, ReceiptState
 
 MINUTE_S = 60
 HOUR_S = 3600
@@ -93,6 +93,69 @@ async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_cl
         await watched.send()
     await leap(2 * HOUR_S, LOOKED_S)
     assert await told_of(watched, "receipts_missing") == []
+
+
+async def sends_without_end(watched, count=60, state=ReceiptState.ENROUTE):
+    """So many messages, each with a receipt that does not end it."""
+    for _ in range(count):
+        await watched.send()
+    await trio.sleep(2 * MINUTE_S)
+    for number in range(len(watched.driver.submitted) - count, len(watched.driver.submitted)):
+        await watched.driver.receipt(str(number + 1), state)
+
+
+async def ends_one(watched):
+    watched.driver.delivers = True
+    await watched.send()
+    await trio.sleep(2 * MINUTE_S)
+    watched.driver.delivers = False
+
+
+@pytest.mark.slow
+async def test_a_carrier_that_ended_messages_ends_none_for_a_day(
+    open_watched, autojump_clock, leap
+):
+    async with open_watched() as watched:
+        await ends_one(watched)
+        await leap(30 * HOUR_S, LOOKED_S)  # nothing is sent, so that nothing can end
+        await sends_without_end(watched)
+        await leap(23 * HOUR_S, LOOKED_S)
+        assert await told_of(watched, "ends_missing") == []
+    async with open_watched() as watched:  # it is known still that it ended some
+        await sends_without_end(watched)
+        await leap(23 * HOUR_S, LOOKED_S)
+        assert await told_of(watched, "ends_missing") == []
+        await leap(2 * HOUR_S, LOOKED_S)
+        (alert,) = await watched.alerts(kind="ends_missing")
+        assert (alert["isOpen"], alert["subject"]) == (True, "fake")
+        assert (alert["facts"]["accepted"], alert["facts"]["count"]) == (60, 60)
+        assert alert["title"]["en"] == "fake ends no messages"
+    async with open_watched() as watched:  # a restart ends nothing either
+        await leap(2 * HOUR_S, LOOKED_S)
+        assert await told_of(watched, "ends_missing") == [("fake", False)]
+        await ends_one(watched)
+        await trio.sleep(2 * SOON_S)
+        assert await told_of(watched, "ends_missing") == [("fake", True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["never ended one", "few", "paused", "down", "no receipts"])
+async def test_nothing_is_said_of_ends_that_could_not_come(watched, autojump_clock, leap, how):
+    if how != "never ended one":
+        await ends_one(watched)
+    await sends_without_end(watched, 49 if how == "few" else 60)
+    if how == "no receipts":
+        await ends_one(watched)
+        for _ in range(60):
+            await watched.send()
+    elif how == "paused":
+        await watched.do("carriers.pause", carrier="fake")
+    elif how == "down":
+        watched.driver.set_health(HealthState.DOWN)
+    await leap(26 * HOUR_S, LOOKED_S)
+    assert await told_of(watched, "ends_missing") == []
+    missing = [("fake", False)] if how == "no receipts" else []
+    assert [each for each in await told_of(watched, "receipts_missing") if not each[1]] == missing
 
 
 async def usual_hours(watched, leap, hours=15):

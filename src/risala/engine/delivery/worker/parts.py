@@ -79,6 +79,8 @@ class Counts:
     uncertain: int = 0
     late: int = 0
     receipts: int = 0
+    final: int = 0
+    """Those of the receipts that end a message."""
     latency: Latency = field(default_factory=Latency)
 
 

@@ -30,6 +30,7 @@ def statistics_of(lane: CarrierWorker) -> WorkerStatistics:
         uncertain=lane.counts.uncertain,
         late=lane.counts.late,
         receipts_taken=lane.counts.receipts,
+        receipts_final=lane.counts.final,
         answer_buckets=tuple(lane.counts.latency.buckets()),
         answer_sum_s=lane.counts.latency.sum_s,
         silent=lane.silent,

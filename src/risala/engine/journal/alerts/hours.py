@@ -112,11 +112,18 @@ def receipts_seen(conn: sqlite3.Connection) -> dict[str, int]:
     return {row["carrier"]: row["at"] for row in table(conn, _SEEN).rows}
 
 
-def note_receipts(conn: sqlite3.Connection, carriers: Sequence[str], now_ms: int) -> None:
-    """These carriers give receipts."""
+def ends_seen(conn: sqlite3.Connection) -> dict[str, int]:
+    """Those of them whose receipts have ended messages, and when they were last known to."""
+    rows = table(conn, _SEEN).rows_where("ended_at IS NOT NULL")
+    return {row["carrier"]: row["ended_at"] for row in rows}
+
+
+def note_receipts(conn: sqlite3.Connection, carriers: Mapping[str, bool], now_ms: int) -> None:
+    """These carriers give receipts; True: such that end messages."""
     stored = writable(conn, _SEEN)
-    for carrier in carriers:
-        stored.upsert({"carrier": carrier, "at": now_ms})
+    for carrier, ends in carriers.items():
+        noted = {"carrier": carrier, "at": now_ms}
+        stored.upsert(noted | {"ended_at": now_ms} if ends else noted)
 
 
 def forget_receipts(conn: sqlite3.Connection, before_ms: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import trio
 
@@ -33,6 +33,7 @@ class AlertRepository:
     mutes = read(alerts.mutes)
     first_call = read(calls.first)
     receipts_seen = read(hours.receipts_seen)
+    ends_seen = read(hours.ends_seen)
 
     # -- commands
 
@@ -40,7 +41,7 @@ class AlertRepository:
     note_receipts = command(hours.note_receipts)
 
     async def tidy(
-        self, carriers: Sequence[str], *, alerts_before: int, receipts_before: int, now_ms: int
+        self, carriers: Mapping[str, bool], *, alerts_before: int, receipts_before: int, now_ms: int
     ) -> None:
         """:meth:`note_receipts`, and forget what is old.
 

@@ -32,6 +32,8 @@ class AlertKind(StrEnum):
     """A due message waits for too long. The route."""
     RECEIPTS_MISSING = "receipts_missing"
     """A carrier that gave receipts accepts messages, and gives none. The carrier."""
+    ENDS_MISSING = "ends_missing"
+    """A carrier whose receipts ended messages gives only such that end none. The carrier."""
     DELIVERY_LOW = "delivery_low"
     """Fewer of a network's messages arrive than usual. The network."""
     APPROVAL_LOW = "approval_low"

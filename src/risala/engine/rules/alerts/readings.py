@@ -26,6 +26,8 @@ JUMP_STANDS_MS: Final = HOUR_MS
 """An alert about a step of the clock ends an hour later, unless there was another."""
 LOST_STANDS_MS: Final = HOUR_MS
 """Events that a sink lost to retention are reported for this long, unless more are lost."""
+ENDLESS_S: Final = 86_400
+"""A carrier that ends no message for this long, in seconds, is named."""
 CONSOLE: Final = "console"
 CUSTOMERS: Final = 10
 """Where all customers sign in, this many times as many wrong codes as at the console are usual."""
@@ -106,6 +108,36 @@ def receipts_missing(silence: SilenceFacts, limits: AlertsSection, *, is_raised:
         return Reading(kind, name, Verdict.BAD, facts)
     # Only a receipt proves that they come again: a restart does not.
     is_unproved = is_raised and not silence.is_after_one
+    return Reading(kind, name, Verdict.UNKNOWN if is_unproved else Verdict.GOOD, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class EndlessFacts:
+    """How long a carrier that ended messages has ended none."""
+
+    name: str
+    endless_s: float
+    """While its line was up and it was open, since it had accepted enough to be judged."""
+    accepted: int
+    """Segments that it accepted since the last end."""
+    receipts: int
+    """Receipts that it gave since, none of which says how a message ended."""
+    is_after_one: bool
+    """It began with an end, and not with the start of the service."""
+
+
+def ends_missing(endless: EndlessFacts, *, is_raised: bool) -> Reading:
+    """Without any receipt it is no such case: :func:`receipts_missing` tells of that."""
+    facts: Facts = {
+        "endless_s": round(endless.endless_s),
+        "accepted": endless.accepted,
+        "count": endless.receipts,
+    }
+    kind, name = AlertKind.ENDS_MISSING, endless.name
+    if endless.endless_s >= ENDLESS_S and endless.receipts:
+        return Reading(kind, name, Verdict.BAD, facts)
+    # Only an end proves that they come again: a restart does not.
+    is_unproved = is_raised and not endless.is_after_one
     return Reading(kind, name, Verdict.UNKNOWN if is_unproved else Verdict.GOOD, facts)
 
 

@@ -88,6 +88,7 @@ class Alerts:
         return (
             _Group((kind.CARRIER_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
             _Group((kind.RECEIPTS_MISSING,), of.receipts),
+            _Group((kind.ENDS_MISSING,), of.ends),
             _Group((kind.QUEUE_OLD,), of.queue),
             _Group((kind.NUMBERS_UNSERVED,), of.unserved),
             _Group((kind.DISK_LOW,), of.disk),

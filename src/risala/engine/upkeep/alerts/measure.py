@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,12 +23,14 @@ from risala.engine.model.money import minor_units, money
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.upkeep.alerts import LowBalance
 from risala.engine.model.records.upkeep.stored import FullOrganization
+from risala.engine.model.states import Gate
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
-from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts, SinkFacts
+from risala.engine.rules.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts, SinkFacts
 from risala.engine.rules.alerts.usual import Rate
 from risala.engine.services import Services
+from risala.plugins.contract import HealthState
 
 Answers = Callable[[], Mapping[int, int]]
 """The API's answers since the start: how many, by status."""
@@ -64,6 +66,18 @@ class _Silence:
     is_after_one: bool
 
 
+@dataclass(slots=True)
+class _Endless:
+    """A carrier since it last ended a message."""
+
+    ends: int
+    taken: int
+    accepted: int
+    looked_s: float
+    is_after_one: bool
+    endless_s: float = 0.0
+
+
 class Measuring:
     """Keeps values of earlier checks, if later ones are compared with them."""
 
@@ -80,7 +94,9 @@ class Measuring:
         self._low: list[LowBalance] = []
         self._full: list[FullOrganization] = []
         self._gave = services.repositories.alerts.receipts_seen()
+        self._ended = services.repositories.alerts.ends_seen()
         self._silences: dict[str, _Silence] = {}
+        self._endless: dict[str, _Endless] = {}
         self._answered: deque[tuple[float, int, int]] = deque()
         self._newest_ms: int | None = None
         self._has_looked = False
@@ -132,18 +148,54 @@ class Measuring:
             name, now_s - known.since_s, accepted - known.accepted, known.is_after_one
         )
 
-    def newly_giving_receipts(self) -> list[str]:
-        """Carriers that have given receipts since the start and were not noted for a day."""
-        before_ms = self._now_ms - NOTED_MS
-        return [
-            each["name"]
-            for each in self._carriers
-            if each["receipts_taken"] and self._gave.get(each["name"], 0) <= before_ms
-        ]
+    def ends(self, raised: Open) -> Iterator[Reading]:
+        for each in self._carriers:
+            name = each["name"]
+            found = self._endless_of(each)
+            if each["receipts"] and name in self._ended:
+                is_raised = (AlertKind.ENDS_MISSING, name) in raised
+                yield readings.ends_missing(found, is_raised=is_raised)
 
-    def noted(self, carriers: Iterable[str], now_ms: int) -> None:
-        """These carriers are noted as giving receipts."""
+    def _endless_of(self, carrier: Mapping[str, Any]) -> EndlessFacts:
+        now_s, name = trio.current_time(), carrier["name"]
+        ends, taken, accepted = (
+            carrier[key] for key in ("receipts_final", "receipts_taken", "accepted")
+        )
+        known = self._endless.get(name)
+        if known is None or ends != known.ends or accepted < known.accepted:
+            # The numbers count from the worker's start: without an end, so does this.
+            begun = (taken, accepted) if ends else (0, 0)
+            known = _Endless(ends, *begun, looked_s=now_s, is_after_one=ends > 0)
+            self._endless[name] = known
+        # Its time begins with the last of so many: what has just been sent may end yet. While it
+        # is paused or down it can end nothing.
+        is_open = carrier["gate"] == Gate.OPEN and carrier["state"] == HealthState.UP
+        if is_open and accepted - known.accepted >= self._limits.receipts_missing_count:
+            known.endless_s += now_s - known.looked_s
+        known.looked_s = now_s
+        return EndlessFacts(
+            name,
+            known.endless_s,
+            accepted - known.accepted,
+            taken - known.taken,
+            known.is_after_one,
+        )
+
+    def newly_giving_receipts(self) -> dict[str, bool]:
+        """Carriers that have given receipts since the start and were not noted for a day, each
+        with whether one of them ended a message."""
+        before_ms = self._now_ms - NOTED_MS
+        return {
+            each["name"]: bool(each["receipts_final"])
+            for each in self._carriers
+            if (each["receipts_taken"] and self._gave.get(each["name"], 0) <= before_ms)
+            or (each["receipts_final"] and self._ended.get(each["name"], 0) <= before_ms)
+        }
+
+    def noted(self, carriers: Mapping[str, bool], now_ms: int) -> None:
+        """These carriers are noted as giving receipts, and as ending messages or not."""
         self._gave |= dict.fromkeys(carriers, now_ms)
+        self._ended |= {name: now_ms for name, ends in carriers.items() if ends}
 
     # -- the queue and the service
 

@@ -20,6 +20,7 @@ KINDS: Final = {
     "carrier_down": NC_("alert", "Carrier down"),
     "queue_old": NC_("alert", "Queue too old"),
     "receipts_missing": NC_("alert", "No receipts"),
+    "ends_missing": NC_("alert", "Ends no messages"),
     "delivery_low": NC_("alert", "Few delivered"),
     "approval_low": NC_("alert", "Few codes entered"),
     "codes_abused": NC_("alert", "Codes abused"),

@@ -69,3 +69,8 @@ CREATE TABLE alert_receipts (
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 """
+
+ENDS: Final = """
+-- When its receipts were last known to end messages; null: not known to.
+ALTER TABLE alert_receipts ADD COLUMN ended_at INTEGER;
+"""

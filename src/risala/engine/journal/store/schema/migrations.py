@@ -21,7 +21,7 @@ from risala.engine.journal.store.schema.accounts import (
     KEY_EXPIRY,
     KEY_REMINDERS,
 )
-from risala.engine.journal.store.schema.alerts import ALERTS
+from risala.engine.journal.store.schema.alerts import ALERTS, ENDS
 from risala.engine.journal.store.schema.approvals import APPROVALS
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import CARRIERS
@@ -163,6 +163,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_hidden_cells": (HIDDEN,),
     "v1.1_sent_times": (SENT_TIMES,),
     "v1.1_stored_bytes": (STORED,),
+    "v1.1_missing_ends": (ENDS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -135,6 +135,8 @@ class WorkerStatistics(SnakeCase):
     """Answers that came after their submit became uncertain."""
     receipts_taken: int = 0
     """Its receipts since the start that are on disk, matched or not."""
+    receipts_final: int = 0
+    """Those of them that say how a message ended."""
     answer_buckets: tuple[int, ...] = ()
     """Answers within each of :data:`~.latency.BUCKETS_S`; at the end all of them."""
     answer_sum_s: float = 0.0
