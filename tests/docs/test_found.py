@@ -14,7 +14,8 @@ _NAMED = re.compile(r"`(tests/[\w/.-]+\.py)::([\w:]+)")
 
 
 def test_every_finding_has_a_row():
-    assert sorted({int(number) for number, _ in ROWS}) == list(range(1, 28))
+    numbers = {int(number) for number, _ in ROWS}
+    assert numbers == {*range(1, max(numbers) + 1)}
 
 
 @sweep(("number", "row"), ROWS)

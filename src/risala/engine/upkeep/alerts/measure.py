@@ -164,8 +164,8 @@ class Measuring:
         known = self._endless.get(name)
         if known is None or ends != known.ends or accepted < known.accepted:
             # The numbers count from the worker's start: without an end, so does this.
-            begun = (taken, accepted) if ends else (0, 0)
-            known = _Endless(ends, *begun, looked_s=now_s, is_after_one=ends > 0)
+            first = (taken, accepted) if ends else (0, 0)
+            known = _Endless(ends, first[0], first[1], looked_s=now_s, is_after_one=ends > 0)
             self._endless[name] = known
         # Its time begins with the last of so many: what has just been sent may end yet. While it
         # is paused or down it can end nothing.
