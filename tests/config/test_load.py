@@ -317,7 +317,7 @@ def test_a_table_that_there_is_not_is_answered_with_those_that_there_are(tmp_pat
     with pytest.raises(ConfigError) as error:
         load_settings(tmp_path / "risala.toml")
     told = str(error.value)
-    assert "server: there is no such table; there are alerts, carriers, " in told
+    assert "server: there is no such table; there are alerts, billing, carriers, " in told
     assert ", http, " in told
 
 

@@ -56,7 +56,7 @@ from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.inbound import ReceivedFilter
+from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.mailings import MailingState, RowState
 from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
 from risala.engine.model.records.paging import Steps
@@ -329,8 +329,8 @@ def test_what_came_in_and_who_opted_out_is_found_by_an_index_in_its_order(book):
             for whose in ((organization_id, None), (organization_id, "+22236000001"), (None, None)):
                 inbound.received(book.conn, ReceivedFilter(*whose, "1234", *time), steps)
     for steps in (Steps(9), Steps(9, before=(5, "x")), Steps(9, after=(5, "x"))):
-        inbound.opted_out(book.conn, organization_id, None, steps)
-        inbound.opted_out(book.conn, organization_id, "+22236000001", steps)
+        inbound.opted_out(book.conn, organization_id, OptOutFilter(), steps)
+        inbound.opted_out(book.conn, organization_id, OptOutFilter("+22236000001"), steps)
     book.conn.set_trace_callback(None)
     assert len(run) == 84
     for sql in run:

@@ -87,7 +87,7 @@ async def storms(work, aside, clock):
     async def end(storm):
         left.pop(storm.hook)
 
-    stored = Given(storms=lambda: [*left.values()], end_storm=end)
+    stored = Given(storms=lambda _broken: [*left.values()], end_storm=end)
 
     async def ended(storm):
         await work(storm.hook)
@@ -106,7 +106,7 @@ async def notices(work, aside, clock):
         left.remove(notice)
         return 1
 
-    def first(besides):
+    def first(besides, _broken):
         return next((each for each in left if each.endpoint.id not in besides), None)
 
     stored = Given(next_notice=first, owe_notice=owe)
@@ -123,8 +123,11 @@ async def mails(work, aside, clock):
         await work(seq)
         left[:] = [each for each in left if each.seq != seq]
 
-    stored = Given(due=lambda limit: left[:limit], settle=settle)
-    letters = Given(write=lambda owed: None)
+    async def ready(*_):
+        pass
+
+    stored = Given(due=lambda limit, _broken: left[:limit], settle=settle)
+    letters = Given(write=lambda owed: None, prepare=ready)
     await Post(clock, stored, letters, None, aside.loop("mails")).run()
 
 
@@ -196,7 +199,7 @@ async def erasures(work, aside, clock, monkeypatch):
     bell = Given(wait=a_second, ring=lambda: None)
     services = Given(
         set_aside=aside,
-        repositories=Given(erasures=Given(under_way=lambda: [*left])),
+        repositories=Given(erasures=Given(under_way=lambda _broken: [*left])),
         errands=Given(erasing=bell, exporting=bell),
     )
     await Erasing(services).run()
