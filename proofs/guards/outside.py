@@ -265,9 +265,9 @@ GUARDS: Final = (
     ),
     Guard(
         "Who takes over waits until the primary has ended.",
-        "engine/upkeep/standby/takeover.py",
-        "            if watch.seen is not None and left_s == 0:\n",
-        "            if watch.seen is not None:\n",
+        "engine/upkeep/standby/lease_watch.py",
+        "        if watch.seen is not None and left_s == 0:\n",
+        "        if watch.seen is not None:\n",
         ("engine/upkeep/standby/test_lease.py",),
     ),
     Guard(
@@ -315,16 +315,16 @@ GUARDS: Final = (
     ),
     Guard(
         "Who takes over refuses where the primary renews.",
-        "engine/upkeep/standby/takeover.py",
-        "                if now is not None and not (is_same(now, found) or now.released):\n",
-        "                if False:\n",
+        "engine/upkeep/standby/lease_watch.py",
+        "            if now is not None and not (is_same(now, found) or now.released):\n",
+        "            if False:\n",
         ("engine/upkeep/standby/test_lease.py",),
     ),
     Guard(
         "Nothing is taken over that this version cannot read.",
         "engine/upkeep/standby/takeover.py",
-        "        self.copy.refuse_wrong()",
-        "        ",
+        "            if found is not None:\n                self.copy.refuse_wrong()\n",
+        "",
         _LEASE,
     ),
     Guard(

@@ -327,8 +327,8 @@ GUARDS: Final = (
     Guard(
         "An invitation of another organization cannot be taken back.",
         "engine/journal/member_changes.py",
-        "    if found.organization_id != organization_id:\n",
-        "    if False:\n",
+        "    if found is None or found.organization_id != organization_id:\n",
+        "    if found is None:\n",
         ("engine/people/test_members.py", "flows/test_owners.py"),
     ),
     Guard(

@@ -142,7 +142,7 @@ async def test_requests_are_found_by_name_and_pages_go_on(post, operator):
     page = await operator.get("/operator/senders?q=shop+51")
     assert page.text.count('class="rowlink"') == 1
     assert "No request matches" in (await operator.get("/operator/senders?q=nobody")).text
-    assert (await operator.get("/operator/senders?before=nonsense")).status == 200
+    assert (await operator.get("/operator/senders?before=nonsense")).status == 422
     assert "Nothing here" in (await operator.get("/operator/senders?status=approved")).text
     assert (await operator.get("/operator/senders/snd_none")).status == 404
 

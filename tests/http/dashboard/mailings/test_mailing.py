@@ -312,4 +312,4 @@ async def test_an_empty_list_says_what_it_is_for(owner, gateway):
 
 async def test_a_cursor_that_somebody_typed(owner, gateway):
     gateway.refuse = Invalid("older", "invalid_cursor", "No.")
-    assert (await owner.get(f"{AT}?older=x")).location == AT
+    assert (await owner.get(f"{AT}?older=x")).status == 422
