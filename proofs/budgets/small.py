@@ -83,15 +83,20 @@ _SMS: Final[Mapping[str, str]] = {
         numbering/part_of_number.py: part_min ranges_of
         numbering/plan.py: plan_of
     """,
-    "One part, or a text of 1,600 characters; `count`, `split` and `cut` use it.": """
+    "One part, or once the longest text; `count`, `split`, `cut` and `judge_octets` use it.": """
         alphabet.py: fits_gsm7 choose_alphabet septet_count
         alphabet.py: code_unit_count encode_gsm7 encode_gsm7_part
         alphabet.py: decode_gsm7 decode_gsm7_part encode_ucs2 decode_ucs2 decode_ucs2_part plainer
         grapheme.py: is_boundary
         national.py: decode_national encode_national
         segment.py: whole halves join join_cut parse_user_data_header
-        evident.py: judge judge_octets judge_header
+    """,
+    "One part, or the piece of a longer text by which `judge_octets` chooses its form.": """
+        evident.py: judge
         likely.py: cost_bits reads_as_text
+    """,
+    "It looks at the header, which one octet counts, or once at each octet.": """
+        evident.py: judge_header mms_notice
     """,
 }
 _BANKS: Final = {"One amount of a text of 700 characters.": "patterns.py: amount_of"}

@@ -19,7 +19,7 @@ from risala.engine.rules.mailings import rendering
 from risala.engine.rules.paying import references
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
-from risala.sms import alphabet, joining, segment, typed, unseen
+from risala.sms import alphabet, evident, joining, segment, typed, unseen
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering import written
 from risala.sms.numbering.plan import EXAMPLE, plan_of
@@ -29,6 +29,8 @@ INBOUND_CHARACTERS: Final = 255 * 153
 FORM_CHARACTERS: Final = 65_536
 """A field of a form: as long as a body."""
 URL_CHARACTERS: Final = 2048
+PAYLOAD_OCTETS: Final = 65_535
+"""The field ``message_payload`` of SMPP."""
 WIDE: Final = "\ufdfa"
 """Eighteen letters in its compatibility form: the most of all characters."""
 FLAG: Final = "\U0001f1e6"
@@ -235,6 +237,23 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         _text(_SEGMENT + call.__name__, call, text * (TEXT_CHARACTERS_MAX // len(text)))
         for call in (segment.count, segment.split, segment.cut)
         for text in (FLAG, "e\u0301", "\u200d", "😀", "€")
+    ),
+    *(
+        _budget(
+            "sms/evident.py:judge_octets",
+            f"the longest payload, {given}, declared {declared}",
+            evident.judge_octets,
+            (octets * PAYLOAD_OCTETS)[:PAYLOAD_OCTETS],
+            declared,
+        )
+        for given, octets in (
+            ("Latin-1", b"\xff"),
+            ("UTF-8", "é ".encode()),
+            ("Han", "你好".encode("utf-16-be")),
+            ("halves of pairs", b"\xd8\x00"),
+            ("escapes", b"\x1be"),
+        )
+        for declared in (evident.TextForm.GSM7, evident.TextForm.UCS2)
     ),
     _budget("sms/joining.py:text_of_parts", "255 parts", joining.text_of_parts, _pieces(255), 255),
     _text(_ALPHABET + "smart_encode", alphabet.smart_encode, "“" * TEXT_CHARACTERS_MAX),

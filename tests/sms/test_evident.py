@@ -4,8 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from risala.sms import evident
 from risala.sms.alphabet import encode_gsm7, encode_ucs2, fits_gsm7
-from risala.sms.evident import InboundCoding, TextForm, judge_header, judge_octets
+from risala.sms.evident import (
+    JUDGED_OCTETS_MAX,
+    InboundCoding,
+    TextForm,
+    judge_header,
+    judge_octets,
+    mms_notice,
+)
 from risala.sms.likely import reads_as_text
 from risala.sms.segment import join, user_data_header
 
@@ -166,6 +174,105 @@ def test_any_octets_are_read_and_can_be_stored(octets, declared, is_part):
     reading = judge_octets(octets, declared, is_part=is_part, more=more)
     assert reading.declared is declared
     join([reading.text]).encode()
+
+
+LONG = [
+    "é" * 30_000,
+    "Bonjour " * 500 + "à bientôt ",
+    "你好，明天上午十点见" * 300,
+    "😀 à demain 👍🏽 " * 300,
+]
+
+
+@pytest.mark.parametrize("text", LONG)
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+def test_a_long_text_is_read_whole_in_its_form(text, before):
+    text = before + text
+    for declared in (TextForm.GSM7, TextForm.LATIN1, TextForm.UCS2):
+        assert judged(text.encode(), declared) == text
+        assert judged(b"\xef\xbb\xbf" + text.encode(), declared) == text
+        assert judged(encode_ucs2(text), declared) == text
+    assert judged(text.encode("utf-16-le"), TextForm.UCS2) == text
+    assert judged(text.encode() + b"\0", TextForm.UCS2) == text
+
+
+@pytest.mark.parametrize("given", [TextForm.PACKED, TextForm.PLAIN])
+def test_a_long_reading_of_the_caller_is_kept_whole(given):
+    text = "Solde: 1 500 MRU. " * 400
+    octets = bytes(range(256)) * 24
+    reading = judge_octets(
+        octets, TextForm.PACKED, more={TextForm.PACKED: "\ufffd" * 7000, given: text}
+    )
+    assert (reading.text, reading.believed) == (text, given)
+
+
+def test_the_form_is_chosen_by_a_bounded_piece(monkeypatch):
+    seen = []
+    cost_bits = evident.cost_bits
+    monkeypatch.setattr(
+        evident, "cost_bits", lambda text: seen.append(len(text)) or cost_bits(text)
+    )
+    judge_octets("é".encode() * 30_000, TextForm.UCS2)
+    assert seen
+    assert max(seen) <= JUDGED_OCTETS_MAX
+
+
+# -- notices of picture messages ---------------------------------------------------------------
+
+MMS = "application/vnd.wap.mms-message"
+FROM = b"+22236123456/TYPE=PLMN\0"
+WAITS = b"\x8c\x82\x98T1\0\x8d\x90"
+
+
+def push(content, kind=b"\xbe", *, more=b"\xaf\x84"):
+    return bytes((1, 6, len(kind + more))) + kind + more + content
+
+
+@pytest.mark.parametrize(
+    ("octets", "who"),
+    [
+        (push(WAITS), "1234"),
+        (push(WAITS + b"\x89\x18\x80" + FROM), "+22236123456"),
+        (push(WAITS + b"\x89\x1a\x80\x18\xea" + FROM), "+22236123456"),
+        (push(WAITS + b"\x89\x1f\x18\x80" + FROM), "+22236123456"),
+        (push(WAITS + b"\x89\x01\x81"), "1234"),
+        (push(WAITS + b"\x89http://mms.example/x\0"), "1234"),
+        (push(WAITS, MMS.encode() + b"\0"), "1234"),
+        (push(WAITS, b"\x03\xbe\x81\xea"), "1234"),
+        (push(WAITS, more=b"\xaf\x84" + b"x" * 118), "1234"),
+        (b"\x01\x06\x81\x02\xbe" + b"x" * 129 + WAITS, "1234"),
+    ],
+)
+def test_the_notice_of_a_picture_message(octets, who):
+    told = f"A picture message (MMS) came from {who}; it cannot be read here."
+    assert mms_notice(octets, "1234") == told
+
+
+def test_a_notice_of_nobody():
+    assert mms_notice(push(WAITS), "") == "A picture message (MMS) came; it cannot be read here."
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"",
+        b"\x01\x06",
+        push(b""),
+        push(WAITS)[:-9],
+        push(b"\x8c\x86" + WAITS[2:]),  # a receipt of an MMS
+        push(WAITS, b"\xae"),  # a page that a service wants opened
+        b"\x01\x07" + push(WAITS)[2:],
+        b"Bonjour, \x8c\x82",
+    ],
+)
+def test_other_octets_are_no_notice(octets):
+    assert mms_notice(octets, "1234") is None
+
+
+@given(st.binary(max_size=60))
+def test_any_octets_may_follow(octets):
+    mms_notice(octets, "")
+    assert mms_notice(push(WAITS + octets), "1234")
 
 
 def test_the_setting_forces_either():

@@ -67,6 +67,9 @@ class JudgedText:
         return self.believed is self.declared
 
 
+JUDGED_OCTETS_MAX: Final = 1024
+"""Octets of a longer text by which its form is chosen: far more than tells it, and even, so that
+two octets of a letter stay together. A field of SMPP may have 65,535, and each form costs time."""
 _LABEL_BITS: Final = {TextForm.UCS2: 3.0}
 _LABEL_BITS_ELSE: Final = 8.0
 """How much likelier than the declared form another one must be, as a power of two. Two octets a
@@ -76,7 +79,7 @@ _SELDOM_BITS: Final = {TextForm.LATIN1: 8.0, TextForm.GSM7: 4.0, TextForm.UCS2_L
 """How much rarer than others these forms are under a wrong label, as a power of two."""
 _OF_OCTETS: Final = frozenset((TextForm.ASCII, TextForm.UTF8, TextForm.LATIN1))
 BYTE_ORDER_MARK: Final = "\ufeff"
-_is_plain: Final = re.compile(rb"[\n\r -#%-?A-Za-z]*").fullmatch
+_plain: Final = re.compile(rb"[\n\r -#%-?A-Za-z]*")
 """Octets that are the same letters in GSM 03.38, ASCII, Latin-1 and UTF-8."""
 _EASY_HIGH: Final = frozenset((0x00, 0x06, 0x20))
 """High octets of Latin and Arabic letters and of typographic marks: a text with no others is UCS-2
@@ -84,6 +87,21 @@ beyond doubt."""
 _HEADER_MAX: Final = 0x20
 """A length octet from here on, followed by printable octets alone, is a letter."""
 _is_printable: Final = re.compile(rb"[ -~]*").fullmatch
+MMS_PORT: Final = 2948
+"""The port of WAP push (WAP-259): a message to it is for a program of the phone."""
+_wap_push: Final = re.compile(
+    rb"(?s).\x06([\x80-\xff]{0,2}[\x00-\x7f])"
+    rb"((?:[\x01-\x1e]|\x1f[\x00-\x7f])?(?:\xbe|(?i:application/vnd\.wap\.mms-message)\0))"
+).match
+"""A push (WAP-230 §8.2.4.1): transaction, type, octets of headers; its content type is an MMS, as a
+number or in letters, with or without parameters."""
+_MMS_NOTICE: Final = b"\x8c\x82"
+"""How a notice of a message that waits begins (OMA-TS-MMS_ENC §6.2), and no other MMS."""
+_mms_from: Final = re.compile(
+    rb"\x89(?:[\x01-\x1e]|\x1f[\x00-\x7f])\x80(?:[\x01-\x1e][\x80-\xff])?"
+    rb"(\+?[0-9]{3,15})/TYPE=PLMN\0"
+).search
+"""The sender of an MMS (§7.3.21) that is a number, with or without a character set."""
 _begins_with_place: Final = re.compile(rb"(?s)(?:\x05\x00\x03.|\x06\x08\x04..)(.)(.)").match
 """The two headers that mark a part (3GPP TS 23.040 §9.2.3.24.1 and §9.2.3.24.8): no text begins so
 in any form."""
@@ -124,7 +142,8 @@ def judge_octets(
     is_part: bool = False,
     more: Mapping[TextForm, str] | None = None,
 ) -> JudgedText:
-    """The text of octets: in the declared form, or in the one that they evidently have.
+    """The text of octets: in the declared form, or in the one that they evidently have. A text
+    longer than :data:`JUDGED_OCTETS_MAX` is judged by a piece of it, and then decoded once.
 
     Args:
         declared: the form that the label means.
@@ -133,15 +152,39 @@ def judge_octets(
             :func:`risala.sms.segment.join` to mend with the next part.
         more: other readings of the same octets, which only the caller can make.
     """
-    readings = dict(more or {})
-    if declared not in readings:
-        readings[declared] = _DECODERS[declared](octets, is_part)
-    if coding is InboundCoding.DECLARED:
-        return JudgedText(readings[declared], declared, declared)
-    if coding is not InboundCoding.AUTO:
-        form = TextForm(coding)
-        return JudgedText(_DECODERS[form](octets, is_part), declared, form)
-    if not octets or _is_beyond_doubt(octets, declared, more):
+    given = more or {}
+    if coding is InboundCoding.AUTO:
+        if len(octets) <= JUDGED_OCTETS_MAX:
+            return _judged(octets, declared, is_part, given)
+        begin, end = _telling(octets)
+        cut = {
+            form: text[begin * len(text) // len(octets) : end * len(text) // len(octets)]
+            for form, text in given.items()
+        }
+        form = _judged(octets[begin:end], declared, True, cut).believed
+        return _believed({form: _reading(octets, form, is_part, given)}, declared, form)
+    form = declared if coding is InboundCoding.DECLARED else TextForm(coding)
+    return JudgedText(_reading(octets, form, is_part, given), declared, form)
+
+
+def _telling(octets: bytes) -> tuple[int, int]:
+    """Where the piece of a long text begins and ends by which its form is chosen: at the first
+    octet that is not the same letter in every form, and at an even place."""
+    plain = _plain.match(octets)
+    assert plain is not None, "nothing at all is plain too"
+    begin = min(plain.end(), len(octets) - JUDGED_OCTETS_MAX) & ~1
+    return begin, begin + JUDGED_OCTETS_MAX
+
+
+def _reading(octets: bytes, form: TextForm, is_part: bool, given: Mapping[TextForm, str]) -> str:
+    return given[form] if form in given else _DECODERS[form](octets, is_part)
+
+
+def _judged(
+    octets: bytes, declared: TextForm, is_part: bool, given: Mapping[TextForm, str]
+) -> JudgedText:
+    readings = {**given, declared: _reading(octets, declared, is_part, given)}
+    if not octets or _is_beyond_doubt(octets, declared, given):
         return JudgedText(readings[declared], declared, declared)
     # In UCS-2 an odd NUL is no half of a letter: it ends a text of octets in some programs.
     is_ended = declared is TextForm.UCS2 and len(octets) % 2
@@ -182,14 +225,34 @@ def judge_header(
     return (None, False) if is_text or is_letter else (header, True)
 
 
-def _is_beyond_doubt(
-    octets: bytes, declared: TextForm, more: Mapping[TextForm, str] | None
-) -> bool:
+def mms_notice(octets: bytes, sender: str) -> str | None:
+    """What to tell instead of the notice of an MMS, from the octets to :data:`MMS_PORT`; None if
+    they are no such notice.
+
+    Args:
+        sender: who sent these octets, which counts where the notice names no number.
+    """
+    push = _wap_push(octets)
+    if push is None:
+        return None
+    length = 0
+    for octet in push[1]:
+        length = length << 7 | octet & 0x7F
+    content = octets[push.end(1) + length :]
+    if not content.startswith(_MMS_NOTICE):
+        return None
+    found = _mms_from(content)
+    who = found[1].decode("ascii") if found else sender
+    came = f"came from {who}" if who else "came"
+    return f"A picture message (MMS) {came}; it cannot be read here."
+
+
+def _is_beyond_doubt(octets: bytes, declared: TextForm, more: Mapping[TextForm, str]) -> bool:
     """The declared form is right: the common texts, of which no other reading is tried."""
     if declared is TextForm.UCS2:
         is_easy = len(octets) % 2 == 0 and _EASY_HIGH.issuperset(octets[::2])
         return is_easy and not octets.startswith(b"\x00\x00")
-    return not more and _is_plain(octets) is not None
+    return not more and _plain.fullmatch(octets) is not None
 
 
 def _marked(octets: bytes) -> TextForm | None:
@@ -225,8 +288,9 @@ def _decode_ucs2_le(octets: bytes, is_part: bool) -> str:
     if len(octets) % 2:
         # The last letter's high octet got lost: it is that of the letter before.
         octets += octets[-2:-1]
-    swapped = b"".join([octets[at : at + 2][::-1] for at in range(0, len(octets), 2)])
-    return _decode_ucs2(swapped, is_part)
+    swapped, even = bytearray(octets), len(octets) & ~1
+    swapped[:even:2], swapped[1:even:2] = octets[1:even:2], octets[:even:2]
+    return _decode_ucs2(bytes(swapped), is_part)
 
 
 def _without_end(octets: bytes) -> bytes:

@@ -46,6 +46,7 @@ surrogate that ``surrogateescape`` makes of it."""
 
 _IEI_CONCATENATION_8: Final = 0x00
 _IEI_CONCATENATION_16: Final = 0x08
+_IEI_PORTS_16: Final = 0x05
 _IEI_SINGLE_SHIFT: Final = 0x24
 _IEI_LOCKING_SHIFT: Final = 0x25
 
@@ -242,6 +243,8 @@ class UserDataHeader:
     single: int = 0
     """Languages of the locking and of the single shift table of GSM 7-bit (§9.2.3.24.16 and
     §9.2.3.24.15); 0 is the default table."""
+    port: int | None = None
+    """The port of the phone's program that the message is for (§9.2.3.24.4); None: for people."""
 
 
 def user_data_header(
@@ -271,6 +274,7 @@ def parse_user_data_header(octets: bytes) -> UserDataHeader:
         raise ValueError("the user data header is longer than the user data")
     end = octets[0] + 1
     concatenation: Concatenation | None = None
+    port: int | None = None
     languages = {_IEI_SINGLE_SHIFT: 0, _IEI_LOCKING_SHIFT: 0}
     at = 1
     while at < end:
@@ -280,9 +284,11 @@ def parse_user_data_header(octets: bytes) -> UserDataHeader:
         concatenation = _concatenation(octets[at], value) or concatenation
         if octets[at] in languages and len(value) == 1:
             languages[octets[at]] = value[0]
+        if octets[at] == _IEI_PORTS_16 and len(value) == 4:
+            port = int.from_bytes(value[:2], "big")
         at += 2 + len(value)
     return UserDataHeader(
-        end, concatenation, languages[_IEI_LOCKING_SHIFT], languages[_IEI_SINGLE_SHIFT]
+        end, concatenation, languages[_IEI_LOCKING_SHIFT], languages[_IEI_SINGLE_SHIFT], port
     )
 
 

@@ -409,3 +409,24 @@ async def test_who_writes_the_same_twice_has_written_twice(autojump_clock):
         box.context.gate.set()
         assert await box.statuses() == [0, 0]
         assert len(box.context.inbounds) == 2
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_the_notice_of_an_mms_is_told_as_such(order):
+    pushed = (
+        bytes.fromhex(
+            "0B05040B8423F00003A702011A0603BEAF848C8298313630343634008D908918802B3232323336313233"
+        ),
+        bytes.fromhex("0B05040B8423F00003A702023435362F545950453D504C4D4E00")
+        + b"\x83http://mms.example/x\0",
+    )
+    async with opened() as box:
+        for index in order:
+            request = replace(_TEXT, esm_class=0x40, data_coding=4, short_message=pushed[index])
+            box.inbox.deliver(box.link, request)
+            assert await box.statuses() == [0]
+        (message,) = box.context.inbounds
+        assert message.text == (
+            "A picture message (MMS) came from +22236123456; it cannot be read here."
+        )
+        assert message.sender == "36123456"

@@ -46,7 +46,7 @@ from risala.plugins.contract import (
     NotStoredError,
 )
 from risala.sms.assembly import REPEATS_S, Assembler, Key, Part, Whole
-from risala.sms.evident import InboundCoding
+from risala.sms.evident import InboundCoding, mms_notice
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
 
@@ -296,10 +296,13 @@ def written_ms(request: MessagePdu, now_ms: int) -> int | None:
 
 def _inbound(text: str, ends: Key, at_ms: int, sent_ms: int | None) -> Inbound:
     source_ton, source, dest_ton, dest = ends
+    sender = readable_address(source_ton, source)
+    # A part that never came is a mark outside Latin-1: the notice is in the first one.
+    notice = mms_notice(text.encode("latin-1", "replace"), sender)
     return Inbound(
-        sender=readable_address(source_ton, source),
+        sender=sender,
         recipient=readable_address(dest_ton, dest) or None,
-        text=text,
+        text=text if notice is None else notice,
         received_at_ms=at_ms,
         sent_at_ms=sent_ms,
     )

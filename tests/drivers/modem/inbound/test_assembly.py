@@ -12,9 +12,17 @@ from risala.drivers.modem.inbound.assembly import (
     ReceivedPdu,
     TpduAssembler,
     digest_of,
+    text_of,
 )
 from risala.drivers.modem.inbound.parts import ModemParts, notes_of
-from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress, UserData, to_hex
+from risala.drivers.modem.tpdu.pdu import (
+    Deliver,
+    Direction,
+    TpAddress,
+    UserData,
+    from_hex,
+    to_hex,
+)
 from risala.plugins.contract import NOTE_TEXT_CHARACTERS_MAX, NotStoredError
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.message import Alphabet
@@ -94,6 +102,78 @@ def test_memory_is_bounded(messages, each):
     assert len(assembler.outgoing) == 1
     assert assembler.outgoing[0].message.sender == "+22200000000"
     assert min(ASSEMBLIES_MAX, PARTS_MAX // each) * each == (messages - 1) * each
+
+
+# -- octets ------------------------------------------------------------------------------------
+
+MMS_PDUS = (
+    "00440B912232960971F1000462118021300000200B05040B8423F00003A702011A0603BEAF848C829831363034"
+    "363634008D9089",
+    "00440B912232960971F1000462118021300000210B05040B8423F00003A70202687474703A2F2F6D6D732E6578"
+    "616D706C652F7800",
+)
+"""A notice of an MMS as a network cut it; what it says of its sender cannot be read."""
+MMS_TOLD = "A picture message (MMS) came from +22236990171; it cannot be read here."
+
+
+def octets_part(octets, number, total, reference=5):
+    data = UserData(data=octets, dcs=4, header=user_data_header(reference, total, number))
+    tpdu = Deliver(TpAddress.of_number("+22236999999"), data, NOW)
+    return ReceivedPdu(tpdu, digest_of(to_hex(tpdu)[0]))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_the_notice_of_an_mms_is_told_as_such(order):
+    assembler = TpduAssembler()
+    for index in order:
+        _, tpdu = from_hex(MMS_PDUS[index], Direction.TO_PHONE)
+        assembler.add(ReceivedPdu(tpdu, digest_of(MMS_PDUS[index])), NOW_MS)
+    assert texts(assembler) == [MMS_TOLD]
+
+
+def test_the_notice_of_an_mms_is_told_by_its_first_part():
+    assembler = TpduAssembler()
+    _, tpdu = from_hex(MMS_PDUS[0], Direction.TO_PHONE)
+    assembler.add(ReceivedPdu(tpdu, "1"), NOW_MS)
+    assembler.end_overdue(NOW_MS + 1, NOW_MS)
+    assert texts(assembler) == [MMS_TOLD]
+
+
+def test_two_notices_with_one_reference_are_two():
+    assembler = TpduAssembler()
+    _, first = from_hex(MMS_PDUS[0], Direction.TO_PHONE)
+    _, other = from_hex(MMS_PDUS[0].replace("31363034", "31363035"), Direction.TO_PHONE)
+    _, second = from_hex(MMS_PDUS[1], Direction.TO_PHONE)
+    for digest, tpdu in enumerate((first, other, second)):
+        assembler.add(ReceivedPdu(tpdu, str(digest)), NOW_MS)
+    assert texts(assembler) == [MMS_TOLD] * 2
+
+
+def test_a_notice_of_one_part_and_octets_to_the_same_port():
+    header = bytes.fromhex("0605040B8423F0")
+    notice, sender = bytes.fromhex("010603BEAF848C82983100"), TpAddress.of_number("1234")
+
+    def told(octets):
+        return text_of(Deliver(sender, UserData(data=octets, dcs=4, header=header), NOW))
+
+    assert told(notice) == "A picture message (MMS) came from 1234; it cannot be read here."
+    assert told(notice[:-6]) == notice[:-6].hex()
+
+
+@pytest.mark.parametrize(
+    ("octets", "text"),
+    [
+        ("Prénom: Aïcha, à demain à 10 h".encode(), "Prénom: Aïcha, à demain à 10 h"),
+        (b"\x00\x01\xff\xfe" * 4 + b"http://example.com", None),
+        (b"http://example.com/" + b"\x00\x01\xff\xfe" * 4, None),
+    ],
+)
+def test_octets_are_joined_before_they_are_read(octets, text):
+    for at in range(1, len(octets)):
+        assembler = TpduAssembler()
+        for number, piece in enumerate((octets[:at], octets[at:]), 1):
+            assembler.add(octets_part(piece, number, 2), NOW_MS)
+        assert texts(assembler) == [text or octets.hex()]
 
 
 # -- on disk -----------------------------------------------------------------------------------

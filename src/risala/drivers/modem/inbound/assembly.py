@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,7 +16,7 @@ from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress
 from risala.plugins.contract import Inbound
 from risala.sms import assembly
 from risala.sms.assembly import MISSING
-from risala.sms.evident import InboundCoding, TextForm, judge_octets
+from risala.sms.evident import MMS_PORT, InboundCoding, TextForm, judge_octets, mms_notice
 from risala.sms.likely import reads_as_text
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
@@ -65,9 +65,14 @@ def place_of(deliver: Deliver) -> Concatenation | None:
 
 class TpduAssembler:
     """Joins messages of several parts. A message that is done waits in :attr:`outgoing` until the
-    engine has stored it."""
+    engine has stored it.
 
-    def __init__(self) -> None:
+    Args:
+        coding: how texts are read.
+    """
+
+    def __init__(self, coding: InboundCoding = InboundCoding.AUTO) -> None:
+        self._coding = coding
         # The inner assembler need not recognise parts that are repeated after their message was
         # complete: the notes of their digests do (ModemParts.knows).
         self._assembler = assembly.Assembler(finished_max=0)
@@ -86,7 +91,7 @@ class TpduAssembler:
         place = place_of(part.deliver)
         if place is None:
             raise ValueError("this is no part")
-        sender, text = part.deliver.originator.text, text_of(part.deliver)
+        sender, text = part.deliver.originator.text, _as_it_came(part.deliver)
         key: assembly.Key = (place.reference, place.bits, place.total, sender)
         displaced = self._assembler.displaced(key, place.number, text)
         if displaced is not None:
@@ -117,7 +122,7 @@ class TpduAssembler:
     def _finish(self, whole: assembly.Whole, now_ms: int, why: str = "") -> None:
         self._parts -= len(whole.parts)
         spare = self._spare.pop(whole.key, [])
-        self.outgoing.append(_handed_over(whole, spare, now_ms, why))
+        self.outgoing.append(_handed_over(whole, spare, now_ms, why, self._coding))
 
 
 def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:
@@ -143,13 +148,18 @@ def _sent_ms(parts: Iterable[ReceivedPdu]) -> int | None:
 
 
 def _handed_over(
-    whole: assembly.Whole, spare: Iterable[str], now_ms: int, why: str
+    whole: assembly.Whole, spare: Iterable[str], now_ms: int, why: str, coding: InboundCoding
 ) -> JoinedMessage:
     came: list[ReceivedPdu] = [one.token for one in whole.parts]
     texts = {one.number: one.text for one in whole.parts}
     # Not the joined text of ``whole``, which has one mark for a run of missing parts: here each
     # missing part has its own, so that a reader sees how many are missing.
     every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
+    if (all_octets := _joined(came)) is not None:
+        if whole.is_complete:
+            every = [text_of(as_evident(all_octets, coding)[0])]
+        elif 1 in texts and (notice := _notice_of(all_octets)) is not None:
+            every = [notice]
     digests = (*(part.digest for part in came), *spare)
     return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
@@ -180,11 +190,34 @@ _FORMS: Final = {
 }
 
 
-def text_of(deliver: Deliver) -> str:
-    """The text of a received message; in hexadecimal if it carries octets and no text."""
+def _joined(parts: Sequence[ReceivedPdu]) -> Deliver | None:
+    """Parts that carry octets, as one message: no part tells alone what they are. None if one
+    carries text."""
+    delivers = [part.deliver for part in parts]
+    if not all(each.user_data.is_octets for each in delivers):
+        return None
+    first, octets = delivers[0], b"".join(each.user_data.data for each in delivers)
+    return replace(first, user_data=replace(first.user_data, text="", data=octets))
+
+
+def _notice_of(deliver: Deliver) -> str | None:
+    """The sentence in place of the notice of an MMS; None if it is none."""
     data = deliver.user_data
-    is_octets = data.coding.characters is CharacterSet.EIGHT_BIT or data.coding.compressed
-    if data.text or not is_octets:
+    is_push = data.is_octets and data.port == MMS_PORT
+    return mms_notice(data.data, deliver.originator.readable) if is_push else None
+
+
+def text_of(deliver: Deliver) -> str:
+    """The text of a received message: a sentence for the notice of an MMS, and hexadecimal for
+    other octets that are no text."""
+    notice = _notice_of(deliver)
+    return _as_it_came(deliver) if notice is None else notice
+
+
+def _as_it_came(deliver: Deliver) -> str:
+    """The text of one part: no two parts that differ have the same."""
+    data = deliver.user_data
+    if data.text or not data.is_octets:
         return data.text
     text = data.data.decode("latin-1")
     return text if text.isprintable() else data.data.hex()

@@ -36,7 +36,7 @@ class ModemParts:
 
     def __init__(self, notes: ModemNotes, coding: InboundCoding = InboundCoding.AUTO) -> None:
         self._notes = notes
-        self._assembler = TpduAssembler()
+        self._assembler = TpduAssembler(coding)
         seen = ((int(text), key) for key, text in notes.recall(_SEEN).items())
         self._seen = {key.removeprefix(_SEEN): at_ms for at_ms, key in sorted(seen)}
         for part, at_ms in _recalled(notes, coding):

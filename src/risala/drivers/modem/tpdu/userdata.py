@@ -52,6 +52,16 @@ class UserData:
         """The part number and reference; None for a whole message."""
         return parse_user_data_header(self.header).concatenation if self.header else None
 
+    @property
+    def port(self) -> int | None:
+        """The port of the program that it is for; None: it is for people."""
+        return parse_user_data_header(self.header).port if self.header else None
+
+    @property
+    def is_octets(self) -> bool:
+        """Whether ``data`` has the content."""
+        return self.coding.compressed or self.coding.characters is CharacterSet.EIGHT_BIT
+
     def encode(self) -> bytes:
         """TP-UDL and TP-UD. The length counts septets in GSM 7-bit and octets else."""
         coding = self.coding

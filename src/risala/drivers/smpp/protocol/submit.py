@@ -24,7 +24,7 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.address import destination_address, destination_digits, source_address
 from risala.sms.alphabet import encode_gsm7_part, encode_ucs2
-from risala.sms.evident import InboundCoding, TextForm, judge_header, judge_octets
+from risala.sms.evident import MMS_PORT, InboundCoding, TextForm, judge_header, judge_octets
 from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import user_data_header
 
@@ -258,6 +258,9 @@ def decode_message(
     if declared is None:
         text = octets.decode(_CODECS[pdu.data_coding], "replace")
         return Decoded(text, concatenation, "; ".join(notes), None, octets)
+    if header is not None and header.port == MMS_PORT and declared is TextForm.LATIN1:
+        # No text: each octet stays as it is, for whoever joins the parts.
+        coding = InboundCoding.DECLARED
     # A part may end in the middle of a surrogate pair; halves are kept, and joining mends them.
     is_part = concatenation is not None
     reading = judge_octets(octets, declared, coding=coding, is_part=is_part)
