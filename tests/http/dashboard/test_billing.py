@@ -5,6 +5,7 @@ from urllib.parse import quote
 import pytest
 import trio
 
+from cases import sweep
 from risala.config.model import LegalSection, Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import EditConflict, Invalid
@@ -70,7 +71,6 @@ async def test_the_statement_goes_on_by_key(owner, gateway):
         ("adjustment", "Charged twice", "MS-220814"),
         ("payments", "Charged twice", "sms_15"),
         ("refund", "No such entry", "sms_15"),
-        ("<b>", "sms_15", "&lt;b&gt;"),
     ],
 )
 async def test_the_statement_by_kind(owner, kind, seen, unseen):
@@ -90,9 +90,16 @@ async def test_the_statement_by_days_of_the_organization(owner, gateway):
     assert 'value="2026-11-10"' in page.text
     assert "since=2026-11-09" in page.text
     gateway.done.clear()
-    await owner.get(f"{BILLING}?since=x&until=2026-99-99")
-    asked = next(given for name, given in gateway.done if name == "ledger.list")
-    assert {*asked} == {"organization_id", "limit"}
+    page = await owner.get(f"{BILLING}?since=x&until=2026-99-99")
+    assert page.status == 422
+    assert "ledger.list" not in [name for name, _ in gateway.done]
+
+
+@sweep("kind", ["<b>", "charges"])
+async def test_a_kind_that_is_none_is_refused(owner, kind):
+    page = await owner.get(f"{BILLING}?kind={quote(kind)}")
+    assert page.status == 422
+    assert "<b>" not in page.text.partition("<main")[2].replace("&lt;b&gt;", "")
 
 
 async def test_the_days_of_the_statement_are_told_in_the_page_s_words(reader_as, gateway):
@@ -100,7 +107,9 @@ async def test_the_days_of_the_statement_are_told_in_the_page_s_words(reader_as,
     reader = reader_as(language=Language.ARABIC)
     page = await reader.get(f"{BILLING}?kind=charge&since=2026-11-09&until=2026-11-21")
     for told in ("الرسائل", "منذ 9 نوفمبر 2026", "حتى 21 نوفمبر 2026"):
-        assert f">{told}<svg" in page.text
+        assert f">{told}<svg" in page.text, [
+            each for each in page.text.split("<svg") if 'class="chip"' in each
+        ]
     chips = [each["href"] for tag, each in page.tags if each.get("class") == "chip"]
     assert chips[2].endswith("?kind=charge&since=2026-11-09")
 

@@ -127,4 +127,4 @@ async def test_of_no_alert_there_is_a_page_too(operator, query, status):
 
 async def test_a_strange_place_is_refused(operator):
     page = await operator.get("/operator/system/alerts?before=nonsense")
-    assert page.status == 422
+    assert page.status == 404
