@@ -9,7 +9,7 @@ _RULES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         alerts/readings.py: queue_old rate_low codes_abused
         alerts/readings.py: balance_low numbers_unserved inbound_unserved
-        alerts/readings.py: sign_in_failing trail_broken
+        alerts/readings.py: sign_in_failing trail_broken item_set_aside
         alerts/usual.py: latest usual by_network
         changes/carriers.py: declared_nowhere differences
         changes/settings.py: fingerprint
@@ -49,7 +49,8 @@ _RULES: Final[Mapping[str, str]] = {
         faces/mails.py: ignored text_of
         hooks/presets.py: preset
         networks.py: network
-        people/emails.py: domain_of masked_email
+        people/emails.py: domain_of masked_email letters_by_script
+        people/names.py: has_control
         request_bodies.py: hidden
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
@@ -78,6 +79,7 @@ _SMS: Final[Mapping[str, str]] = {
         unseen.py: name_of
         typed.py: western
         message.py: submit_reference
+        numbering/calling_codes.py: country_of_code
         numbering/countries.py: country network_of prefixes_of
         numbering/digits.py: compact is_digits
         numbering/part_of_number.py: part_min ranges_of

@@ -107,8 +107,8 @@ PLANTS: Final = (
     Plant(
         "code-templates",
         "engine/rules/template.py",
-        "str(expiry_minutes))]",
-        "str(expiry_minutes), 1)]",
+        "template.replace(EXPIRY, str(expiry_minutes))",
+        "template.replace(EXPIRY, str(expiry_minutes), 1)",
     ),
     Plant(
         "bank-texts",
@@ -125,8 +125,8 @@ PLANTS: Final = (
     Plant(
         "policy-words",
         "drivers/policies/words.py",
-        'return self._by[int(found.lastgroup.removeprefix("w"))]',
-        "return found[0]",
+        "self._values[plain[begin : begin + length]]]",
+        "text[begin : begin + length]]",
     ),
     Plant(
         "numbers-and-senders",

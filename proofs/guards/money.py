@@ -70,8 +70,8 @@ GUARDS: Final = (
     Guard(
         "A suspended organization's messages are not accepted by the transaction.",
         "engine/journal/accounts/payers.py",
-        '        self.days = spending.Days(conn, organization_id, caps)\n\n    def refusal(self, item: NewMessage, price: int) -> Refusal | None:\n        """Why something like this message, at this price, cannot be accepted."""\n        if not self.is_active:\n',
-        '        self.days = spending.Days(conn, organization_id, caps)\n\n    def refusal(self, item: NewMessage, price: int) -> Refusal | None:\n        """Why something like this message, at this price, cannot be accepted."""\n        if False:\n',
+        'at this price, cannot be accepted."""\n        if not self.is_active:\n',
+        'at this price, cannot be accepted."""\n        if False:\n',
         ("engine/journal/messages", "engine/intake"),
     ),
     Guard(

@@ -25,9 +25,9 @@ from risala.engine.model.records.message_lists import (
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
+    CONTAINED_MAX,
     ArgumentKind,
     Json,
-    MaybeContained,
     MaybeMoment,
     MaybeNumber,
     MaybeText,
@@ -38,6 +38,7 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
     text,
+    words,
 )
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import limit_of
@@ -60,7 +61,7 @@ def _status(value: object) -> str:
 _kind: Final = one_of("invalid_kind", KINDS.words)
 
 
-def _cursor(value: object) -> int:
+def cursor(value: object) -> int:
     found = text(value)
     if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
         raise fault("invalid_cursor", "Take `{name}` from another page.")
@@ -68,7 +69,7 @@ def _cursor(value: object) -> int:
 
 
 MaybeCursor = Annotated[
-    int | None, PlainValidator(maybe(_cursor)), ArgumentKind("`newer` or `older` of a page")
+    int | None, PlainValidator(maybe(cursor)), ArgumentKind("`newer` or `older` of a page")
 ]
 
 
@@ -88,9 +89,12 @@ class ListMessages(OfOrganization):
     """The key that sent them."""
     cause: MaybeText = None
     """An error code, or the carrier's own word."""
-    contains: MaybeContained = None
-    """Digits of the number, or words of the text. For callers who see no texts: only the number, or
-    the carrier's own word."""
+    contains: Annotated[
+        str | None,
+        PlainValidator(maybe(words(CONTAINED_MAX))),
+        ArgumentKind("digits of the number, or words of the text"),
+    ] = None
+    """For callers who see no texts: only the number, or the carrier's own word."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeCursor = None
@@ -101,7 +105,7 @@ class ListMessages(OfOrganization):
 class CountNewer(ListMessages):
     """How many messages that fit the filters came after one; they are only counted."""
 
-    after: Annotated[int, PlainValidator(_cursor), ArgumentKind("`newer` or `older` of a page")]
+    after: Annotated[int, PlainValidator(cursor), ArgumentKind("`newer` or `older` of a page")]
 
 
 class ExportMessages(ListMessages):

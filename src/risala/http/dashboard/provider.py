@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import (

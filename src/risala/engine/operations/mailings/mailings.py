@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S
@@ -23,14 +23,16 @@ from risala.engine.model.records.mailings import (
 from risala.engine.model.states import Mode
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     MaybeMoment,
     MaybeText,
     MaybeWhole,
     ModeWord,
     OfOrganization,
     Text,
+    maybe,
 )
-from risala.engine.operations.lists import MaybeCursor
+from risala.engine.operations.lists import cursor
 from risala.engine.operations.mailings.arguments import (
     MaybeFromHour,
     MaybeMessage,
@@ -71,7 +73,7 @@ class CreateMailing(ReadAs, OfOrganization):
 class ListMailings(OfOrganization):
     """A page of an organization's mailings, the newest first."""
 
-    older: MaybeCursor = None
+    older: Annotated[int | None, PlainValidator(maybe(cursor)), ArgumentKind("text")] = None
     """From the page before."""
 
 

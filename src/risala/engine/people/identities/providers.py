@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded

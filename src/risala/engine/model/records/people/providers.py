@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from risala.config.people import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.dataclass import dataclass
 from risala.engine.model.callers import Role
 from risala.engine.model.records.asks import Ask
