@@ -37,6 +37,11 @@ class Poisoned:
         self._planted: dict[tuple[str, str], Poison] = {}
         """By the loop that must name it, and its id."""
 
+    def take_over(self, other: Poisoned) -> None:
+        """Know what was planted on the machine that this one takes over from."""
+        self.organization_id = other.organization_id
+        self._planted |= other._planted
+
     async def plant(self, engine: Engine) -> None:
         """Plant some rows of a life, one after the other."""
         dice = self._world.plan.stream(f"poison {self._world.life}")
@@ -51,6 +56,9 @@ class Poisoned:
         name = f"poison_{self._count}"
 
         def unit(conn: sqlite3.Connection) -> object:
+            known = "SELECT 1 FROM organizations WHERE id = ?"
+            if conn.execute(known, (self.organization_id,)).fetchone() is None:
+                return None  # a life before it was made, or after the disk lost it
             return kind.plant(conn, self.organization_id, name)
 
         # What the disk did not take may be there all the same: it is known by its row at the end.

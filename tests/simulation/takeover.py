@@ -87,6 +87,7 @@ def _other_machine(world: World) -> World:
     other.births_ms = [*world.births_ms]
     other.past = copy.deepcopy(world.past)
     other.erased.wishes = world.erased.wishes  # which it goes on with
+    other.poisoned.take_over(world.poisoned)
     return other
 
 

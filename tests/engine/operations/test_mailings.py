@@ -26,7 +26,7 @@ WRONG = (
     (SetMailing, {"from": "no sender at all"}, "from", "invalid_sender"),
     (SetMailing, {"name": "x" * 101}, "name", "invalid_length"),
     (SetMailing, {"text": "x" * 1601}, "text", "too_long"),
-    (SetMailing, {"text": "a\0"}, "text", "invalid_text"),
+    (SetMailing, {"text": "a\0"}, "text", "invalid_characters"),
     (ReadMailing, {"encoding": "ebcdic"}, "encoding", "invalid_encoding"),
     (ReadMailing, {"separator": "x"}, "separator", "invalid_separator"),
     (ReadMailing, {"number_column": 100}, "number_column", "out_of_range"),

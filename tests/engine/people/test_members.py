@@ -159,10 +159,12 @@ async def test_many_accounts_make_no_mailing(town, autojump_clock):
 
 
 async def test_a_name_in_an_invitation_has_no_link(town, autojump_clock):
-    for name in ("Win: https://evil.example", "evil.example", "Bank\u202egro"):
+    for name in ("Win: https://evil.example", "evil.example"):
         with pytest.raises(Invalid) as wrong:
             await town.do("org.create", name=name)
         assert (wrong.value.path, wrong.value.code) == ("name", "unsafe_name")
+    turned = await town.do("org.create", name="Bank\u202egro")
+    assert turned["name"] == "Bankgro"
     shop, owner = await shop_of(town)
     with pytest.raises(Invalid):
         await town.as_user("account.set", owner, name="see evil.example")
@@ -175,7 +177,9 @@ async def test_a_name_in_an_invitation_has_no_link(town, autojump_clock):
     assert "evil" not in mail.subject + mail.text
 
 
-@pytest.mark.parametrize("name", ["Win: https://evil.example", "evil.example", "Bank\u202egro"])
+@pytest.mark.parametrize(
+    "name", ["Win: https://evil.example", "evil.example", "e\u202evil.example"]
+)
 async def test_a_name_has_no_link_wherever_one_is_given(town, autojump_clock, name):
     shop, owner = await shop_of(town)
     given = {"organization_id": shop, "name": name}

@@ -67,7 +67,10 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         later = await house.send(send_at=house.gateway.services.recorder.clock.now_ms() + 3_600_000)
         await house.perform("message.cancel", message_id=later)
         await house.perform("inbound.route", organization_id=house.organization_id)
-        await driver.context.inbound(Inbound("+22236123456", "1234", "Vote 7", 0, ("mo1",)))
+        sent_ms = house.gateway.services.recorder.clock.now_ms() - 1000
+        await driver.context.inbound(
+            Inbound("+22236123456", "1234", "Vote 7", sent_ms, ("mo1",), sent_at_ms=sent_ms)
+        )
         denied = {"reason": "name_in_use"}
         for name, decide, why in (("Acme", "sender.waive", {}), ("Acne", "sender.deny", denied)):
             made = await house.perform(

@@ -8,7 +8,12 @@ from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.mailings import list_people, recipient_lists
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
-from risala.engine.model.records.recipient_lists import LISTS_MAX, ListedPerson, RecipientList
+from risala.engine.model.records.recipient_lists import (
+    LISTS_MAX,
+    ListedPerson,
+    PeopleFilter,
+    RecipientList,
+)
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"
 
@@ -49,7 +54,7 @@ def grow(book):
 @pytest.fixture
 def people_of(book):
     def read(found, after=None, limit=100):
-        return list_people.page(book.conn, found.id, after, limit)
+        return list_people.page(book.conn, found.id, PeopleFilter(), after, limit)
 
     return read
 

@@ -38,7 +38,7 @@ def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) 
     """Owe the reports of all open alerts that were not reported yet and are not muted."""
     mutes = alerts.mutes(conn, now_ms)
     told = alerts.notified_since(conn, now_ms - HOUR_MS)
-    for each in alerts.opened(conn):
+    for each in alerts.opened(conn, alerts.pass_over):
         if not audience.misses(each) or told[each.kind] >= TOLD_AN_HOUR:
             continue
         if not any(mute.covers(each.kind, each.subject, now_ms) for mute in mutes):
