@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code
+from risala.sms.numbering.calling_codes import COUNTRIES, DIGITS_MIN, country_of_code
 from risala.sms.numbering.plan import plan_of
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 
@@ -26,7 +26,14 @@ def test_a_number_abroad_is_named(served, typed, country):
     assert plan.names in str(error.value)
 
 
-@pytest.mark.parametrize("typed", ["36 12 34 56", "12", "+222 55 12 34 56", "Aïcha", "+999 123 45"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("36 12 34 56", "12", "+222 55 12 34 56", "Aïcha", "+999 123 45"),
+        # Home's own, with a "+" too many: no mobile number of Hungary or Russia is so short.
+        *("+36 12 34 56", "+77 123 45 67"),
+    ],
+)
 def test_no_number_of_a_country_is_not_told_as_one(typed):
     assert plan_of(("MR",)).abroad(typed) is None
 
@@ -37,4 +44,17 @@ def test_calling_codes_are_those_of_the_library():
     assert {
         str(code): regions[0] for code, regions in known.items() if regions[0] != "001"
     } == COUNTRIES
-    assert all(country_of_code(f"{code}1234567") == COUNTRIES[code] for code in COUNTRIES)
+    assert all(country_of_code(f"{code}1234567890") == COUNTRIES[code] for code in COUNTRIES)
+
+
+# Numbers of services and machines, or of islands with a few hundred lines.
+SHORTER = {"ZA", "NU", "TK"}
+
+
+def test_no_mobile_number_is_too_short_for_its_country():
+    phonenumbers = pytest.importorskip("phonenumbers")
+    for code, regions in phonenumbers.COUNTRY_CODE_TO_REGION_CODE.items():
+        for region in {*regions} - SHORTER - {"001"}:
+            mobile = phonenumbers.PhoneMetadata.metadata_for_region(region).mobile
+            shortest = min((each for each in mobile.possible_length if each > 0), default=15)
+            assert len(str(code)) + shortest >= DIGITS_MIN[len(str(code))], region

@@ -80,6 +80,9 @@ def test_written_forms_are_read(text, country, number):
         ("+491701234567.0", "DE", "+491701234567"),
         ("1701234567.00", "DE", "+491701234567"),
         ("4.91701234567E+11", "DE", "+491701234567"),
+        # As a person groups no number: its zero is a decimal, not the last digit of a longer one.
+        ("+62810000000.0", "ID", "+62810000000"),
+        ("62810000000,00", "ID", "+62810000000"),
         ("٣٦١٢٣٤٠١.٠", "MR", "+22236123401"),
     ],
 )
@@ -164,11 +167,13 @@ def spoilt(number, country):
         for end in (" x1", "#1", " ext 12", ",1", ";1", " 1.0", ".1.2", "(1)", " (12)", "+1", "e1"):
             yield form + end
         head, tail = form[:-4], form[-4:]
-        yield from (
+        signed = (
             f"{head}{tail[:2]}.{tail[2:]}",
             f"{head},{tail}",
             f"{head}{tail[:3]}.{tail[3:]}",
         )
+        # With only zeros behind the sign it is a shorter number's figure, and read as that.
+        yield from (each for each in signed if not re.search("[.,]0+$", each))
     yield f"{digits[0]}.{digits[1:]}E+{len(digits) - 1}"
     yield f"{digits[0]}.{digits[1:-1]}E+{len(digits) - 1}"
     yield f"{digits[0]},{digits[1:4]}E+{len(digits) - 1}"
@@ -181,6 +186,7 @@ def spoilt(number, country):
 @tried(("AT", "+436641234567"))
 @tried(("FI", "+35850123456"))
 @tried(("ID", "+62812345678"))
+@tried(("ID", "+628100000000"))
 def test_what_comes_of_a_number_is_never_another_number(known):
     country, number = known
     assume(plan_of((country,)).serves(number))

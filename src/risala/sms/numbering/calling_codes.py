@@ -24,11 +24,16 @@ _TABLE: Final = (
 )
 """Each code with the ISO 3166-1 letters of the country, or of the largest that share it."""
 COUNTRIES: Final[dict[str, str]] = dict(re.findall(r"([0-9]+)([A-Z]{2})", _TABLE))
-_CODE_DIGITS_MAX: Final = 3
+DIGITS_MIN: Final = {1: 11, 2: 9, 3: 8}
+"""The fewest digits of a mobile number with its calling code, by how many the code has. Fewer are
+a number of the reader's own country with a ``+`` too many, sooner than a number abroad."""
 
 
 def country_of_code(digits: str) -> str | None:
     """The country whose calling code a number in the international form begins with; None: no
-    country has it."""
-    codes = (digits[:length] for length in range(1, _CODE_DIGITS_MAX + 1))
-    return next((COUNTRIES[code] for code in codes if code in COUNTRIES), None)
+    country has it, or the number has too few digits."""
+    for length, digits_min in DIGITS_MIN.items():
+        found = COUNTRIES.get(digits[:length])
+        if found is not None:
+            return found if len(digits) >= digits_min else None
+    return None

@@ -26,8 +26,6 @@ LOCAL_DIGITS_MIN: Final = 7
 digits are a service's number (a short code), to which no country code belongs."""
 E164_DIGITS_MAX: Final = 15
 _WHERE: Final = "The service opens other countries by its setting `numbers.countries`."
-ABROAD_DIGITS_MIN: Final = 8
-"""The fewest digits that a number of a country that is not served is taken to have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class NumberingPlan:
     def _international(self, typed: str) -> str | None:
         """The digits of what may be a number abroad."""
         digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
-        if digits == typed or not ABROAD_DIGITS_MIN <= len(digits) <= E164_DIGITS_MAX:
+        if digits == typed or len(digits) > E164_DIGITS_MAX:
             return None
         served = {COUNTRIES.get(each.calling_code) for each in self.countries}
         code = country_of_code(digits)
