@@ -45,7 +45,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/hooks.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
+    f"{JOURNAL}/accounts/key_reminders.py": READER,  # of keys and their organizations
     f"{JOURNAL}/accounts/ledger.py": HOT,
+    f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,
     f"{JOURNAL}/alerts/facts.py": READER,
@@ -61,6 +63,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/mailings/recipient_lists.py": READER,  # a list's key
     f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
     f"{JOURNAL}/mailings/settling.py": HOT,  # of each message of a mailing
+    f"{JOURNAL}/mailings/storage.py": READER,  # how much an organization stores
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
     f"{JOURNAL}/messages/awaiting.py": READER,
@@ -101,6 +104,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/payments/counts.py": READER,
+    f"{JOURNAL}/payments/payments.py": READER,  # what was paid
     f"{JOURNAL}/people/factors.py": BULK,  # one statement compares and writes: a proof holds once
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
@@ -121,6 +125,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/compat.py": MIGRATION,
     f"{JOURNAL}/store/schema/counts.py": MIGRATION,
     f"{JOURNAL}/store/schema/factors.py": MIGRATION,
+    f"{JOURNAL}/store/schema/foreign.py": MIGRATION,
     f"{JOURNAL}/store/schema/hooks.py": MIGRATION,
     f"{JOURNAL}/store/schema/identities.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
@@ -132,6 +137,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/upkeep.py": MIGRATION,
     f"{JOURNAL}/store/schema/views.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
+    f"{JOURNAL}/store/searching.py": READER,  # of any table that is searched by words
     f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say

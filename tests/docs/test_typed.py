@@ -128,7 +128,7 @@ def test_back_up_and_restore(play, tmp_path):
     (tmp_path / "risala.toml").write_text(LOOPBACK)
     page.run(SHOP)
     page.compare(
-        "text", "Wrote", page.type("sh", "backup /var/backups/risala/today.db"), figures=False
+        "text", "Wrote", page.type("sh", "backup /var/backups/risala/today.db\n"), figures=False
     )
     page.type("sh", "date +%F")
     page.type("sh", "--resend-pending")

@@ -296,11 +296,11 @@ async def test_a_session_becomes_fresh_by_signing_in_there_anew(open_town, mock_
         start = f"{START}?fresh=1&next=/operator/audit"
         town.provider.claims = {"auth_time": 1}
         _, page = await town.enter(reader, start)
-        assert "did not ask you anew" in page.text
+        assert "did not ask you to sign in again" in page.text
         assert town.provider.query["prompt"] == "login"
         town.provider.claims = {"sub": "person-2", "email": "sidi@risala.example"}
         _, page = await town.enter(reader, start)
-        assert "as another person" in page.text
+        assert "a different account there" in page.text
         town.provider.claims = {}
         _, page = await town.enter(reader, start)
         assert page.location == "/operator/audit"

@@ -1,7 +1,7 @@
 """What octets evidently say, whatever their label declares; and genuine labels are believed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from risala.sms import evident
@@ -136,6 +136,8 @@ def test_an_odd_count_of_octets_in_ucs2(octets, text):
 
 @given(st.lists(st.sampled_from(GENUINE), min_size=1, max_size=4), st.sampled_from(["", " ", "\n"]))
 def test_a_genuine_label_is_believed(texts, between):
+    # Signs in a row, such as "@aΩΩ", may be anything: the code of @ is 0.
+    assume(sum(len(each) < 3 for each in texts) < 2)
     text = between.join(texts)
     assert judge_octets(encode_ucs2(text), TextForm.UCS2).is_as_declared
     assert judged(encode_ucs2(text), TextForm.UCS2) == text

@@ -79,6 +79,9 @@ _SELDOM_BITS: Final = {TextForm.LATIN1: 8.0, TextForm.GSM7: 4.0, TextForm.UCS2_L
 """How much rarer than others these forms are under a wrong label, as a power of two."""
 _OF_OCTETS: Final = frozenset((TextForm.ASCII, TextForm.UTF8, TextForm.LATIN1))
 BYTE_ORDER_MARK: Final = "\ufeff"
+_UNSEEN: Final = "\0\t\n\r \ufeff\ufffd"
+_ODD_OCTETS_MIN: Final = 7
+"""The fewest octets of a cut text of two octets a letter, where no label says that it is one."""
 _plain: Final = re.compile(rb"[\n\r -#%-?A-Za-z]*")
 """Octets that are the same letters in GSM 03.38, ASCII, Latin-1 and UTF-8."""
 _EASY_HIGH: Final = frozenset((0x00, 0x06, 0x20))
@@ -108,8 +111,8 @@ in any form."""
 
 
 def judge(declared: TextForm, readings: Mapping[TextForm, str], *, lead: float = 0.0) -> JudgedText:
-    """Choose among the readings of the same octets: the declared one, unless another is clearly
-    likelier.
+    """Choose among the readings of the same octets: the declared one, unless another, in which
+    there is something to see, is clearly likelier.
 
     Args:
         readings: by form, each text with its lost octets as U+FFFD; the declared form is among
@@ -119,7 +122,10 @@ def judge(declared: TextForm, readings: Mapping[TextForm, str], *, lead: float =
     label = _LABEL_BITS.get(declared, _LABEL_BITS_ELSE) + lead
     best, least = declared, cost_bits(readings[declared]) - label
     for form, text in readings.items():
-        if form is not declared and (cost := cost_bits(text) + _SELDOM_BITS.get(form, 0)) < least:
+        if form is declared or not text.strip(_UNSEEN):
+            continue
+        cost = cost_bits(text) + _SELDOM_BITS.get(form, 0)
+        if cost < least:
             best, least = form, cost
     return _believed(readings, declared, best)
 
@@ -276,7 +282,8 @@ def _may_be(octets: bytes, form: TextForm) -> bool:
         case TextForm.GSM7:
             return octets.isascii() and b"\0\0" not in octets
         case _:
-            return len(octets) > 1
+            # Few octets of an odd count are sooner letters and @, whose code is 0.
+            return len(octets) > (_ODD_OCTETS_MIN - 1 if len(octets) % 2 else 1)
 
 
 def _decode_ucs2(octets: bytes, is_part: bool) -> str:

@@ -491,7 +491,7 @@ async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
     assert "owner@baraka.example" in page.text
     taken = {"taken": "+22236123456"}
     await owner.submit(page, f"{own}/inbound/opt-outs/back", taken)
-    assert "has not opted out" in (await owner.get(f"{own}/inbound/opt-outs?q=36123456")).text
+    assert "No opt-out fits this" in (await owner.get(f"{own}/inbound/opt-outs?q=36123456")).text
     assert "Nothing has come in yet" in (await owner.get(f"{own}/inbound")).text
     page = await owner.get(f"{own}/webhooks/new")
     fields = {"url": "https://hooks.example/x", "types": "sms.sent", "headers": "X-Key: s3cret"}

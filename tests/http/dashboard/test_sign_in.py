@@ -174,7 +174,7 @@ async def test_language_and_colours_are_kept(stranger):
     assert page.location == "/sign-in"
     page = await stranger.get("/sign-in")
     assert '<html lang="ar" dir="rtl"' in page.text
-    assert "أرسل لي رمزا" in page.text
+    assert "إرسال رمز إلي" in page.text
     await stranger.submit(page, "/theme", {"theme": "dark", "next": "//evil.example"}, drawn=False)
     assert 'id="dark" media="screen"' in (await stranger.get("/sign-in")).text
     await stranger.submit(page, "/theme", {"theme": "<b>"}, drawn=False)

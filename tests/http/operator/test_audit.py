@@ -57,7 +57,6 @@ async def test_the_page_says_how_far_the_trail_was_checked_and_signed(post, told
         ("operation=sender.&face=dashboard", set()),
         ("who=nobody", set()),
         ("operation=sender.clear&since=2000-01-01&until=2000-01-02", set()),
-        ("operation=sender.clear&since=nonsense", {"sender.clear"}),
     ],
 )
 async def test_the_filters_stand_in_the_address(told, operator, query, found):
@@ -87,7 +86,7 @@ async def test_the_list_goes_on_by_key(post, operator):
     back = next(each["href"] for tag, each in second.tags if each.get("rel") == "prev")
     assert operations(await operator.get(back)) == operations(first)
     strange = await operator.get("/operator/audit?before=nonsense")
-    assert (strange.status, strange.location) == (303, "/operator/audit")
+    assert (strange.status, strange.location) == (422, None)
 
 
 async def test_all_of_it_is_taken_along_as_a_table(post, told, operator):

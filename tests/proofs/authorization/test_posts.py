@@ -34,8 +34,9 @@ WELL_FORMED = {
     "body": "Bonjour", "text": "Bonjour", "number": "+22236777777", "amount": "5", "url": "https://example.com/new",
     "types": "sms.sent", "description": "x", "reason": "name_in_use", "face": "kannel",
     "method": "bankily", "code": "123456", "confirm": "7777", "note": "x", "heed": "yes",
-    "taken": "+22236777777", "minutes": "60", "kind": "carrier_down", "subject": "fake",
-    "balance": "100", "language": "fr", "time_zone": "Africa/Nouakchott", "overlap": "0",
+    "payer": "customers", "taken": "+22236777777", "minutes": "60", "kind": "carrier_down",
+    "subject": "fake", "balance": "100", "language": "fr",
+    "time_zone": "Africa/Nouakchott", "overlap": "0",
     "prefix": "+221", "price": "5", "rate_per_s": "5", "since": "2026-11-01T00:00",
 }  # fmt: skip
 """What forms ask for; more than any one of them reads."""

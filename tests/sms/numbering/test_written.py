@@ -162,6 +162,8 @@ def spoilt(number, country):
     digits = number[1:]
     national = digits.removeprefix(plan_of((country,)).home.calling_code)
     for form in (number, digits, national, f"00{digits}", f"0{national}"):
+        if found(form, country) != number and isinstance(found(form, country), str):
+            continue  # where no zero is dialled at home, this is another person's number as it is
         for end in (".0", ",0", ".00", ",00", ".000", ".5", ",5", ".25", ". 5", "-1", "/1", "/12"):
             yield form + end
         for end in (" x1", "#1", " ext 12", ",1", ";1", " 1.0", ".1.2", "(1)", " (12)", "+1", "e1"):

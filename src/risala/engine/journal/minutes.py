@@ -156,12 +156,12 @@ class Minutes:
     def failed_by(self, cause: Cause, carrier: str, since_hour: int) -> int:
         """How many live messages failed by ``cause`` at a carrier since then; at most
         :data:`KEPT_FAILURE_HOURS` are known."""
-        written: int = self._reader.execute(
+        [(written,)] = self._reader.execute(
             "SELECT coalesce(sum(n), 0) FROM failure_count"
             " WHERE hour >= ? AND cause = ? AND carrier = ?",
             (since_hour, cause.value, carrier),
-        ).fetchone()[0]
-        return written + sum(
+        )
+        return int(written) + sum(
             count
             for (hour, its_cause, its_carrier, _), count in self._failures.items()
             if hour >= since_hour and (its_cause, its_carrier) == (cause.value, carrier)

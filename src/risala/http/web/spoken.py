@@ -106,6 +106,18 @@ SPOKEN: Final = (
     N_("There is already an account with this address."),
     N_("The organization is not active."),
     N_("This is not a sandbox card."),
+    N_(
+        "{count} organizations use this service, and this changes what each of them pays. "
+        "Confirm it once more."
+    ),
+    N_(
+        "These organizations have no price: {names}. Set `pricing.per_segment` and `prices` in "
+        "the settings, or prices of their own, then change who pays."
+    ),
+    N_(
+        "Nobody pays for messages here, so there is no balance. `risala payer set customers` "
+        "changes that."
+    ),
     # messages
     N_("The message is {state}. Only a pending message can be withdrawn."),
     N_("The carrier already has some parts of the message."),

@@ -11,9 +11,6 @@ import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, progress
-from risala.config.faults import ConfigError
-from risala.config.load import load_settings
-from risala.config.model import StorageSection
 from risala.sms.currencies import currency_of, usual_price
 
 DATABASE: Final = "risala.db"
@@ -36,6 +33,10 @@ def used_data(data: Path, file: Path | None) -> Path | None:
     present one is empty; None: there is nothing to say."""
     if file is None or (data / DATABASE).exists():
         return None
+    from risala.config.faults import ConfigError
+    from risala.config.load import load_settings
+    from risala.config.model import StorageSection
+
     folder = file.absolute().parent
     try:
         named = load_settings(file, environ={}).storage.data_dir
@@ -67,7 +68,7 @@ def used_data(data: Path, file: Path | None) -> Path | None:
 def serve(
     options: Options, demo: bool, country: str | None, host: str | None, port: int | None
 ) -> None:
-    """Run the service until SIGINT or SIGTERM; SIGHUP reads the settings anew.
+    """Run the service until SIGINT or SIGTERM; SIGHUP reads the settings again.
 
     \b
     Examples:

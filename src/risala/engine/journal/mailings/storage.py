@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Final
 
 from risala.engine.journal.store.sql import value_of
@@ -29,18 +30,22 @@ _EXPORTS: Final = (
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> tuple[StoredOfKind, ...]:
     """Mailings whose rows are kept, deleted ones until their rows are gone; lists; exports."""
-    return tuple(
-        StoredOfKind(name, *conn.execute(statement, (organization_id,)).fetchone())
-        for name, statement in (("mailings", _MAILINGS), ("lists", _LISTS), ("exports", _EXPORTS))
-    )
+    return (*_limited(conn, organization_id), _of(conn, "exports", _EXPORTS, organization_id))
+
+
+def _limited(conn: sqlite3.Connection, organization_id: str) -> Iterator[StoredOfKind]:
+    yield _of(conn, "mailings", _MAILINGS, organization_id)
+    yield _of(conn, "lists", _LISTS, organization_id)
+
+
+def _of(conn: sqlite3.Connection, name: str, statement: str, organization_id: str) -> StoredOfKind:
+    [(count, rows, octets)] = conn.execute(statement, (organization_id,))
+    return StoredOfKind(name, count, rows, octets)
 
 
 def limited_bytes(conn: sqlite3.Connection, organization_id: str) -> int:
     """What counts against an organization's limit of stored bytes: mailings and lists."""
-    return sum(
-        int(conn.execute(statement, (organization_id,)).fetchone()[2])
-        for statement in (_MAILINGS, _LISTS)
-    )
+    return sum(each.bytes for each in _limited(conn, organization_id))
 
 
 def refuse_full(

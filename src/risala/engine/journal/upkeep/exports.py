@@ -146,5 +146,5 @@ def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
 
 def _drop_where(conn: sqlite3.Connection, where: str, given: object, now_ms: int) -> None:
     # No row is read: one that cannot be read is in nobody's way.
-    statement = f"UPDATE {_TABLE} SET state = ?, ended_at = ? WHERE {_STANDING} AND {where}"  # noqa: S608 -- constants
+    statement = f"UPDATE exports SET state = ?, ended_at = ? WHERE {_STANDING} AND {where}"  # noqa: S608 -- constants
     conn.execute(statement, (ExportState.GONE.value, now_ms, given))

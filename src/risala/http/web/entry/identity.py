@@ -69,7 +69,8 @@ SENTENCES: Final = {
     ),
     IdentityFault.OTHER_PERSON: N_("You used a different account there. Use the same account."),
     IdentityFault.STALE: N_(
-        "Your identity provider did not ask you anew, or you need your second factor here."
+        "Your identity provider did not ask you to sign in again, or you need your second factor"
+        " here."
     ),
     IdentityFault.ONE_FACTOR: N_(
         "This organization asks for two factors, and your identity provider did not say that you"
