@@ -2,16 +2,20 @@
 
 import gettext
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from babel import Locale
 from babel.messages.pofile import read_po
 from werkzeug.datastructures import LanguageAccept
 
+import risala.engine.people
 from risala.engine.model.people import Language
 from risala.http.web.collect import untranslated, written
 from risala.http.web.languages import LOCALE, load_words, preferred
 
+MAILS = Path(risala.engine.people.__file__).parent
 CATALOGUES = sorted(LOCALE.glob("*/*.po"))
 _HOLES = re.compile(r"\{[a-z_]+\}")
 _UNSPACED = re.compile(r"(?<![ \u00a0])(?:[;!?»](?!\w)|:(?=\s|$))|«(?![ \u00a0])")
@@ -127,9 +131,29 @@ def test_delivered_and_handed_over_are_different_words():
         assert not (handed and _DELIVERED.search(text)), (name, text)
 
 
+def said_by_mail(language):
+    """Sentences of mails and alerts."""
+    for folder in ("letters", "alert_words"):
+        path = MAILS / folder / f"{language}.toml"
+        for name, section in tomllib.loads(path.read_text("utf-8")).items():
+            texts = section if isinstance(section, dict) else {"": section}
+            for key, text in texts.items():
+                yield path.name, f"{folder}: {name}.{key}", _CODE.sub("", str(text))
+
+
 @pytest.mark.parametrize("language", ["fr", "ar"])
 def test_one_term_has_one_translation(language):
-    assert [each for each in sentences_of(language) if OTHER_WORDS[language].search(each[2])] == []
+    said = (*sentences_of(language), *said_by_mail(language))
+    assert [each for each in said if OTHER_WORDS[language].search(each[2])] == []
+
+
+def test_a_carrier_is_not_a_person_in_french():
+    """`opérateur` is a carrier, whose people confirm, permit and ask nothing here."""
+    person = re.compile(
+        r"(?i)\bun opérateur (?:a permis|demande|a confirmé)|(?:second|deuxième) opérateur"
+    )
+    said = (*sentences_of("fr"), *said_by_mail("fr"))
+    assert [each for each in said if person.search(each[2])] == []
 
 
 CLDR_FORMS = ("zero", "one", "two", "few", "many", "other")
