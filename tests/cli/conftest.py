@@ -114,6 +114,8 @@ class FakeOperator:
     uploads: list[tuple[str, str, bytes]] = field(default_factory=list)
     """Organization, name and content of each file."""
     mailing: FakeMailing = field(default_factory=FakeMailing)
+    others: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Answers of further operations, by their names."""
 
     def _find_organization(self, name: str | None) -> dict[str, Any]:
         known = [organization(n + 1) for n in range(self.organizations)]
@@ -210,6 +212,7 @@ class FakeOperator:
             },
         }  # fmt: skip
         answers |= {f"mailing.{verb}": answer for verb, answer in self.mailing.answers(arguments)}
+        answers |= {each: partial(dict, told) for each, told in self.others.items()}
         if name not in answers:
             raise NotFound(f"There is no operation {name!r}.")
         return answers[name]()

@@ -1,13 +1,15 @@
 """Recipient lists grow by files, lines and hand, and are read as the rows of a mailing."""
 
+import io
 import json
 
+import openpyxl
 import pytest
 
 from risala.engine.mailings.list_tables import PIECE
 from risala.engine.mailings.reading import SheetFault
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.mailings import FULL
+from risala.engine.model.mailings import FULL, Chosen
 from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import PeopleFilter
 
@@ -81,6 +83,47 @@ async def test_rows_without_a_number_are_told_with_their_reasons(lists, mine, up
     with pytest.raises(SheetFault, match=r"^Row 2: These are two numbers\.") as raised:
         await lists.create(mine, "Others", upload, None, who="amina")
     assert raised.value.faults[0].code == "two_numbers"
+
+
+def hiding_sheet():
+    """A workbook with a hidden row and a hidden column."""
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["Nom", "Tél", "Dette"], ["Bâ", 36000001, "9"], ["Sow", 36000002, "7"]):
+        book.active.append(row)
+    book.active.title = "Les\u00a0parents "
+    book.active.row_dimensions[2].hidden = True
+    book.active.column_dimensions["C"].hidden = True
+    book.save(out)
+    return out.getvalue()
+
+
+async def test_what_a_sheet_hides_is_counted_and_can_be_taken_in_once(lists, mine, uploads):
+    upload = await uploaded(uploads, mine, hiding_sheet(), "people.xlsx")
+    made = await lists.create(mine, "Parents", upload, None, who="amina")
+    assert (made.added, made.hidden_rows, made.hidden_columns) == (1, 1, 1)
+    assert (made.with_hidden, made.upload) == (False, upload)
+    assert await numbers_of(lists, made.list.id) == [TWO]
+    assert sorted(each.suffix for each in left_of(uploads)) == [".file", ".json"]
+    named = Chosen(sheet="Les parents", with_hidden=True)
+    whole = await lists.add(made.list.id, made.upload, None, chosen=named)
+    assert (whole.added, whole.changed, whole.hidden_rows, whole.hidden_columns) == (1, 1, 1, 1)
+    assert (whole.with_hidden, whole.upload, whole.list.columns) == (True, None, ("Nom", "Dette"))
+    assert await numbers_of(lists, made.list.id) == [ONE, TWO]
+    assert left_of(uploads) == []
+    with pytest.raises(NotFound):
+        await lists.add(made.list.id, made.upload, None, chosen=named)
+
+
+async def test_one_file_with_hidden_rows_stays_for_an_organization(lists, mine, uploads):
+    made = await lists.create(mine, "Parents", None, None, who="amina")
+    for _ in range(3):
+        upload = await uploaded(uploads, mine, hiding_sheet(), "people.xlsx")
+        assert (await lists.add(made.list.id, upload, None)).upload == upload
+        assert {each.stem for each in left_of(uploads)} == {upload}
+    with uploads.used(upload, mine):  # somebody takes it in meanwhile
+        other = await uploaded(uploads, mine, hiding_sheet(), "people.xlsx")
+        await lists.add(made.list.id, other, None)
+        assert {each.stem for each in left_of(uploads)} == {upload, other}
 
 
 async def test_pasted_lines_grow_it_and_doubles_take_the_later_values(lists, mine, uploads):

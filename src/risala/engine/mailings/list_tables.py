@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO, TypeVar
@@ -15,7 +16,7 @@ from risala.dataclass import dataclass
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.mailings import NewPerson
+from risala.engine.model.mailings import Chosen, NewPerson
 from risala.engine.model.records.mailing_rows import cells_of
 from risala.engine.model.records.mailings import Recognised, RowFault
 from risala.sms.numbering.plan import NumberingPlan
@@ -55,6 +56,8 @@ class ListTable:
     recognised: Recognised
     rows: int
     inline: bool
+    upload: str | None = None
+    """The file, where it stays because some of it was left out as hidden."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -93,18 +96,24 @@ class ListTable:
 
 @dataclass(frozen=True, slots=True)
 class TableReader:
-    """Reads uploads and pasted lines, which are gone afterwards."""
+    """Reads uploads and pasted lines, which are gone afterwards; but a file of which some was left
+    out as hidden stays, one for an organization, so that this can be taken in."""
 
     uploads: Uploads
     plan: NumberingPlan
     read_file: Callable[[ReadRequest], Awaitable[ReadResult]]
     inline: bool
+    kept: dict[str, str] = field(default_factory=dict)
+    """By organization, the upload that stays."""
 
     @asynccontextmanager
     async def read(
-        self, organization_id: str, upload: str | None, numbers: str | None
+        self, organization_id: str, upload: str | None, numbers: str | None, chosen: Chosen
     ) -> AsyncIterator[ListTable]:
         """The table of an upload, or else of pasted lines.
+
+        Args:
+            chosen: the sheet of a workbook, and whether what it hides is read.
 
         Raises:
             NotFound: the organization has no such upload.
@@ -122,14 +131,33 @@ class TableReader:
             path = self.uploads.path_of(upload, organization_id)
             rows_path = self.uploads.beside(upload, "rows")
             codes = tuple(each.code for each in self.plan.countries)
+            request = ReadRequest(
+                organization_id, path, rows_path, codes, source=source, chosen=chosen
+            )
+            stays = None
             try:
-                found = await self.read_file(
-                    ReadRequest(organization_id, path, rows_path, codes, source=source)
-                )
-                yield ListTable(rows_path, found.recognised, found.rows, self.inline)
+                found = await self.read_file(request)
+                left_out = upload if _left_out(found.recognised) else None
+                yield ListTable(rows_path, found.recognised, found.rows, self.inline, left_out)
+                stays = left_out
             finally:
                 with trio.CancelScope(shield=True):
-                    await self.uploads.drop(upload)
+                    await self._end(organization_id, upload, stays)
+
+    async def _end(self, organization_id: str, upload: str, stays: str | None) -> None:
+        """Remove what is no longer needed: an upload that was read, or else its rows and the
+        upload that stayed before it."""
+        if stays is None:
+            await self.uploads.drop(upload)
+            return
+        await self.uploads.work(self.uploads.beside(upload, "rows").unlink)
+        before, self.kept[organization_id] = self.kept.get(organization_id), stays
+        if before is not None and before != stays:
+            await self.uploads.drop_waiting(before)
+
+
+def _left_out(found: Recognised) -> bool:
+    return not found.with_hidden and bool(found.hidden_rows or found.hidden_columns)
 
 
 def _piece(file: TextIO, column: int, width: int) -> Piece | None:

@@ -26,7 +26,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import IdSource
-from risala.engine.model.mailings import FULL, Grown, NewPerson
+from risala.engine.model.mailings import FULL, Chosen, Grown, NewPerson
 from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.model.records.recipient_lists import (
     ListGrowth,
@@ -46,6 +46,8 @@ BAD_ROWS_MAX: Final = 20
 NUMBER_NAMES: Final = ("number", "phone", "phone number", "mobile")
 """How the column of the numbers is called where a list becomes the rows of a mailing: the first
 name that no column of the list has."""
+_AS_SHOWN: Final = Chosen()
+"""The first sheet with people, as it shows them."""
 Begin = Callable[[tuple[str, ...], Sequence[NewPerson], int], Awaitable[Grown]]
 """Stores a file's columns with its first people; the number is that of its rows."""
 
@@ -121,6 +123,7 @@ class RecipientListService:
         numbers: str | None,
         *,
         who: str,
+        chosen: Chosen = _AS_SHOWN,
         by: AuditEntry | None = None,
     ) -> ListGrowth:
         """Make a list, from a file or from pasted lines, or without people.
@@ -128,6 +131,7 @@ class RecipientListService:
         Args:
             upload: a file that was uploaded; once it is read, it is gone.
             numbers: pasted lines.
+            chosen: the sheet of a workbook, and whether what it hides is read.
 
         Raises:
             NotFound: no such organization, or no such upload.
@@ -156,7 +160,7 @@ class RecipientListService:
 
         if upload is None and numbers is None:
             return ListGrowth((await begin((), (), 0)).list, 0, 0, 0, ())
-        async with self._reader.read(organization_id, upload, numbers) as table:
+        async with self._reader.read(organization_id, upload, numbers, chosen) as table:
             return await self._grow(table, new, begin)
 
     async def add(
@@ -165,10 +169,14 @@ class RecipientListService:
         upload: str | None,
         numbers: str | None,
         *,
+        chosen: Chosen = _AS_SHOWN,
         by: AuditEntry | None = None,
     ) -> ListGrowth:
         """Add people from a file or from pasted lines. Columns that the list does not have yet are
         added to it.
+
+        Args:
+            chosen: the sheet of a workbook, and whether what it hides is read.
 
         Raises:
             NotFound: no such list, or no such upload.
@@ -183,7 +191,8 @@ class RecipientListService:
             now_ms = self._clock.now_ms()
             return await self._stored.grow(entry, list_id, columns, people, now_ms, self._bytes_max)
 
-        async with self._reader.read(found.organization_id, upload, numbers) as table:
+        organization_id = found.organization_id
+        async with self._reader.read(organization_id, upload, numbers, chosen) as table:
             return await self._grow(table, found, begin)
 
     async def add_person(
@@ -262,7 +271,20 @@ class RecipientListService:
             raise _no_numbers(bad_rows)
         named = bad_rows[:BAD_ROWS_MAX]
         rows, faults = tuple(row for row, _ in named), tuple(fault for _, fault in named)
-        return ListGrowth(grown.list, added, changed, len(bad_rows), rows, faults)
+        read = table.recognised
+        return ListGrowth(
+            grown.list,
+            added,
+            changed,
+            len(bad_rows),
+            rows,
+            faults,
+            sheet=read.sheet,
+            hidden_rows=read.hidden_rows,
+            hidden_columns=read.hidden_columns,
+            with_hidden=read.with_hidden,
+            upload=table.upload,
+        )
 
     # -- for mailings
 

@@ -156,6 +156,11 @@ class Uploads:
         """Remove all files of an upload; those that the disk keeps are removed later."""
         await self.work(partial(_remove, self._folder, lambda name: name == upload_id))
 
+    async def drop_waiting(self, upload_id: str) -> None:
+        """Remove all files of an upload that neither a mailing nor a reader has."""
+        if upload_id not in self._in_use and upload_id not in self.held():
+            await self.drop(upload_id)
+
     async def tidy(self) -> None:
         """Remove what no mailing needs and is older than a day."""
         held = frozenset(self.held())

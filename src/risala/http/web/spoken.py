@@ -147,6 +147,7 @@ SPOKEN: Final = (
     N_("There is nobody on this list yet."),
     N_("The table has no column for {names}."),
     N_("This upload is used already. Upload the file again."),
+    N_("There is no such upload. Upload the file again."),
     N_(
         "The organization stores as much as it may. Delete ended mailings, drafts or lists that it "
         "does not need."

@@ -105,6 +105,39 @@ async def test_rows_with_a_reason_of_their_own_say_it(owner, gateway):
     assert "Row 11: This number has an extension" in told
 
 
+async def test_what_the_sheet_hides_is_counted_and_taken_in_by_one_click(owner, gateway):
+    hiding = {"hiddenRows": 2, "hiddenColumns": 1, "sheet": "People"}
+    gateway.answers["list.create"] = growth("lst_1", **hiding, upload="upl_1")
+    page = await owner.get(LISTS)
+    made = await send_file(owner, page, LISTS, "Nom;36120001\n", name="Parents")
+    page = await owner.get(made.location)
+    assert_nothing_inline(page)
+    assert "This is not read: 2 rows · 1 column" in plain(page)
+    gateway.answers["list.add"] = growth("lst_1", **hiding, withHidden=True)
+    fields = {"upload": "upl_1", "sheet": "People", "with_hidden": "yes"}
+    for name, value in fields.items():
+        assert re.search(f'name="{name}"\\s+value="{value}"', page.text)
+    taken = await owner.submit(page, f"{ONE}/people", fields)
+    assert asked(gateway, "list.add") == [{"list_id": "lst_1", **fields, "with_hidden": True}]
+    page = await owner.get(taken.location)
+    assert "What the sheet hides is read too: 2 rows · 1 column" in plain(page)
+    assert "with_hidden" not in page.text
+
+
+async def test_a_viewer_reads_what_was_hidden_and_takes_nothing_in(reader_as):
+    page = await reader_as(Role.VIEWER).get(f"{ONE}?added=1&hidden_rows=2&upload=upl_1")
+    assert "This is not read: 2 rows" in plain(page)
+    assert "with_hidden" not in page.text
+
+
+async def test_a_file_that_is_gone_is_not_taken_in(owner, gateway):
+    refuses(gateway, "list.add", NotFound("There is no such upload. Upload the file again."))
+    page = await owner.get(ONE)
+    again = await owner.submit(page, f"{ONE}/people", {"upload": "upl_1", "with_hidden": "yes"})
+    assert again.status == 422
+    assert "Upload the file again." in plain(again)
+
+
 async def test_pasted_lines_make_a_list_once(owner, gateway):
     page = await owner.get(LISTS)
     fields = {"name": "Parents", "numbers": "36120001\r\n36120002"}

@@ -69,6 +69,14 @@ def _from_one(_: click.Context, __: click.Parameter, value: int | None) -> int |
     return None if value is None else value - 1
 
 
+SHEET: Final = click.option("--sheet", help="The sheet of a workbook. If left out, the first one.")
+WITH_HIDDEN: Final = click.option(
+    "--with-hidden",
+    is_flag=True,
+    help="Read the rows and columns too that the sheet of a workbook hides.",
+)
+
+
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     """The options of how a file is read, for one that is not recognised."""
     for option in reversed(
@@ -84,7 +92,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
                 callback=_separator,
                 help="Of its cells, if it is not recognised.",
             ),
-            click.option("--sheet", help="The sheet of a workbook. If left out, the first one."),
+            SHEET,
             click.option(
                 "--header/--no-header",
                 "has_header",
@@ -97,11 +105,7 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
                 callback=_from_one,
                 help="The column of the phone numbers, from 1, if it is not recognised.",
             ),
-            click.option(
-                "--with-hidden",
-                is_flag=True,
-                help="Read the rows and columns too that the sheet of a workbook hides.",
-            ),
+            WITH_HIDDEN,
         )
     ):
         command = option(command)

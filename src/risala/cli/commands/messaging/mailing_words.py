@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Person,
     )
     from risala.engine.model.records.people.organizations import Organization
+    from risala.engine.model.records.recipient_lists import ListGrowth
 
 SHOWN_BAD: Final = 10
 """Bad rows that the confirmation shows; `risala mailing rows` shows the others."""
@@ -66,15 +67,15 @@ def span_words(seconds: int | None) -> str:
     return f"about {output.counted(round(minutes / 60), 'hour')}"
 
 
-def _hidden_words(mailing: Mailing) -> list[str]:
-    """What the sheet hides, and whether it is read."""
-    counts = {"row": mailing.hidden_rows, "column": mailing.hidden_columns}
+def hidden_words(found: Mailing | ListGrowth) -> str | None:
+    """What the sheet hides, and whether it is read; None: it hides nothing."""
+    counts = {"row": found.hidden_rows, "column": found.hidden_columns}
     hidden = " and ".join(
         output.counted(count, f"hidden {of}") for of, count in counts.items() if count
     )
     if not hidden:
-        return []
-    return [f"with {hidden}" if mailing.with_hidden else f"without {hidden} (--with-hidden)"]
+        return None
+    return f"with {hidden}" if found.with_hidden else f"without {hidden} (--with-hidden)"
 
 
 def read_words(mailing: Mailing) -> str | None:
@@ -88,7 +89,8 @@ def read_words(mailing: Mailing) -> str | None:
         parts.append(_SEPARATORS.get(mailing.separator, mailing.separator))
     parts.append("with names of columns" if mailing.has_header else "without names of columns")
     parts.append(f"numbers in {mailing.columns[mailing.number_column]}")
-    parts += _hidden_words(mailing)
+    if hidden := hidden_words(mailing):
+        parts.append(hidden)
     return ", ".join(parts)
 
 

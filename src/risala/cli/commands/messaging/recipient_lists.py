@@ -10,7 +10,8 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
-from risala.cli.commands.messaging.mailing_files import content_of
+from risala.cli.commands.messaging.mailing_files import SHEET, WITH_HIDDEN, content_of
+from risala.cli.commands.messaging.mailing_words import hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
@@ -75,18 +76,26 @@ def _list(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _file_option(command: Callable[..., None]) -> Callable[..., None]:
-    return click.option(
+    file = click.option(
         "--file",
         "file",
         metavar="FILE",
         help="A table of people: CSV, TSV or XLSX; - reads standard input.",
-    )(command)
+    )
+    return file(SHEET(WITH_HIDDEN(command)))
+
+
+def _read_as(given: Json) -> Json:
+    """How a file is read: what of it was asked for."""
+    asked = {"sheet": given.pop("sheet"), "with_hidden": given.pop("with_hidden")}
+    return {name: value for name, value in asked.items() if value}
 
 
 async def _created(session: GatewaySession, given: Json) -> Json:
     org, title, file = itemgetter("org", "name", "file")(given)
+    read_as = _read_as(given)
     organization = await organization_id(session, org)
-    asked: Json = {"organization_id": organization, "name": title}
+    asked: Json = {"organization_id": organization, "name": title, **read_as}
     if file is not None:
         name, content = content_of(file)
         asked["upload"] = await session.upload(organization, name, content)
@@ -123,6 +132,7 @@ def _values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Js
 
 
 async def _added(session: GatewaySession, given: Json) -> Json:
+    read_as = _read_as(given)
     asked = await _of_list(session, given)
     file, cells = asked.pop("file"), asked.pop("cells")
     if file is None:
@@ -130,7 +140,7 @@ async def _added(session: GatewaySession, given: Json) -> Json:
     name, content = content_of(file)
     found = await session.ask(recipient_lists.SHOW, list_id=asked.get("list_id"), limit=1)
     upload = await session.upload(found.value.list.organization_id, name, content)
-    return {**asked, "upload": upload}
+    return {**asked, "upload": upload, **read_as}
 
 
 @recipient_list.command("add")
@@ -159,6 +169,8 @@ def list_add(grown: ListGrowth) -> None:
 
 def _tell(grown: ListGrowth) -> None:
     output.said(f"{grown.added} added, {grown.changed} changed: {grown.list.people} in all.")
+    if hidden := hidden_words(grown):
+        output.warned(f"The sheet was read {hidden}.")
     if grown.bad:
         shown = ", ".join(map(str, grown.bad_rows[:ROWS_SHOWN]))
         more = ", …" if grown.bad > ROWS_SHOWN else ""

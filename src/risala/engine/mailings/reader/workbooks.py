@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time
 from itertools import chain, islice
@@ -38,6 +38,7 @@ from risala.engine.rules.mailings.recognising import (
     SampleRow,
     recognise_table,
 )
+from risala.sms.typed import Purpose, typed
 
 EXPANDED_MAX_BYTES: Final = 200_000_000
 """All parts of a workbook, unpacked: ten times a file, which is usual."""
@@ -85,9 +86,7 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
     workbook = _Workbook(choice.files.enter_context(path.open("rb")))
     choice.files.callback(workbook.archive.close)
     names = tuple(workbook.sheets)[:SHEETS_MAX]
-    wanted = choice.chosen.sheet
-    if wanted is not None and wanted not in workbook.sheets:
-        raise UnreadableTable(TableFault.UNKNOWN_SHEET)
+    wanted = None if choice.chosen.sheet is None else _named(choice.chosen.sheet, workbook.sheets)
     hides = workbook.hides_sheets
     fault = UnreadableTable(TableFault.ALL_HIDDEN if hides else TableFault.EMPTY_FILE)
     for name in names if wanted is None else (wanted,):
@@ -117,6 +116,21 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
         people = chain(sample[table.first_row :], rows)
         return OpenedTable(recognised, _within(people, width), hidden)
     raise fault
+
+
+def _named(asked: str, sheets: Iterable[str]) -> str:
+    """The sheet of this name, which came to us without what nobody sees in it.
+
+    Raises:
+        UnreadableTable: there is none.
+    """
+    names = [*sheets]
+    if asked in names:
+        return asked
+    for name in names:
+        if typed(name, Purpose.NAME) == typed(asked, Purpose.NAME):
+            return name
+    raise UnreadableTable(TableFault.UNKNOWN_SHEET)
 
 
 def _has_hidden_people(workbook: _Workbook, name: str, choice: Choice, hidden: Hidden) -> bool:

@@ -92,6 +92,16 @@ class ListGrowth:
     """The first of them, as the file counts its rows."""
     faults: tuple[RowFault, ...] = ()
     """What is wrong with each of these."""
+    sheet: str | None = None
+    """Of a workbook: whose rows these are."""
+    hidden_rows: Count = 0
+    hidden_columns: Count = 0
+    """What the sheet hides, by hand or by a filter, and has anything in it."""
+    with_hidden: bool = False
+    """Whether that was read too."""
+    upload: str | None = None
+    """The file, where some of it was left out as hidden: `list.add` takes it in with
+    `with_hidden`, for a day, and until the next file of the organization that hides some."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,9 @@ MaybeFromHour = Annotated[
 MaybeToHour = Annotated[
     int | None, PlainValidator(maybe(whole_between(1, 24))), ArgumentKind("hour, 1 to 24")
 ]
+MaybeSheet = Annotated[
+    str | None, PlainValidator(maybe(name_text(NAME_MAX))), ArgumentKind("name of a sheet")
+]
 RowNumber = Annotated[
     int, PlainValidator(whole_between(1, 2 * ROWS_MAX)), ArgumentKind("number of a row")
 ]
@@ -146,9 +149,7 @@ class ReadAs(Arguments):
         PlainValidator(maybe(_separator)),
         ArgumentKind("a semicolon, a comma, a tab or a bar"),
     ] = None
-    sheet: Annotated[
-        str | None, PlainValidator(maybe(name_text(NAME_MAX))), ArgumentKind("name of a sheet")
-    ] = None
+    sheet: MaybeSheet = None
     has_header: MaybeFlag = None
     """Whether its first row has the columns' names."""
     number_column: Annotated[

@@ -8,6 +8,7 @@ from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.errors import Invalid
+from risala.engine.model.mailings import Chosen
 from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MAX, NAME_MAX
 from risala.engine.model.records.recipient_lists import (
@@ -21,6 +22,7 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    Flag,
     MaybeContained,
     MaybeDigits,
     MaybeNumber,
@@ -35,6 +37,7 @@ from risala.engine.operations.arguments import (
     name_text,
 )
 from risala.engine.operations.cursors import few_numbers, limit_of, part_of
+from risala.engine.operations.mailings.arguments import MaybeSheet
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
@@ -59,14 +62,27 @@ Cells = Annotated[
 ]
 
 
-class CreateList(OfOrganization):
-    """Create a list of people, from an upload or from pasted lines, or empty."""
+class PeopleGiven(Arguments):
+    """A table of people."""
 
-    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
     upload: MaybeText = None
     """A file that was uploaded: CSV, TSV or XLSX."""
     numbers: MaybeText = None
     """Lines with a number each, and further columns if the lines have separators."""
+    sheet: MaybeSheet = None
+    """Of a workbook; None: the first one with people."""
+    with_hidden: Flag = False
+    """Whether rows and columns are read that the sheet hides."""
+
+    @property
+    def chosen(self) -> Chosen:
+        return Chosen(sheet=self.sheet, with_hidden=self.with_hidden)
+
+
+class CreateList(PeopleGiven, OfOrganization):
+    """Create a list of people, from an upload or from pasted lines, or empty."""
+
+    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
 
 
 class OfList(Arguments):
@@ -75,14 +91,10 @@ class OfList(Arguments):
     list_id: Text
 
 
-class AddPeople(OfList):
+class AddPeople(PeopleGiven, OfList):
     """Add people to a list: an upload, pasted lines, or one number with its values. A number that
     is on the list already gets the new values."""
 
-    upload: MaybeText = None
-    """A file that was uploaded: CSV, TSV or XLSX."""
-    numbers: MaybeText = None
-    """Lines with a number each, and further columns if the lines have separators."""
     number: MaybeNumber = None
     cells: Cells = None
     """Of that number; a column that the list does not have yet is added."""
@@ -126,6 +138,7 @@ async def _create(call: Call[CreateList]) -> ListGrowth:
         given.upload,
         given.numbers,
         who=call.caller.who,
+        chosen=given.chosen,
         by=call.audit(AuditImage.RECIPIENT_LIST),
     )
 
@@ -136,7 +149,8 @@ async def _add(call: Call[AddPeople]) -> ListGrowth:
         raise _several()
     if given.number is not None:
         return await lists.add_person(given.list_id, given.number, given.cells or {}, by=by)
-    return await lists.add(given.list_id, given.upload, given.numbers, by=by)
+    chosen = given.chosen
+    return await lists.add(given.list_id, given.upload, given.numbers, chosen=chosen, by=by)
 
 
 def _several() -> Invalid:

@@ -17,6 +17,8 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows
 
+COUNTS: Final = ("added", "changed", "bad", "hidden_rows", "hidden_columns")
+"""What the address of a list that has grown counts."""
 _TEMPLATE: Final = "lists/all.html"
 
 
@@ -66,7 +68,8 @@ def people_of(visit: PageRequest) -> dict[str, object]:
         return {"numbers": lines} if lines else {}
     if lines:
         raise Invalid("numbers", "not_one", "A file or lines: only one of them.")
-    return {"upload": upload}
+    asked: dict[str, object] = {"upload": upload, **form.filled("sheet")}
+    return {**asked, "with_hidden": True} if form.text("with_hidden") else asked
 
 
 def _file_of(form: SentForm) -> tuple[str, str]:
@@ -92,11 +95,12 @@ async def wrong_people(
 
 def address_of(visit: PageRequest, grown: ListGrowth) -> str:
     """The page of a list, which says what became of the rows."""
-    told = {"added": grown.added, "changed": grown.changed, "bad": grown.bad}
-    query = {name: str(count) for name, count in told.items() if count}
+    query = {name: str(count) for name in COUNTS if (count := getattr(grown, name))}
     if grown.bad_rows:
         query["rows"] = ",".join(map(str, grown.bad_rows))
         query["faults"] = ",".join(each.value for each in grown.faults)
+    if grown.upload is not None:
+        query |= {"upload": grown.upload, "sheet": grown.sheet or ""}
     return visit.at(f"lists/{grown.list.id}", **query)
 
 

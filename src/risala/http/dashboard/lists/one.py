@@ -15,6 +15,7 @@ from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.recipient_lists import ListPeople, RecipientList
 from risala.http.dashboard.lists.listing import (
+    COUNTS,
     address_of,
     growth_fields,
     people_of,
@@ -55,6 +56,16 @@ class GrowthView:
     """The first of the bad ones."""
     faults: tuple[tuple[int, Markup], ...]
     """Which of these have a reason of their own, and the reason."""
+    hidden_rows: int
+    hidden_columns: int
+    """What the sheet hides."""
+    upload: str
+    """The file, of which that was left out; empty: it is read too."""
+    sheet: str
+
+    @property
+    def with_hidden(self) -> bool:
+        return not self.upload
 
 
 def id_of(visit: PageRequest) -> str:
@@ -104,11 +115,14 @@ def _growth(visit: PageRequest) -> GrowthView | None:
     """As the address says it behind a form; None: it says nothing."""
     if visit.request.method != "GET":
         return None
-    told = visit.form.filled("added", "changed", "bad", "rows", "faults")
+    told = visit.form.filled(*COUNTS, "rows", "faults", "upload", "sheet")
     rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
     faults = _faults(visit, rows, told.pop("faults", "").split(","))
-    added, changed, bad = (_count(told.get(name, "")) for name in ("added", "changed", "bad"))
-    return GrowthView(added, changed, bad, rows, faults) if added or changed or bad else None
+    counts = {name: _count(told.get(name, "")) for name in COUNTS}
+    if not any(counts.values()):
+        return None
+    upload, sheet = told.get("upload", ""), told.get("sheet", "")
+    return GrowthView(**counts, rows=rows, faults=faults, upload=upload, sheet=sheet)
 
 
 def _faults(
