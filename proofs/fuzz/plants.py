@@ -58,6 +58,19 @@ PLANTS: Final = (
         'rest.partition(",")[::-1]',
     ),
     Plant(
+        "labels",
+        "sms/evident.py",
+        "form = declared if coding is InboundCoding.DECLARED else TextForm(coding)",
+        "form = declared",
+    ),
+    Plant("typed-texts", "sms/typed.py", "Purpose.CODE).strip(_AROUND_CODE)", "Purpose.CODE)"),
+    Plant(
+        "written-numbers",
+        "sms/numbering/written.py",
+        "        return figure\n",
+        '        return figure if isinstance(figure, NumberFault) else figure[:-1] + "9"\n',
+    ),
+    Plant(
         "modem-lines",
         "drivers/modem/at/engine.py",
         "len(self._line) + len(piece) > LINE_MAX",

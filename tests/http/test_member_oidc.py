@@ -362,7 +362,7 @@ async def test_a_session_ends_when_the_provider_says_and_is_fresh_by_signing_in_
         assert start.replace("&", "&amp;") in page.text
         assert "Send me a code" not in page.text
         _, page = await town.enter(reader, start)
-        assert "did not ask you anew" in page.text
+        assert "did not ask you to sign in again" in page.text
         town.provider.claims = {}
         _, page = await town.enter(reader, start)
         assert town.provider.query["prompt"] == "login"

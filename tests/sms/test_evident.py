@@ -50,6 +50,10 @@ OTHER_TEXTS = [
     "Wałęsa, źle",
 ]
 GENUINE = [
+    "é" * 200,
+    "è" * 200,
+    "سلام عليكم " * 20,
+    "x" * 160,
     *OTHER_TEXTS,
     *ASCII_TEXTS[:2],
     "Bonjour Aïcha, votre rendez-vous est demain à 10 h 30 à la clinique.",

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
+from risala.engine.model.people import Language
 from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.wiring.connections import Connections
-from risala.http.operator.carriers.driver_words import driver_text
 from risala.http.outbound.late import LateOutbound, open_late_outbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod
@@ -80,8 +80,15 @@ async def open_outside(
         sinks=sinks,
         policies=policies,
         pages=pages,
-        say_driver=driver_text,
+        say_driver=_say_driver,
     )
+
+
+def _say_driver(language: Language, text: str) -> str:
+    """A driver's sentence in a language; read with the pages' catalogues, which few mails need."""
+    from risala.http.operator.carriers.driver_words import driver_text
+
+    return driver_text(language, text)
 
 
 def _identity_fetches(settings: Settings) -> AbstractAsyncContextManager[LateOutbound] | None:

@@ -151,9 +151,11 @@ def cost_bits(text: str) -> float:
     """The bits that a text costs."""
     whole = text.strip(_HALVES)
     bits, before = _HALF_BITS * (len(text) - len(whole)), _NONE
-    for character in whole:
+    for at, character in enumerate(whole):
         script, own = _row(character)
-        bits += own
+        is_run = at > 1 and character == whole[at - 1] == whole[at - 2]
+        if own >= _ODD_BITS or not is_run:  # a third of the same letter says nothing more
+            bits += own
         if script and script != before:
             bits += _SWITCH_BITS if before else 0.0
             before = script

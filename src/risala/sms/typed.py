@@ -113,6 +113,7 @@ def _plainer(text: str, rule: Normalisation) -> str:
         text = text.translate(_FULL_WIDTH)
     else:
         text = unicodedata.normalize(rule.form, text)
+        text = text.translate(_SIGNS) if rule.signs else text  # of those that it took apart
     if not rule.accents:
         text = "".join(
             each for each in text if not unicodedata.combining(each) and each != _TATWEEL

@@ -183,7 +183,8 @@ async def _play(folder) -> int:
 def _set_up(folder, smsc: int) -> int:
     terminal = Terminal(folder)
     for question, text in (
-        *(("Country [MR]", ""), ("Currency [MRU]", ""), ("Price of a part [0.50]", "")),
+        *(("Country [MR]", ""), ("Who pays for messages?", "2")),
+        *(("Currency [MRU]", ""), ("Price of a part [0.50]", "")),
         *(("Carrier [smpp]", "1"), ("Its name here", "mattel"), ("Host", "127.0.0.1")),
         *(("Port [2775]", str(smsc)), ("TLS [no]", ""), ("system_id", "esme")),
         *(("Password", "s3cret"), ("Parts a second", ""), ("Sender", "")),

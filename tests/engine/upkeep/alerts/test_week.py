@@ -19,10 +19,12 @@ MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 HOUR_MS = 3_600_000
 ELSEWHERE = {
     *(AlertKind.STANDBY_COPY, AlertKind.STANDBY_SILENT, AlertKind.STANDBY_ASYNC),
-    AlertKind.TRAIL_BROKEN,
+    *(AlertKind.TRAIL_BROKEN, AlertKind.ENDS_MISSING),
+    *(AlertKind.ITEM_SET_ASIDE, AlertKind.STORAGE_FULL),
 }
-"""Kinds that need a PostgreSQL, or a trail that somebody changed: ``test_alerts.py`` and
-``test_readings.py`` raise them."""
+"""Kinds that need a PostgreSQL, a trail that somebody changed, a day without receipts, a row that
+cannot be read or much that is stored: ``test_alerts.py``, ``test_readings.py`` and mailings
+raise them."""
 
 
 class Week:
