@@ -12,7 +12,7 @@ from processes import Process
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-STEPS = ("country", "money", "carrier", "address", "mail", "operator", "phone")
+STEPS = ("country", "payer", "money", "carrier", "address", "mail", "operator", "phone")
 STANDING = """
 [numbers]
 countries = ["MR"]

@@ -178,6 +178,11 @@ def test_a_file_that_has_a_price_gets_no_other_low_balance(path):
     assert write(path).tree["pricing"] == {"per_segment": "0.50"}
 
 
+def test_a_file_that_has_a_price_says_that_customers_pay(path):
+    path.write_text('[pricing]\nper_segment = "0.40"\n')
+    assert SettingsFile.at(path).present_answers() == {"price": "0.40", "payer": "customers"}
+
+
 def test_nobody_who_pays_has_no_price_and_the_currency_of_the_country(path):
     mine = {**ANSWERS, "country": "FR", "payer": "self", "parts_per_day": "150"}
     tree = write(path, {k: v for k, v in mine.items() if k not in ("currency", "price")}).tree

@@ -3,16 +3,20 @@
 import gettext
 import re
 import tomllib
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from babel import Locale
+from babel.messages.extract import extract
 from babel.messages.pofile import read_po
+from jinja2 import TemplateSyntaxError
 from werkzeug.datastructures import LanguageAccept
 
 import risala.engine.people
 from risala.engine.model.people import Language
-from risala.http.web.collect import untranslated, written
+from risala.http.web import collect
+from risala.http.web.collect import HTTP, KEYWORDS, untranslated, written
 from risala.http.web.languages import LOCALE, load_words, preferred
 
 MAILS = Path(risala.engine.people.__file__).parent
@@ -20,6 +24,10 @@ CATALOGUES = sorted(LOCALE.glob("*/*.po"))
 _HOLES = re.compile(r"\{[a-z_]+\}")
 _UNSPACED = re.compile(r"(?<![ \u00a0])(?:[;!?»](?!\w)|:(?=\s|$))|«(?![ \u00a0])")
 _CODE = re.compile(r"`[^`]*`")
+_EXPRESSION = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.DOTALL)
+_ACT = re.compile(r"<(?=(?:a|button)\b)([^<>]*)>(.*?)</(?:a|button)>", re.DOTALL)
+_LABEL = re.compile(r'aria-label="([^"]*)"')
+_PART = re.compile("\ufffc([0-9]+);")
 _PLURAL_YOU = re.compile(
     r"(?<!\w)و?(?:ضعوا|اختاروا|أدخلوا|أرسلوا|ابدؤوا|صفّوا|صفوا|اطلبوها?|اكتبوا|انسخوا|جرّبوا|راسلونا?"
     r"|افتحوا|أضيفوا|اسألوا|تحققوا|لكم|إليكم|منكم|عليكم|بكم|عندكم|غيركم|أنتم|رسائلكم|رقمكم|خادمكم"
@@ -69,6 +77,16 @@ def messages():
             yield from ((path, each) for each in read_po(file, locale=path.parent.name) if each.id)
 
 
+def test_a_template_with_a_fault_loses_no_translation(tmp_path, monkeypatch):
+    """Its sentences would count as gone; so nothing is collected before it is mended."""
+    place = tmp_path / "web" / "templates"
+    place.mkdir(parents=True)
+    (place / "broken.html").write_text('{{ _("Name") }} {{ value "')
+    monkeypatch.setattr(collect, "HTTP", tmp_path)
+    with pytest.raises(TemplateSyntaxError):
+        collect.collect()
+
+
 def test_every_sentence_is_translated():
     found = [(f"{p.parent.name}/{p.name}", *each) for p in CATALOGUES for each in untranslated(p)]
     assert found == [], "write their `msgstr`, in src/risala/http/web/locale"
@@ -92,6 +110,50 @@ def test_the_same_sentence_is_translated_the_same_way_on_all_pages():
         if isinstance(message.id, str):
             key = path.parent.name, message.context, message.id
             assert seen.setdefault(key, message.string) == message.string, (path.name, message.id)
+
+
+def said_in(source):
+    """The sentences of a part of a template, each with its context."""
+    told = extract("jinja2.ext:babel_extract", BytesIO(source.encode()), KEYWORDS, [], {})
+    return [(context, sentence) for _, sentence, _, context in told]
+
+
+def spoken_labels():
+    """What a button or link of a template is called, and what stands on it."""
+    for path in sorted(HTTP.rglob("*.html")):
+        parts = []
+        whole = _EXPRESSION.sub(
+            lambda found, parts=parts: parts.append(found[0]) or f"\ufffc{len(parts) - 1};",
+            path.read_text("utf-8"),
+        )
+        for around, inside in _ACT.findall(whole):
+            label = _LABEL.search(around)
+            called, shown = (
+                said_in("".join(parts[int(each)] for each in _PART.findall(text)))
+                for text in (label[1] if label else "", inside)
+            )
+            if called and shown:
+                # After the label's own sentences come those that fill its holes.
+                assert len(called) >= len(shown), path
+                yield from ((path.name, *each) for each in zip(called, shown, strict=False))
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "ar"])
+def test_a_label_has_the_words_that_are_seen(language):
+    """Who speaks to the machine says what stands on a button."""
+    known = {
+        (each.context, each.id): each.string
+        for path, each in messages()
+        if path.parent.name == language
+    }
+    pairs = [*spoken_labels()]
+    assert len(pairs) > 20
+    wrong = []
+    for name, *both in pairs:
+        called, shown = (known.get(each, each[1]) for each in both)
+        if not re.search(rf"(?<!\w){re.escape(shown)}(?!\w)", called):
+            wrong.append((name, called, shown))
+    assert wrong == []
 
 
 def test_french_spaces_break_no_line():

@@ -17,7 +17,7 @@ from risala.config.faults import ConfigError
 from risala.config.files.secrets_file import read_secrets, secrets_path, with_secrets
 from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.template import render_template
-from risala.engine.model.records.paying.payer import SELF
+from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
 from risala.http.first_run.questions import MODEM, SMPP, TRIAL
 from risala.http.first_run.reading import NO, YES, Answers
 from risala.sms.currencies import currency_of
@@ -108,6 +108,8 @@ class SettingsFile:
                 found[name] = str(value)
         if found.get("price") == _FREE:  # nobody pays
             del found["price"]
+        elif "price" in found:
+            found.setdefault("payer", CUSTOMERS)  # as the service reads a file that does not say
         found |= self._present_carrier()
         password = self._secret(self.tree.get("mail", {}), "password")
         if password:
@@ -175,8 +177,9 @@ class SettingsFile:
             changes.append((("numbers", "countries"), [answers.get("country", ""), *rest]))
         if data is not None:
             self._plain(changes, ("storage", "data_dir"), str(data))
+        present = self.present_answers()
         for name, path in _PLAIN.items():
-            if name in answers:
+            if name in answers and answers[name] != present.get(name):
                 self._plain(changes, path, _value(name, answers[name]))
         self._money_changes(answers, changes)
         self._carrier_changes(answers, changes, secrets)

@@ -40,6 +40,9 @@ KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
     "NC_": ((1, "c"), 2),
     "counted": (1, 2),
 }
+_STRICT: Final = {"silent": "false"}
+"""Else a template with a fault in it would count as one without sentences, and its translations
+would be removed."""
 _HEADER: Final = """\
 # Sentences of the pages. English stands in msgid; write the translation into msgstr.
 # docs/how-to/translate-the-pages.md says how.
@@ -81,7 +84,7 @@ def collect() -> dict[str, Catalog]:
         root = RECORDS.parent if path.is_relative_to(RECORDS) else HTTP
         place = path.relative_to(root).as_posix()
         with path.open("rb") as file:
-            for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], {}):
+            for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], _STRICT):
                 found[domain_of(path)].add(message, locations=[(place, 0)], context=context)
     return dict(found)
 

@@ -19,7 +19,12 @@ function drops(zone) {
     const sent = await fetch(columns.formAction, { method: "POST", body: new FormData(place) });
     const found = new DOMParser().parseFromString(await sent.text(), "text/html").getElementById("of-file");
     if (!found || input.files[0] !== file) return;  // another one was chosen meanwhile
+    const held_focus = zone.contains(document.activeElement);
     zone.replaceWith(found);
+    if (held_focus) {  // else the next Tab would begin at the top of the page
+      found.tabIndex = -1;
+      found.focus();
+    }
     if (found.matches("[data-drop]")) drops(found);  // a file that cannot be read
     inserts(found);
   };
