@@ -13,6 +13,7 @@ from risala.config.load import load_settings
 
 ANSWERS = {
     "country": "MR",
+    "payer": "customers",
     "currency": "MRU",
     "price": "0.50",
     "carrier": "smpp",
@@ -180,7 +181,9 @@ def test_a_file_that_has_a_price_gets_no_other_low_balance(path):
 
 def test_a_file_that_has_a_price_says_that_customers_pay(path):
     path.write_text('[pricing]\nper_segment = "0.40"\n')
-    assert SettingsFile.at(path).present_answers() == {"price": "0.40", "payer": "customers"}
+    present = SettingsFile.at(path).present_answers()
+    assert present == {"price": "0.40", "payer": "customers"}
+    assert "billing" not in write(path, {**ANSWERS, **present}).tree
 
 
 def test_nobody_who_pays_has_no_price_and_the_currency_of_the_country(path):
