@@ -64,12 +64,14 @@ from risala.smpp_server.statuses import StatusRefusal
 from risala.smpp_server.submits import command_of
 from risala.sms.assembly import Assembler
 from risala.sms.cause import Cause
+from risala.sms.evident import TextForm, judge_octets
 from risala.sms.message import Concatenation
 from risala.sms.numbering.plan import DEFAULT
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import join
 
 NOW_MS: Final = 1_767_225_600_000
+judge_octets("O`你好".encode("utf-16-be"), TextForm.UCS2)  # its tables are made at the first use
 _ADDRESSES: Final = {
     "source_addr_ton": 5,
     "source_addr": "RISALA",

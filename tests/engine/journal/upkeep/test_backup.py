@@ -337,6 +337,20 @@ class TestRestore:
         counted = rows(tmp_path / "risala.db", "SELECT ready, left_out FROM mailings")
         assert counted == [(12, 0) if is_lost else (10, 2)]
 
+    async def test_a_mailing_that_cannot_be_read_keeps_no_backup_from_being_restored(
+        self, open_house, quick, tmp_path
+    ):
+        async with open_house() as house:
+            whose = {"organization_id": house.principal.organization_id, "created_at": 1}
+            mailing = new_mailing("mlg_1", state=MailingState.SENDING, columns=(), **whose)
+            kept = house.gateway.services.repositories.mailings
+            await kept.add(None, mailing, None)
+        with closing(sqlite3.connect(tmp_path / "risala.db")) as conn, conn:
+            conn.execute("UPDATE mailings SET columns = '{'")
+        back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert report.mailings == RestoredMailings(paused=1, rows_left_out=0, unknown=1)
+
     async def test_or_is_sent_again_where_that_is_asked(self, open_house, quick, tmp_path):
         ids = await self.backed_up(open_house, tmp_path)
         report = put_back(tmp_path / "copy", tmp_path / "risala.db", resend_pending=True)
