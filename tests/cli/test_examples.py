@@ -11,6 +11,11 @@ from cases import sweep
 from risala.cli.main import cli
 
 EXAMPLE = re.compile(r"^ *(?:Example: |  )(?:eval \"\$\()?(risala(?: [^)\n]*)?)\)?\"?$", re.M)
+NUMBER = "36123456"
+"""What stands for the word in examples."""
+OF_A_COUNTRY = re.compile(
+    r"(?i)mauritan|mauritel|mattel|chinguitel|bankily|masrvi|\bMRU\b|(?:\+222)?[234]6\d{6}"
+)
 HARMLESS = {
     *("org", "org list", "org show", "key list", "sender", "sender list", "ledger", "price"),
     *("price show", "payment list", "payment texts", "payment lines", "user list", "member list"),
@@ -68,6 +73,14 @@ def test_each_page_has_an_example_that_is_understood(path):
             assert taken == path
 
 
+@sweep("path", [path for path, _ in pages()])
+def test_no_page_is_about_one_country(path):
+    command = dict(pages())[path]
+    with click.Context(cli, info_name="risala") as context:
+        told = command.get_help(click.Context(command, context, path, max_content_width=100))
+    assert not OF_A_COUNTRY.findall(told)
+
+
 @pytest.mark.slow
 def test_examples_that_harm_nobody_run(risala, tmp_path):
     assert risala("org", "create", "My shop").exit_code == 0
@@ -75,7 +88,8 @@ def test_examples_that_harm_nobody_run(risala, tmp_path):
     for path, command in pages():
         if path not in HARMLESS:
             continue
-        for arguments in examples(path, command):
+        for written in examples(path, command):
+            arguments = [NUMBER if each == "NUMBER" else each for each in written]
             told = " ".join(arguments)
             if "…" in told or "/etc/" in told or "--install" in told or "--from ACME" in told:
                 continue  # needs a thing with that id, or writes outside
@@ -83,7 +97,7 @@ def test_examples_that_harm_nobody_run(risala, tmp_path):
                 continue  # it is there
             if path == "sender" and arguments[1] == "waive":
                 continue  # nobody has asked for it
-            if "mattel" in arguments or "--follow" in arguments:
+            if "smsc-1" in arguments or "--follow" in arguments:
                 continue  # needs that carrier; never ends
             done = risala(*arguments)
             assert done.exit_code == 0, (told, done.output)

@@ -79,7 +79,7 @@ def test_a_process_says_that_the_modem_can_send(simulated, tmp_path):
     *rows, sentence = found.stdout.splitlines()
     assert sentence == "This modem can send."
     told = dict(re.split(r"\s{2,}", row.strip(), maxsplit=1) for row in rows[1:])
-    assert told["Operator"] == "Mauritel"
+    assert told["Operator"] == "Testnet"
     assert told["Signal"] == "●●●●● -73 dBm, excellent"
     assert told["IMSI"] == "…7890"
     assert told["Status reports"] == "yes"

@@ -56,7 +56,7 @@ def test_the_template_uncommented_is_the_defaults_and_what_there_may_be_several_
     assert [(each.prefix, each.price) for each in settings.prices] == [("+221", "12.00")]
     assert [each.sender for each in settings.mail_to_sms] == ["EXAMPLE"]
     assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback"]
-    assert settings.carriers[0].settings["password_env"] == "MATTEL_PASSWORD"
+    assert settings.carriers[0].settings["password_env"] == "SMSC_1_PASSWORD"
 
 
 def test_the_template_has_every_setting():

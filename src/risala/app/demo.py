@@ -23,6 +23,7 @@ from rich.text import Text
 from risala.app.life import print_life
 from risala.app.listening import ServiceAddresses
 from risala.config.model import CarrierSection, MailSection, PaymentsSection
+from risala.config.numbers import demo_elsewhere
 from risala.engine.model.errors import Conflict, EngineError
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
@@ -215,15 +216,21 @@ def curl_line(base_url: str, secret_key: str, to: str) -> str:
 
 
 def greet(
-    console: Console, base_url: str, accounts: dict[str, str], demo_file: Path, to: str
+    console: Console,
+    base_url: str,
+    accounts: dict[str, str],
+    demo_file: Path,
+    plan: NumberingPlan,
 ) -> None:
     """Print all addresses and the commands to paste."""
-    line = curl_line(base_url, accounts["secret_key"], to)
+    line = curl_line(base_url, accounts["secret_key"], plan.example)
+    home = f"Numbers and money are those of {plan.names}. Elsewhere: {demo_elsewhere(plan)}"
     if console.is_terminal:
         intro = Text(f"Dashboard: {base_url}/app", style="bold green")
         intro.append(f"\n{_SIGN_IN}", style="not bold default")
         intro.append(f"\nRisala is running at {base_url}", style="not bold default")
         intro.append(f"\nKeys and addresses: {demo_file}", style="not bold default")
+        intro.append(f"\n{home}", style="not bold default")
         intro.append("\nPaste this into another terminal:", style="not bold default")
         console.print(Panel(intro, expand=False, border_style="green"))
     else:
@@ -231,6 +238,7 @@ def greet(
         console.print(_SIGN_IN, soft_wrap=True)
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
+        console.print(home, soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)
     # On a separate line without line breaks, so that it can be selected and pasted.
     console.print(Text(line), soft_wrap=True)
@@ -284,5 +292,5 @@ class Demo:
         outbox.touch(mode=0o600)
         write_demo_file(demo_file, accounts, url, console_url, self._phone.path, outbox)
         self._is_set_up = True
-        greet(self._console, url, accounts, demo_file, self._plan.example)
+        greet(self._console, url, accounts, demo_file, self._plan)
         await nursery.start(print_life, self._console, engine.gateway.watch())

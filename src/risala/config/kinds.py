@@ -87,7 +87,7 @@ Currency = Annotated[
     str,
     Field(
         pattern=r"^[A-Z]{3}$",
-        json_schema_extra={"words": 'three upper-case letters in quotes, such as "MRU"'},
+        json_schema_extra={"words": 'three upper-case letters in quotes, such as "EUR"'},
     ),
 ]
 

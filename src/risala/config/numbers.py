@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from risala.config.kinds import Money, Prefix, Section
-from risala.sms.numbering.plan import DEFAULT_COUNTRIES, plan_of
+from risala.sms.numbering.plan import DEFAULT_COUNTRIES, NumberingPlan, plan_of
 
+_DEMOS: Final = ("SN", "MR")
+"""Countries in which a demo that is at home in another one may begin."""
 CountryCode = Annotated[
     str,
     Field(
@@ -78,3 +80,9 @@ class PriceSection(Section):
     """Beginning of the numbers."""
     price: Money
     """Of a segment, in ``service.currency``."""
+
+
+def demo_elsewhere(plan: NumberingPlan) -> str:
+    """The command that begins a demo in another country than the home of a plan."""
+    code = next(each for each in _DEMOS if each != plan.home.code)
+    return f"risala serve --demo --country {code}"

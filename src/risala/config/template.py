@@ -27,7 +27,7 @@ _HEAD: Final = """\
 _CARRIERS: Final = f"""\
 # A carrier, by SMPP:
 #[[carriers]]
-#name = "mattel"
+#name = "smsc-1"
 #driver = "smpp"
 #prefixes = ["{DEFAULT.prefixes[0]}3"]
 #rate_per_s = 50
@@ -36,7 +36,7 @@ _CARRIERS: Final = f"""\
 #host = "smsc.example.net"
 #port = 2775
 #system_id = "risala"
-#password_env = "MATTEL_PASSWORD"
+#password_env = "SMSC_1_PASSWORD"
 
 # A carrier without phones, for trials:
 #[[carriers]]

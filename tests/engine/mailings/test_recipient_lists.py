@@ -126,6 +126,18 @@ async def test_one_file_with_hidden_rows_stays_for_an_organization(lists, mine, 
         assert {each.stem for each in left_of(uploads)} == {upload, other}
 
 
+async def test_a_country_that_is_not_open_is_named(lists, mine, uploads):
+    sheet = "Nom;Tél\nA;36000001\nB;abc\nC;+33 6 12 34 56 78\n"
+    upload = await uploaded(uploads, mine, sheet.encode())
+    made = await lists.create(mine, "Parents", upload, None, who="amina")
+    assert (made.bad_rows, made.faults) == ((3, 4), ("number", "not_served"))
+    assert made.countries == (None, "FR")
+    upload = await uploaded(uploads, mine, b"Nom;Tel\nC;+33612345678\nA;36000001 / 36000002\n")
+    with pytest.raises(SheetFault, match=r"^Row 2: France \(FR\) is not open here: ") as raised:
+        await lists.create(mine, "Others", upload, None, who="amina")
+    assert raised.value.faults[0].code == "not_served"
+
+
 async def test_pasted_lines_grow_it_and_doubles_take_the_later_values(lists, mine, uploads):
     made = await lists.create(mine, "Parents", None, "36000001\n36000002", who="amina")
     assert (made.added, made.list.columns) == (2, ())

@@ -45,7 +45,7 @@ async def test_it_connects_sends_and_gets_its_report(tmp_path, nursery, profile,
         received = await simulator.wait(MessageReceived)
     assert received.text == TEXT
     assert done.stdout.decode().splitlines() == [
-        "Solde: 150,00 MRU",
-        "609101234567890 20 Mauritel",
+        "Solde: 150,00",
+        "609101234567890 20 Testnet",
         "0",
     ]

@@ -72,7 +72,7 @@ def modem(
 ) -> None:
     """A GSM modem that shows each message it sends. Ends with Ctrl-C.
 
-    Lines that are typed are done to it: "sms +22236123456 Hello", "signal 5", "vanish 10"; "help"
+    Lines that are typed are done to it: "sms NUMBER Hello", "signal 5", "vanish 10"; "help"
     tells all of them.
 
     \b

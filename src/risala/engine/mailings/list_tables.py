@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO, TypeVar
@@ -24,8 +25,8 @@ from risala.sms.numbering.plan import NumberingPlan
 PIECE: Final = 500
 """People who are stored together: some milliseconds, during which nothing else is written."""
 T = TypeVar("T")
-BadRow = tuple[int, RowFault]
-"""A row without a number, and why it has none."""
+BadRow = tuple[int, RowFault, str | None]
+"""A row without a number, why it has none, and the country that is not served, if it is of one."""
 Piece = tuple[list[NewPerson], list[BadRow]]
 """People, and the rows without a number among them."""
 
@@ -55,6 +56,7 @@ class ListTable:
     rows_path: Path
     recognised: Recognised
     rows: int
+    plan: NumberingPlan
     inline: bool
     upload: str | None = None
     """The file, where it stays because some of it was left out as hidden."""
@@ -74,7 +76,8 @@ class ListTable:
         file = await in_thread(lambda: self.rows_path.open(encoding="utf-8"), inline=self.inline)
         with file:
             while True:
-                found = await in_thread(lambda: _piece(file, column, width), inline=self.inline)
+                read = partial(_piece, file, column, width, self.plan)
+                found = await in_thread(read, inline=self.inline)
                 if found is None:
                     return
                 yield found
@@ -138,7 +141,8 @@ class TableReader:
             try:
                 found = await self.read_file(request)
                 left_out = upload if _left_out(found.recognised) else None
-                yield ListTable(rows_path, found.recognised, found.rows, self.inline, left_out)
+                read = found.recognised, found.rows
+                yield ListTable(rows_path, *read, self.plan, self.inline, left_out)
                 stays = left_out
             finally:
                 with trio.CancelScope(shield=True):
@@ -160,7 +164,7 @@ def _left_out(found: Recognised) -> bool:
     return not found.with_hidden and bool(found.hidden_rows or found.hidden_columns)
 
 
-def _piece(file: TextIO, column: int, width: int) -> Piece | None:
+def _piece(file: TextIO, column: int, width: int, plan: NumberingPlan) -> Piece | None:
     """The next rows of the reader's file; None: there are no more."""
     people: list[NewPerson] = []
     bad: list[BadRow] = []
@@ -168,7 +172,9 @@ def _piece(file: TextIO, column: int, width: int) -> Piece | None:
     for line in lines:
         row, cells, number, fault, *_ = json.loads(line)
         if number is None:
-            bad.append((row, RowFault(fault)))
+            is_abroad = fault == RowFault.NOT_SERVED
+            typed = islice(cells_of(cells), column, column + 1)
+            bad.append((row, RowFault(fault), plan.abroad(*typed) if is_abroad else None))
             continue
         values = [*_without(cells_of(cells), column)[:width]]
         people.append((number, values + [""] * (width - len(values))))

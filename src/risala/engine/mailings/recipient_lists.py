@@ -268,17 +268,17 @@ class RecipientListService:
                     )
                 added, changed = added + grown.added, changed + grown.changed
         if grown is None:
-            raise _no_numbers(bad_rows)
+            raise _no_numbers(bad_rows, table.plan)
         named = bad_rows[:BAD_ROWS_MAX]
-        rows, faults = tuple(row for row, _ in named), tuple(fault for _, fault in named)
         read = table.recognised
         return ListGrowth(
             grown.list,
             added,
             changed,
             len(bad_rows),
-            rows,
-            faults,
+            tuple(row for row, _, _ in named),
+            tuple(fault for _, fault, _ in named),
+            tuple(country for _, _, country in named),
             sheet=read.sheet,
             hidden_rows=read.hidden_rows,
             hidden_columns=read.hidden_columns,
@@ -310,9 +310,11 @@ class RecipientListService:
         return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
 
 
-def _no_numbers(bad_rows: Sequence[BadRow]) -> SheetFault:
+def _no_numbers(bad_rows: Sequence[BadRow], plan: NumberingPlan) -> SheetFault:
     """A table without a single number; if it nearly has one, what is wrong with that."""
-    for row, fault in bad_rows:
+    for row, fault, country in bad_rows:
+        if country is not None:
+            return SheetFault(fault, f"Row {row}: {plan.not_served(country)}")
         known = next((each for each in SENTENCES if each.value == fault.value), None)
         if known is not None:
             return SheetFault(known, f"Row {row}: {SENTENCES[known]}")

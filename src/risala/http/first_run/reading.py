@@ -72,7 +72,7 @@ def country(text: str, _: Answers) -> str:
 def currency(text: str, _: Answers) -> str:
     code = text.upper()
     if re.fullmatch("[A-Z]{3}", code) is None:
-        raise Wrong(N_("A currency has three letters, such as MRU or XOF."))
+        raise Wrong(N_("A currency has three letters, such as EUR or XOF."))
     return code
 
 

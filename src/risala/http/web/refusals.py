@@ -254,13 +254,14 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
         sentence = in_words(words, fault.message) if known is None else words(known, zone=zone)
         if code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
-        if abroad := _NOT_SERVED.match(fault.message):
+        abroad = _NOT_SERVED.match(fault.message)
+        if abroad is not None:
             sentence = not_served(words, plan, abroad[1])
         if fault.code in ("too_few_digits", "no_number_part") and not plan.is_default:
             sentence = words("Type at least {n} digits of the number.", n=plan.part_min)
         if fault.code == "invalid_amount":
             sentence = amount_sentence(words)
-        if (in_row := _IN_ROW.match(fault.message)) and known is not None:
+        if (known is not None or abroad) and (in_row := _IN_ROW.match(fault.message)):
             sentence = words("Row {n}: {fault}", n=in_row[1], fault=sentence)
         found.setdefault(fault.path.partition(".")[0], sentence)
     return found

@@ -77,7 +77,7 @@ class NumberingPlan:
         if not isinstance(found, NumberFault):
             return found
         if found is NumberFault.NUMBER and (code := self.abroad(text)) is not None:
-            raise UnreadNumber(NumberFault.NOT_SERVED, self._not_served(code))
+            raise UnreadNumber(NumberFault.NOT_SERVED, self.not_served(code))
         raise UnreadNumber(found, SENTENCES.get(found, self.fault))
 
     def abroad(self, text: str) -> str | None:
@@ -95,7 +95,8 @@ class NumberingPlan:
         code = country_of_code(digits)
         return None if code is None or code in served else digits
 
-    def _not_served(self, code: str) -> str:
+    def not_served(self, code: str) -> str:
+        """The sentence on a number of this country, by its ISO 3166-1 letters: it is not served."""
         from babel import Locale  # only where somebody is told
 
         name = Locale("en").territories.get(code, code)

@@ -105,6 +105,27 @@ async def test_rows_with_a_reason_of_their_own_say_it(owner, gateway):
     assert "Row 11: This number has an extension" in told
 
 
+async def test_a_country_that_is_not_open_is_named(owner, gateway):
+    faults, countries = ["number", "not_served", "not_served"], [None, "FR", None]
+    told = {"badRows": [4, 9, 11], "faults": faults, "countries": countries}
+    gateway.answers["list.create"] = growth("lst_1", bad=3, **told)
+    page = await owner.get(LISTS)
+    made = await send_file(owner, page, LISTS, "Nom;36120001\n", name="Parents")
+    told = plain(await owner.get(made.location))
+    assert "Row 9: France is not open here: messages go to Mauritania." in told
+    assert "Row 11: This number is of a country that is not open here." in told
+    page = await owner.get(f"{ONE}?bad=1&rows=4&faults=not_served&countries=<b>")
+    assert "Row 4: This number is of a country" in plain(page)
+
+
+async def test_a_file_without_a_number_names_the_country(owner, gateway):
+    said = "Row 2: France (FR) is not open here: messages go to Mauritania. `numbers.countries` in"
+    refuses(gateway, "list.create", Invalid("file", "not_served", f"{said} the settings opens it."))
+    page = await owner.get(LISTS)
+    again = await send_file(owner, page, LISTS, "Nom;+33612345678\n", name="Parents")
+    assert "Row 2: France is not open here: messages go to Mauritania." in plain(again)
+
+
 async def test_what_the_sheet_hides_is_counted_and_taken_in_by_one_click(owner, gateway):
     hiding = {"hiddenRows": 2, "hiddenColumns": 1, "sheet": "People"}
     gateway.answers["list.create"] = growth("lst_1", **hiding, upload="upl_1")

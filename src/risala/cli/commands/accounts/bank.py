@@ -28,7 +28,7 @@ def payment_texts(found: TextPage, open: bool) -> None:  # noqa: A002 -- the ope
     \b
     Examples:
       risala payment texts
-      risala payment texts --all --method bankily --limit 20
+      risala payment texts --all --method wallet --limit 20
     """
     output.table(
         (
@@ -95,7 +95,7 @@ def payment_reconcile(found: Lines) -> None:
     """Set the balance of METHOD's account to BALANCE; its texts continue from there.
 
     \b
-    Example: risala payment reconcile bankily 12500.00
+    Example: risala payment reconcile wallet 12500.00
     """
     _show_lines(found)
 

@@ -103,7 +103,7 @@ def hook_create(made: MadeHook) -> None:
     \b
     Examples:
       risala hook create --preset supabase-auth
-      risala hook create --preset grafana --to 36123456 --to 46123456
+      risala hook create --preset grafana --to NUMBER --to OTHER
     """
     _tell(made, f"The hook {made.hook.id} is created.")
 
@@ -232,7 +232,7 @@ def hook_set(found: Hook) -> None:
 
     \b
     Example:
-      risala hook set hok_06DQDPN80275MS289XKD40ZZSFRW35P7 --to 36123456
+      risala hook set hok_06DQDPN80275MS289XKD40ZZSFRW35P7 --to NUMBER
     """
     output.said(f"The hook {found.id} is changed.")
 

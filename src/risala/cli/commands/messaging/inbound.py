@@ -35,7 +35,7 @@ def inbound_list(found: records.ReceivedMessages, before: str | None) -> None:
     \b
     Examples:
       risala inbound list
-      risala inbound list --from 36123456
+      risala inbound list --from NUMBER
     """
     output.table(
         ("At", "Sent", "From", "To", "Text", "Organization"),
@@ -116,7 +116,7 @@ def inbound_opt_outs(found: records.OptOutList, before: str | None) -> None:
     \b
     Examples:
       risala inbound opt-outs
-      risala inbound opt-outs --number 36123456
+      risala inbound opt-outs --number NUMBER
       risala inbound opt-outs --heed
     """
     click.echo("Opt-outs apply." if found.heeds else "Opt-outs do not apply.")
@@ -139,7 +139,7 @@ def inbound_opt_out(done: Recipient) -> None:
     """Opt NUMBER out, because its owner asked for it in another way.
 
     \b
-    Example: risala inbound opt-out 36123456
+    Example: risala inbound opt-out NUMBER
     """
     output.said(f"{done.number} gets no more messages while opt-outs apply.")
 
@@ -152,6 +152,6 @@ def inbound_opt_in(done: Recipient) -> None:
     """Undo the opt-out of NUMBER, because its owner asked for it in another way.
 
     \b
-    Example: risala inbound opt-in 36123456
+    Example: risala inbound opt-in NUMBER
     """
     output.said(f"{output.clean(done.number)} can get messages again.")

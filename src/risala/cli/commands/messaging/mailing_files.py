@@ -176,7 +176,7 @@ def mailing_mend(found: MailingRow) -> None:
     """Write other values into a row of a draft, and check it again.
 
     \b
-    Example: risala mailing mend mlg_… 5 Téléphone=36123456
+    Example: risala mailing mend mlg_… 5 Phone=NUMBER
     """
     wrong = wrong_of(found, WORDS)
     if wrong is None:

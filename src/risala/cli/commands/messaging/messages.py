@@ -62,8 +62,8 @@ def send(accepted: AcceptedMessage, to: str, send_at: str | None, running: bool)
 
     \b
     Examples:
-      risala send 36123456 "Your parcel is here."
-      risala send 36123456 Salam --from ACME --at 08:30 --validity 2h
+      risala send NUMBER "Your parcel is here."
+      risala send NUMBER Salam --from ACME --at 08:30 --validity 2h
     """
     output.said(f"Accepted for {to} from {accepted.sender}: {accepted.message_id}")
     if accepted.notice is not None:

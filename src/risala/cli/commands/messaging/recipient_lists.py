@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +12,7 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.commands.messaging.mailing_files import SHEET, WITH_HIDDEN, content_of
-from risala.cli.commands.messaging.mailing_words import hidden_words
+from risala.cli.commands.messaging.mailing_words import fault_words, hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
@@ -22,7 +23,6 @@ from risala.engine.model.records.recipient_lists import (
     RecipientList,
     RecipientLists,
 )
-from risala.engine.rules.mailings.reporting import FAULTS
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -161,7 +161,7 @@ def list_add(grown: ListGrowth) -> None:
 
     \b
     Examples:
-      risala list add Parents 36123456 --value name=Amina
+      risala list add Parents NUMBER --value name=Amina
       risala list add Parents --file parents.csv
     """
     _tell(grown)
@@ -175,9 +175,10 @@ def _tell(grown: ListGrowth) -> None:
         shown = ", ".join(map(str, grown.bad_rows[:ROWS_SHOWN]))
         more = ", …" if grown.bad > ROWS_SHOWN else ""
         output.warned(f"{grown.bad} left out, without a phone number: row {shown}{more}.")
-    for row, fault in zip(grown.bad_rows, grown.faults, strict=False):
-        if fault is not RowFault.NUMBER:
-            output.warned(f"Row {row}: {FAULTS[fault]}.")
+    told = zip_longest(grown.bad_rows, grown.faults, grown.countries)
+    for row, fault, country in told:
+        if fault is not None and fault is not RowFault.NUMBER:
+            output.warned(f"Row {row}: {fault_words(fault, country)}.")
 
 
 @recipient_list.command("list")
@@ -231,7 +232,7 @@ def list_remove(left: RecipientList) -> None:
 
     \b
     Example:
-      risala list remove Parents 36123456
+      risala list remove Parents NUMBER
     """
     output.said(f"The number is removed: {left.people} in all.")
 

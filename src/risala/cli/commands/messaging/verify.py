@@ -46,7 +46,7 @@ def verify() -> None:
 
     \b
     Examples:
-      risala verify send 36123456
+      risala verify send NUMBER
       risala verify check ver_… 493817
     """
 
@@ -65,8 +65,8 @@ def verify_send(sent: sessions.CodeSent, to: str, running: bool) -> None:
 
     \b
     Examples:
-      risala verify send 36123456
-      risala verify send 36123456 --locale ar
+      risala verify send NUMBER
+      risala verify send NUMBER --locale ar
     """
     if sent.warning is not None:
         output.said(f"A code for {to} was accepted: {sent.verification_id}")

@@ -114,8 +114,8 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
 
     \b
     Examples:
-      risala kept forget 36123456
-      risala kept forget 36123456 --yes
+      risala kept forget NUMBER
+      risala kept forget NUMBER --yes
     """
     # People write from abroad, too.
     whole = number if number.startswith("+") else options.number(TypedNumber(number, "NUMBER"))

@@ -41,7 +41,7 @@ def alerts(
     \b
     Examples:
       risala alerts
-      risala alerts mute carrier_down --subject mattel --for 2h
+      risala alerts mute carrier_down --subject smsc-1 --for 2h
     """
     if context.invoked_subcommand is not None:
         return
@@ -124,6 +124,6 @@ def mute(found: MuteView) -> None:
     If the problem remains at the end of that time, the notification is sent then.
 
     \b
-    Example: risala alerts mute carrier_down --subject mattel --for 2h
+    Example: risala alerts mute carrier_down --subject smsc-1 --for 2h
     """
     output.said(f"No notifications of {found.kind} until {output.at(found.until)} (UTC).")

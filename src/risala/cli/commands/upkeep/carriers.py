@@ -40,14 +40,14 @@ def carriers(options: Options, context: click.Context) -> None:
     \b
     Examples:
       risala carriers
-      risala carriers pause mattel
+      risala carriers pause smsc-1
     """
     if context.invoked_subcommand is None:
         _carriers(options, state.LIST)
 
 
 def _change(name: str, ask: Ask[Carriers], does: str) -> None:
-    help_text = f"{does}\n\n\b\nExample: risala carriers {name} mattel"
+    help_text = f"{does}\n\n\b\nExample: risala carriers {name} smsc-1"
     carriers.command(name, help=help_text)(carrier_name(asks(ask)(_show_carriers)))
 
 
@@ -58,7 +58,7 @@ def reconnect(found: Carriers, running: bool) -> None:
     """Drop a carrier's link and connect again; nothing is lost.
 
     \b
-    Example: risala carriers reconnect mattel
+    Example: risala carriers reconnect smsc-1
     """
     _show_carriers(found, running)
 
@@ -74,7 +74,7 @@ def set_(options: Options, carrier: str, rate_per_s: float | None, weight: int |
     It takes effect at once and survives a restart. The settings file does not change.
 
     \b
-    Example: risala carriers set mattel --rate 20 --weight 2
+    Example: risala carriers set smsc-1 --rate 20 --weight 2
     """
     if rate_per_s is None and weight is None:
         raise click.UsageError("Give --rate, --weight, or both.")
@@ -91,8 +91,8 @@ def unset(found: Carriers, running: bool) -> None:
 
     \b
     Examples:
-      risala carriers unset mattel
-      risala carriers unset mattel --rate
+      risala carriers unset smsc-1
+      risala carriers unset smsc-1 --rate
     """
     _show_carriers(found, running)
 
@@ -195,7 +195,7 @@ def traffic(found: Traffic) -> None:
     """Show a carrier's traffic of the last minutes, without secrets, codes and texts.
 
     \b
-    Example: risala carriers traffic mattel --limit 20
+    Example: risala carriers traffic smsc-1 --limit 20
     """
     for line in found.lines:
         if line.left_out:
@@ -219,7 +219,7 @@ def unmatched(found: UnmatchedReceipts) -> None:
     \b
     Examples:
       risala carriers unmatched
-      risala carriers unmatched mattel
+      risala carriers unmatched smsc-1
     """
     output.table(
         ("Receipt", "When", "Carrier", "Id", "For", "Says", "Why"),
@@ -243,7 +243,7 @@ def show(found: CarrierDetails, carrier: str) -> None:
     """Show one carrier: what its driver reports, its commands, and the link's latest events.
 
     \b
-    Example: risala carriers show mattel
+    Example: risala carriers show smsc-1
     """
     output.fields(
         {

@@ -72,7 +72,7 @@ def route(
     \b
     Examples:
       risala route
-      risala route 36123456 --segments 2
+      risala route NUMBER --segments 2
     """
     if number is None:
         _unserved(options)

@@ -56,7 +56,7 @@ def used_data(data: Path, file: Path | None) -> Path | None:
 @click.option(
     "--country",
     metavar="CC",
-    help="The demo's home: a country's two letters, such as SN. Default: the settings', MR.",
+    help="The demo's home: a country's two letters, such as SN. Default: the settings'.",
 )
 @click.option("--host", help="The address to listen on (default: the settings', 127.0.0.1).")
 @click.option(

@@ -92,6 +92,8 @@ class ListGrowth:
     """The first of them, as the file counts its rows."""
     faults: tuple[RowFault, ...] = ()
     """What is wrong with each of these."""
+    countries: tuple[str | None, ...] = ()
+    """Of each of these, whose number is of a country that is not served: its ISO 3166-1 letters."""
     sheet: str | None = None
     """Of a workbook: whose rows these are."""
     hidden_rows: Count = 0

@@ -99,6 +99,7 @@ def address_of(visit: PageRequest, grown: ListGrowth) -> str:
     if grown.bad_rows:
         query["rows"] = ",".join(map(str, grown.bad_rows))
         query["faults"] = ",".join(each.value for each in grown.faults)
+        query["countries"] = ",".join(each or "" for each in grown.countries)
     if grown.upload is not None:
         query |= {"upload": grown.upload, "sheet": grown.sheet or ""}
     return visit.at(f"lists/{grown.list.id}", **query)

@@ -21,7 +21,7 @@ from risala.http.dashboard.lists.listing import (
     people_of,
     wrong_people,
 )
-from risala.http.dashboard.mailings.words import FAULTS
+from risala.http.dashboard.mailings.rows import fault_sentence
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -41,6 +41,8 @@ PAGE: Final = 50
 _TEMPLATE: Final = "lists/one.html"
 _CELL: Final = "cell_"
 """The beginning of a field for a column's value; its place follows, from 0."""
+_COUNTRY_LETTERS: Final = 2
+"""ISO 3166-1."""
 _COUNT_DIGITS_MAX: Final = 6
 """Digits of a count in the address: a list has at most 100,000 people."""
 
@@ -115,9 +117,10 @@ def _growth(visit: PageRequest) -> GrowthView | None:
     """As the address says it behind a form; None: it says nothing."""
     if visit.request.method != "GET":
         return None
-    told = visit.form.filled(*COUNTS, "rows", "faults", "upload", "sheet")
+    told = visit.form.filled(*COUNTS, "rows", "faults", "countries", "upload", "sheet")
     rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
-    faults = _faults(visit, rows, told.pop("faults", "").split(","))
+    named, countries = (told.pop(name, "").split(",") for name in ("faults", "countries"))
+    faults = _faults(visit, rows, named, countries)
     counts = {name: _count(told.get(name, "")) for name in COUNTS}
     if not any(counts.values()):
         return None
@@ -126,14 +129,20 @@ def _growth(visit: PageRequest) -> GrowthView | None:
 
 
 def _faults(
-    visit: PageRequest, rows: Sequence[int], named: Sequence[str]
+    visit: PageRequest, rows: Sequence[int], named: Sequence[str], countries: Sequence[str]
 ) -> tuple[tuple[int, Markup], ...]:
     """The rows with a reason of their own, and the sentence that says it."""
-    return tuple(
-        (row, visit.words(FAULTS[RowFault(name)]))
-        for row, name in zip(rows, named, strict=False)
-        if name in RowFault.__members__.values() and name != RowFault.NUMBER
-    )
+    found = []
+    for place, (row, name) in enumerate(zip(rows, named, strict=False)):
+        if name in RowFault.__members__.values() and name != RowFault.NUMBER:
+            country = countries[place] if place < len(countries) else ""
+            abroad = country if _is_country(country) else None
+            found.append((row, fault_sentence(visit, RowFault(name), abroad)))
+    return tuple(found)
+
+
+def _is_country(text: str) -> bool:
+    return len(text) == _COUNTRY_LETTERS and text.isascii() and text.isalpha()
 
 
 def _count(text: str) -> int:

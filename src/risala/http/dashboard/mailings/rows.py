@@ -158,14 +158,24 @@ def _short(value: str) -> str:
     return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
 
 
+def fault_sentence(visit: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
+    """What is wrong with a row.
+
+    Args:
+        abroad: the ISO 3166-1 letters of the country of its number, if that is not served.
+    """
+    if abroad is None:
+        return visit.words(FAULTS[fault])
+    return not_served(visit.words, visit.plan, abroad)
+
+
 def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
     """What is wrong with it, in words."""
     if row.fault is None:
         return None
-    said = visit.words(FAULTS[row.fault])
-    if row.fault is RowFault.NOT_SERVED:
-        abroad = next(filter(None, map(visit.plan.abroad, row.cells)), None)
-        said = said if abroad is None else not_served(visit.words, visit.plan, abroad)
+    is_abroad = row.fault is RowFault.NOT_SERVED
+    abroad = next(filter(None, map(visit.plan.abroad, row.cells)), None) if is_abroad else None
+    said = fault_sentence(visit, row.fault, abroad)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return said
     column = Markup("<bdi>{}</bdi>").format(row.column)

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.config.numbers import demo_elsewhere
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
 from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
 from risala.engine.model.records.people.providers import OfferedProvider
@@ -24,7 +25,7 @@ from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.provider_pages import provider_page
 from risala.http.web.entry.unsent import find_unsent
 from risala.http.web.face import again_path
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.routes import PageRoute
@@ -212,11 +213,13 @@ async def _code_page(visit: PageRequest, asked: CodeAsked, target: str | None) -
 
 
 def _email_values(visit: PageRequest, target: str | None) -> dict[str, object]:
-    digits = SIGN_IN_DIGITS[visit.face.kind]
+    digits, home = SIGN_IN_DIGITS[visit.face.kind], visit.plan.home
     return {
         "email": visit.form.text("email"),
         "next": target,
         "digits": digits,
+        "home": country_name(visit.words.language, home.code, home.name),
+        "demo_elsewhere": demo_elsewhere(visit.plan) if has_outbox(visit) else None,
         "has_unsent": _has_unsent(visit, target),
         "question": question(visit),
         "takes_email": takes_email(visit),

@@ -47,7 +47,7 @@ def _scan(modem: ModemCore) -> Reply:
 
     def found() -> Rows:
         own = f'(2,"{config.operator}","{config.operator_short}","{config.operator_code}",7)'
-        other = '(3,"Mattel","MATTEL","60901",7)'
+        other = '(3,"Other","OTHER","60901",7)'
         return (f"+COPS: {own},{other},,(0-4),(0-2)",)
 
     return LaterReply(config.scan_s, found)

@@ -49,8 +49,8 @@ class ModemConfig:
     """The SIM's own number."""
     smsc_number: str = f"{EXAMPLE[:-6]}990000"
     """The service centre's number on the SIM; empty if it has none."""
-    operator: str = "Mauritel"
-    operator_short: str = "MRTL"
+    operator: str = "Testnet"
+    operator_short: str = "TESTNET"
     operator_code: str = "60910"
     pin: str | None = None
     """The SIM asks for it after every start."""
@@ -75,7 +75,7 @@ class ModemConfig:
     """Sizes of storages, instead of those of the profile."""
     reports_apart: bool = False
     """Status reports have a storage of their own, ``SR``; else they are among the messages."""
-    ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00 MRU"})
+    ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00"})
     """The network's answers, by code."""
     ussd_after_s: float = 0.2
     acknowledge_s: float = 15.0
