@@ -269,6 +269,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
             ("sms/unseen.py", unseen.with_needed),
             ("sms/unseen.py", unseen.cheapest),
             ("sms/unseen.py", as_sent),
+            ("sms/unseen.py", unseen.as_value),
             ("sms/typed.py", keyword),
             ("sms/typed.py", typed.typed_code),
             ("sms/alphabet.py", alphabet.with_plain_signs),

@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.sms.alphabet import fits_gsm7
-from risala.sms.unseen import UNSEEN, cheapest, has_unseen, with_needed, without_unseen
+from risala.sms.unseen import (
+    FILLERS,
+    UNSEEN,
+    as_value,
+    cheapest,
+    has_unseen,
+    with_needed,
+    without_unseen,
+)
 
 DRAWN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 """Of category Cf too, but drawn around the characters behind them."""
@@ -69,6 +77,31 @@ def test_a_mark_that_changes_nothing_is_not_sent(written, sent):
 )
 def test_a_mark_that_its_reader_would_miss_is_sent(text):
     assert cheapest(text) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "filled"),
+    [
+        (" Salma\t", "Salma"),
+        ("Salma\u00a0B", "Salma B"),
+        ("Salma\u200e\u202f B", "Salma  B"),
+        ("\u3000Salma\u00a0", "Salma"),
+        ("Salma\u00a0\u200e", "Salma"),
+        ("\u2007\u200bSalma\u3164B\u2800", "Salma B"),
+        ("Rue\u20093\nKsar", "Rue 3\nKsar"),
+        ("سلمى\u00a0ب ", "سلمى\u00a0ب"),
+        ("Été à\u00a0l’", "Été à l’"),
+        ("\u00a0\u200e\u3164", ""),
+    ],
+)
+def test_blanks_of_a_value_are_plain_spaces(written, filled):
+    assert cheapest(as_value(written)) == filled
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from([*MARKS, *"\u00a0\u3000\u3164 "]))))
+def test_a_value_keeps_all_that_is_seen(text):
+    blanks = rf"[\s{FILLERS}]+"
+    assert re.sub(blanks, "", as_value(text)) == re.sub(blanks, "", text)
 
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from(MARKS))))

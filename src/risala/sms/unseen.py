@@ -26,10 +26,18 @@ _OTHERS: Final = "\u034f\u17b4\u17b5" + _SELECTORS
 FILLERS: Final = "\u115f\u1160\u2800\u3164\uffa0"
 """Letters and signs that show as a blank, and that no language counts as a space."""
 
+_SPACES: Final = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000" + FILLERS
+"""What shows as a blank, besides the space of ASCII."""
+
 UNSEEN: Final = _FORMAT + _OTHERS
 """All marks that show nothing, as the inside of a regular expression's brackets."""
 _find: Final[Callable[[str], re.Match[str] | None]] = re.compile(f"[{UNSEEN}]").search
 _runs: Final = re.compile(f"[{UNSEEN}]+")
+
+_space: Final = re.compile(f"[{_SPACES}]")
+_blank: Final = re.compile(rf"[\s{_SPACES}]+")
+_blanks: Final = re.compile(f"[{_SPACES}{UNSEEN}]+")
+_outer_blanks: Final = re.compile(rf"\A[\s{_SPACES}{UNSEEN}]+|[\s{_SPACES}{UNSEEN}]+\Z")
 
 _JOINERS: Final = "\u200c\u200d"
 _ZWJ: Final = "\u200d"
@@ -101,6 +109,23 @@ def cheapest(text: str) -> str:
 
     found = _runs.sub(stayed, text)
     return found if overrides else _without_outer_turns(found)
+
+
+def as_value(text: str) -> str:
+    """What is filled into a message's text: without blanks at its ends, and between characters of
+    GSM 7-bit with plain spaces for those of other kinds. A cell that was copied from a page has
+    such ones, and one of them would make a text of GSM 7-bit UCS-2."""
+    if text.isascii():
+        return text.strip()
+    inner = _outer_blanks.sub(lambda found: _blank.sub("", found[0]), text)
+
+    def plain(run: re.Match[str]) -> str:
+        start, end = run.span()
+        sides = inner[max(start - 1, 0) : start], inner[end : end + 1]
+        fits = all(side in GSM7_CHARACTERS for side in sides if side)
+        return _space.sub(" ", run[0]) if fits else run[0]
+
+    return _blanks.sub(plain, inner)
 
 
 def as_sent(text: str, *, smart: bool) -> str:

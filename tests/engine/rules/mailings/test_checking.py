@@ -95,7 +95,7 @@ def test_the_first_country_is_home():
         (("Sidi", "22123456", ""), "a\x1b{{nom}}", RowFault.CHARACTERS, None),
         (("x" * 801, "22123456", ""), "{{nom}}{{nom}}", RowFault.TOO_LONG, None),
         (("Sidi", "22123456", "1", "fille"), "{{nom}}", RowFault.CELLS, None),
-        (("\u200b", "22123456", ""), "{{nom}}", None, None),
+        (("\u200b", "22123456", ""), "{{nom}}", RowFault.VALUE_MISSING, "Nom"),
     ],
 )
 def test_what_is_wrong_with_a_row(cells, text, fault, column):
@@ -160,3 +160,19 @@ def test_a_number_of_a_country_that_is_not_open_is_told_as_such():
     cell = "+33612345678"
     assert read_number(cell, DEFAULT) is NumberFault.NOT_SERVED
     assert checked(("Sidi", cell, "1500")) == (None, RowFault.NOT_SERVED, "Tél", 0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Salma B", "Salma\u00a0B", "Salma\u202fB\u00a0", "\u3000Salma\u200e B", "Salma\u00a0\u200bB"],
+)
+def test_a_kind_of_space_in_a_name_costs_no_part(name):
+    text = "Bonjour {{Nom}}, votre rendez-vous a la clinique est demain a 10 h 30. Merci a vous."
+    checker = row_checker(("Tél", "Nom"), 0, text, DEFAULT, smart=False)
+    assert checker.check(2, ("36123401", name)).segments == 1
+
+
+@pytest.mark.parametrize("name", ["\u00a0", "\u200e", " \u3164\u200b"])
+def test_a_value_that_shows_nothing_is_missing(name):
+    checker = row_checker(("Tél", "Nom"), 0, "Bonjour {{Nom}}.", DEFAULT, smart=False)
+    assert checker.check(2, ("36123401", name)).fault is RowFault.VALUE_MISSING

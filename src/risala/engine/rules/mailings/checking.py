@@ -16,7 +16,7 @@ from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 from risala.sms.segment import count
-from risala.sms.unseen import as_sent
+from risala.sms.unseen import as_sent, as_value, without_unseen
 
 _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd-\uffff]").search
 """Finds what no text has: control characters but tab and line ends, halves of characters, and
@@ -105,7 +105,7 @@ class RowChecker:
             missing = RowFault.VALUE_MISSING
             return CheckedRow(row, number, cells, missing, pieces.unknown[0], 0)
         for place in pieces.used:
-            if not cell_at(cells, place).strip():
+            if not without_unseen(as_value(cell_at(cells, place))):
                 return self._bad(row, number, cells, RowFault.VALUE_MISSING, place)
         text = pieces.filled(cells)
         if _strange(text):

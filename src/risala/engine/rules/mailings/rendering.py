@@ -13,6 +13,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.sms.typed import Purpose, typed
+from risala.sms.unseen import as_value
 
 TEXTS_REMEMBERED: Final = 64
 """Texts that are kept taken apart, so that many rows of one mailing share the work."""
@@ -60,9 +61,10 @@ class TextPieces:
     """Placeholders that no column has."""
 
     def filled(self, cells: Sequence[str]) -> str:
-        """The text with a row's cells, without the spaces around each."""
+        """The text with a row's cells (:func:`risala.sms.unseen.as_value`)."""
         return "".join(
-            each if isinstance(each, str) else cell_at(cells, each).strip() for each in self.pieces
+            each if isinstance(each, str) else as_value(cell_at(cells, each))
+            for each in self.pieces
         )
 
 
