@@ -110,7 +110,7 @@ GUARDS: Final = (
     Guard(
         "A text with a missing value is not sent.",
         "engine/rules/mailings/checking.py",
-        "            if not cell_at(cells, place).strip():\n",
+        "            if not without_unseen(as_value(cell_at(cells, place))):\n",
         "            if False:\n",
         _CHECKING,
     ),
