@@ -17,10 +17,16 @@ import trio
 from sqlite_utils import Database
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
-from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
+from risala.config.model import (
+    CarrierSection,
+    DeliverySection,
+    OnUncertain,
+    Settings,
+    StorageSection,
+)
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
-from risala.engine.journal.messages import delivery, receipts, timeline
+from risala.engine.journal.messages import deadlines, delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
@@ -263,6 +269,12 @@ class Book:
         self.conn.execute("COMMIT")
         assert again == first
         return again
+
+    def recover(self, policy: OnUncertain, count_max: int = 10) -> int:
+        """Clear up after a crash; returns how many messages it had interrupted."""
+        found = deadlines.interrupted(self.conn, count_max)
+        self.unit(lambda conn: deadlines.recover(conn, found, lambda *_: policy, self.now_ms))
+        return len(found)
 
     def id(self, prefix: str) -> str:
         number = next(self._numbers)

@@ -21,8 +21,9 @@ from risala.engine.wiring.foundation import DATABASE
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-KINDS = tuple(each for each in POISONS if each.loop != "alert_calls")
-"""Nobody is called about alerts in a history."""
+KINDS = tuple(each for each in POISONS if each.loop != "alert_calls" and each.table != "message")
+"""Nobody is called about alerts in a history. Poisoned messages are no part of one: the audit of
+a takeover finds them, and refuses the copy, as it should."""
 OF_A_LIFE = 4
 """Rows that are planted in each life at most."""
 

@@ -43,6 +43,12 @@ def insert(conn: sqlite3.Connection, table: str, **values: Any) -> int:
     return conn.execute(statement, [*values.values()]).lastrowid or 0
 
 
+def number_of(conn: sqlite3.Connection, organization: str) -> int:
+    known = "SELECT no FROM organizations WHERE id = ?"
+    (found,) = conn.execute(known, (organization,)).fetchone()
+    return int(found)
+
+
 def mail(**wrong: Any) -> Callable[[sqlite3.Connection, str, str], object]:
     return lambda conn, _, __: insert(conn, "mails", **{**MAIL, "details": "{}", **DUE, **wrong})
 
@@ -115,6 +121,33 @@ def storm(conn: sqlite3.Connection, organization: str, name: str) -> str:
     return name
 
 
+def message(**wrong: Any) -> Callable[[sqlite3.Connection, str, str], object]:
+    """A pending message in the queue of its organization, on the route of its other messages."""
+
+    def plant(conn: sqlite3.Connection, organization: str, name: str) -> str:
+        own = number_of(conn, organization)
+        (key,) = conn.execute("SELECT coalesce(max(key), 0) + 1 FROM message").fetchone()
+        route = conn.execute("SELECT route FROM message WHERE organization = ?", (own,)).fetchone()
+        given = {"key": key, "id": name, "organization": own, "mode": 0, "kind": 0, "encoding": 0}
+        about = {"priority": 1, "status": 0, "recipient": 22236000000, "sender": 1, "segments": 1}
+        paid = {"price": 0, "currency": "MRU", "body": "Hello"}
+        times = {"due_at": 0, "valid_until": LARGEST, "route": route[0] if route else 1}
+        insert(conn, "message", **{**given, **about, **paid, **times, **wrong})
+        return name
+
+    return plant
+
+
+def event(**wrong: Any) -> Callable[[sqlite3.Connection, str, str], object]:
+    def plant(conn: sqlite3.Connection, organization: str, name: str) -> int:
+        own = number_of(conn, organization)
+        (key,) = conn.execute("SELECT coalesce(max(key), 0) + 1 FROM event").fetchone()
+        given = {"key": key, "type": 7, "organization": own, "mode": 0, "subject": name}
+        return insert(conn, "event", **{**given, **wrong})
+
+    return plant
+
+
 def alert_call(conn: sqlite3.Connection, _: str, __: str) -> int:
     given = {"alert": 1, "what": "no_such_turn", "url": "", "created_at": 0, "due_at": 0}
     return insert(conn, "alert_calls", **given)
@@ -123,6 +156,10 @@ def alert_call(conn: sqlite3.Connection, _: str, __: str) -> int:
 def alert(conn: sqlite3.Connection, _: str, __: str) -> int:
     given = {"kind": "no_such_kind", "subject": HUGE, "facts": "", "raised_at": -LARGEST}
     return insert(conn, "alerts", **given)
+
+
+def waiting(name: str, loop: str = "messages", **wrong: Any) -> Poison:
+    return Poison(name, loop, "message", message(**wrong), by_start=True)
 
 
 POISONS = (
@@ -153,6 +190,21 @@ POISONS = (
     Poison("notice", "webhook_notices", "webhook_endpoints", notice),
     Poison("delivery", "webhooks", "webhook_delivery", delivery, True),
     Poison("storm", "hook_alerts", "hooks", storm),
+    waiting("message of no kind", kind=LARGEST),
+    waiting("message of octets", recipient=b"\xff"),
+    waiting("message in no encoding", encoding=-LARGEST),
+    waiting("message from nobody", sender=LARGEST),
+    waiting("message on no route", route=LARGEST),
+    waiting("message under way", loop="recovery", kind=LARGEST, status=1),
     Poison("alert call", "alert_calls", "alert_calls", alert_call),
     Poison("alert", "alerts", "alerts", alert, by_start=True),
 )
+
+BROKEN_EVENTS = (
+    Poison("event of no type", "feed", "event", event(type=LARGEST)),
+    Poison("event with broken values", "feed", "event", event(frozen="[")),
+    Poison("event with deep values", "feed", "event", event(frozen=DEEP)),
+    Poison("event about octets", "feed", "event", event(subject=b"\xff", type=0)),
+    Poison("event about no message", "feed", "event", event(subject=-LARGEST, type=1)),
+)
+"""Rows of events. Who follows them meets one as it is written, and reads on behind it."""

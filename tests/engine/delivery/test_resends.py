@@ -113,7 +113,7 @@ def test_whatever_the_carrier_says_the_copies_are_bounded(open_book, history, mo
             break
         if outcome == "crash":
             copies += 1
-            book.unit(lambda conn: deadlines.recover(conn, lambda *_: policy, book.now_ms, 10))
+            book.recover(policy)
         else:
             copies += isinstance(outcome, Accepted | Uncertain)
             at = Circumstances(

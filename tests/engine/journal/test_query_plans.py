@@ -127,7 +127,7 @@ def a_life_of_everything(book):
     lost = book.accept(organization_id)
     book.begin(lost)
     policy = OnUncertain(action="fail", after_s=0)
-    book.unit(lambda conn: deadlines.recover(conn, lambda *_: policy, book.now_ms, 10))
+    book.recover(policy)
     book.accept(organization_id, valid_until=book.now_ms)
     stamps = [book.stamp() for _ in range(10)]
     book.unit(lambda conn: deadlines.resolve_due(conn, stamps))

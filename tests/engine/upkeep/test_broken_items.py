@@ -20,11 +20,16 @@ from risala.engine.delivery.sorter import sort_again
 from risala.engine.intake.hooks.storms import end_due
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.hooks import Storm
+from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.model.records.upkeep.retention import Forgot
+from risala.engine.operations.faces.callbacks import CompatCallbacks
+from risala.engine.payments.bank_sms_reader import BankSmsReader
 from risala.engine.people.post import Post
 from risala.engine.upkeep import erasing
 from risala.engine.upkeep.erasing import Erasing
+from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.retention import Retention
+from risala.engine.verify.sessions import VerificationSessions
 from risala.engine.webhooks.notices import Notices
 
 FAULTS = [
@@ -34,6 +39,7 @@ FAULTS = [
     TypeError("must be real number, not NoneType"),
 ]
 BAD = "bad"
+OF_BANK = {"sender": "BANK", "body": "", "received_at": 0, "service_centre": None, "sent_at": None}
 TRY_S = 2 * AGAIN_FIRST_S
 
 
@@ -232,8 +238,82 @@ async def places(work, aside, clock):
     await found.keep_writing()
 
 
+async def callbacks(work, aside, clock):
+    told = [[Given(seq=each) for each in (BAD, "good")]]
+
+    async def following(_):
+        return told.pop() if told else await trio.sleep_forever()
+
+    async def keep(_):
+        pass
+
+    async def opened(*_, **__):
+        return Given(next=following, keep=keep)
+
+    def candidate(event):
+        return Given(message=1, callback=Given(credential=event))
+
+    calls = Given(candidate=candidate, owe=lambda owed, _: work([each.event for each in owed]))
+    cursors = Given(open=opened, close=lambda _: None)
+    have = {"calls": calls, "cursors": cursors, "clock": clock}
+    found = CompatCallbacks(Given(items=aside.loop("compat_calls"), **have))
+    found._call = lambda *_: True
+    await found._follow()
+
+
+async def bank_texts(work, aside, clock):
+    left = [Given(id=each, **OF_BANK) for each in (BAD, "good")]
+
+    async def leave(text_id, *_):
+        await work(text_id)
+        left[:] = [each for each in left if each.id != text_id]
+
+    stored = Given(unread=lambda *_: [*left], waiting=lambda *_: [], leave=leave)
+    lines = Given(texts=Given(wait=a_second), listeners={})
+    settings = Given(service=Given(currency="MRU"))
+    have = {"bank_texts": stored, "lines": lines, "settings": settings, "set_aside": aside}
+    await BankSmsReader(Given(**have), None).run()
+
+
+async def exports(work, aside, clock):
+    left = [Given(id=each, state=ExportState.WRITING, expires_at=None) for each in (BAD, "good")]
+
+    async def write(export):
+        await work(export.id)
+        left.remove(export)
+
+    services = Given(
+        set_aside=aside,
+        recorder=Given(clock=clock),
+        repositories=Given(exports=Given(current=lambda _broken: [*left])),
+        settings=Given(storage=Given(data_dir="/nowhere")),
+        errands=Given(exporting=Given(wait=a_second)),
+    )
+    found = Exporting(services, inline=True)
+    found._write = write
+    await found.run()
+
+
+async def sessions(work, aside, clock):
+    left = [BAD, "good"]
+
+    async def expire(ids, _):
+        await work(ids)
+        left[:] = [each for each in left if each not in ids]
+
+    stored = Given(nearest_deadlines=lambda _: [(0, each) for each in left], expire=expire)
+    recorder = Given(clock=clock, stamp=lambda: None, tell=lambda _: None)
+    have = {"stored": stored, "recorder": recorder, "alarm": Given(ring=lambda: None)}
+    found = VerificationSessions(Given(items=aside.loop("sessions"), **have))
+    while True:
+        await found.started()
+        await found._expire(found._deadlines.due(clock.now_ms(), 10))
+        await trio.sleep(1)
+
+
 LOOPS = [storms, notices, mails, keys, queues, deadlines, retention, uses, places]
-ONCE = (uses, places)
+LOOPS += [callbacks, bank_texts, exports, sessions]
+ONCE = (uses, places, callbacks)
 """What breaks is left out: it does not come again."""
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.delivery.driver_context import WorkerContext
 from risala.engine.delivery.matching_again import match_again
@@ -34,6 +35,8 @@ class CarrierRuntime:
     _ids: IdSource
     _plan: NumberingPlan
     _hearing: Hearing
+    _texts: ItemLoop
+    """Where an incoming text is set aside that cannot be stored."""
 
     async def start(self, lane: CarrierWorker) -> None:
         """Start a worker: its driver connects."""
@@ -45,7 +48,12 @@ class CarrierRuntime:
 
     async def _start_driver(self, lane: CarrierWorker) -> None:
         context = WorkerContext(
-            lane, self._repositories, self._ids, self._plan, self._hearing(lane.name)
+            lane,
+            self._repositories,
+            self._ids,
+            self._plan,
+            self._texts,
+            self._hearing(lane.name),
         )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.discreet import discreet, discreet_receipt
 from risala.engine.delivery.worker.worker import CarrierWorker
@@ -34,11 +35,15 @@ from risala.sms.values import quickly
 _arrival: Final = quickly(Arrival)
 log = structlog.get_logger(__name__)
 
+ITEM_CHARACTERS: Final = 100
+"""What is shown of a text's ids, which are the carrier's."""
+
 
 class WorkerContext:
     """The context that the engine gives to one driver.
 
     Args:
+        texts: where an incoming text is set aside that no database can keep.
         heard: called once an incoming text is stored, if those are for payments alone; None: they
             are for customers.
     """
@@ -49,9 +54,11 @@ class WorkerContext:
         repositories: Repositories,
         ids: IdSource,
         plan: NumberingPlan,
+        texts: ItemLoop,
         heard: Callable[[], None] | None = None,
     ) -> None:
         self._lane = lane
+        self._texts = texts
         self._heard = heard
         self._repositories = repositories
         self._ids = ids
@@ -113,10 +120,10 @@ class WorkerContext:
             await self._heard_text(message, keys, self._heard)
             return
         accounts = self._lane.recorder.groups.account_of
-        received = self._at_home(message)
-        ways = self._plan.ways_to_write(received.recipient or "")
         stored = self._repositories.inbound
-        with _not_stored():
+        with self._text_not_stored(message):
+            received = self._at_home(message)
+            ways = self._plan.ways_to_write(received.recipient or "")
             await stored.receive(message_id, self.carrier, received, ways, stamp, accounts, keys)
 
     def _at_home(self, message: Inbound) -> Inbound:
@@ -130,9 +137,21 @@ class WorkerContext:
         self, message: Inbound, keys: tuple[str, ...], heard: Callable[[], None]
     ) -> None:
         text_id = self._ids.new("btx")
-        with _not_stored():
+        with self._text_not_stored(message):
             await self._repositories.bank_texts.store(text_id, self.carrier, message, keys)
         heard()
+
+    @contextmanager
+    def _text_not_stored(self, message: Inbound) -> Iterator[None]:
+        """A text that no database can keep ends no link: it is set aside by its carrier's ids, and
+        the carrier keeps it."""
+        item, stored = " ".join((self.carrier, *message.carrier_ids)), False
+        named = item.encode("ascii", "backslashreplace").decode()[:ITEM_CHARACTERS]
+        with _not_stored(), self._texts.item(named):
+            yield
+            stored = True
+        if not stored:
+            raise NotStoredError("The text could not be stored.")
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         written = dict(notes)

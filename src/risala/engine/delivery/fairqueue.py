@@ -16,6 +16,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.records.messages import START, DueRow, Place
 
 SPARE: Final = 64
@@ -69,8 +70,15 @@ class _InHand:
 class FairQueue:
     """Takes rows from the journal in turn. Runs on the loop thread; nothing here awaits."""
 
-    def __init__(self, rows: QueueRepository, buffer_rows_max: int) -> None:
+    def __init__(
+        self, rows: QueueRepository, buffer_rows_max: int, broken: BrokenRow | None = None
+    ) -> None:
+        """
+        Args:
+            broken: told of rows that are no message: the reading goes on behind them.
+        """
         self._rows = rows
+        self._broken = broken
         self._buffer_rows_max = buffer_rows_max
         self._rotations: dict[tuple[str, int], _Rotation] = {}
         self._future: list[tuple[int, str, int, str]] = []
@@ -88,7 +96,7 @@ class FairQueue:
     def load(self, suspended: Iterable[str]) -> None:
         """Find every queue that has pending rows: once, at the start."""
         self._suspended.update(suspended)
-        for route, priority, organization_id in self._rows.queues():
+        for route, priority, organization_id in self._rows.queues(self._broken):
             self.hint(route, priority, organization_id)
 
     def hint(self, route: str, priority: int, organization_id: str, due_at: int = 0) -> None:
@@ -209,7 +217,7 @@ class FairQueue:
         while more and len(found) < count:
             # Held rows are among these only after a hint that moved the cursor back.
             wanted = count - len(found)
-            rows = self._rows.due(*queue, now_ms, in_hand.cursor, wanted)
+            rows = self._rows.due(*queue, now_ms, in_hand.cursor, wanted, self._broken)
             for row in rows:
                 if row.id in in_hand.ids:
                     in_hand.passed[row.id] = row.cursor

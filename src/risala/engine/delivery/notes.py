@@ -13,6 +13,7 @@ import trio
 from risala.engine.actors.bell import Bell
 from risala.engine.delivery.fairqueue import FairQueue
 from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.records.messages import Change, DueRow
 
 
@@ -20,12 +21,17 @@ class Notes:
     """
     Args:
         is_route: whether a route exists with the present carriers.
+        broken: told of rows of the queue that are no message.
     """
 
     def __init__(
-        self, rows: QueueRepository, buffer_rows_max: int, is_route: Callable[[str], bool]
+        self,
+        rows: QueueRepository,
+        buffer_rows_max: int,
+        is_route: Callable[[str], bool],
+        broken: BrokenRow | None = None,
     ) -> None:
-        self.queue = FairQueue(rows, buffer_rows_max)
+        self.queue = FairQueue(rows, buffer_rows_max, broken)
         self.strays = Bell()
         """Rings when a message waits on a route that no longer exists."""
         self._is_route = is_route

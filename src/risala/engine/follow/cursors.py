@@ -18,6 +18,7 @@ from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.events import EventRepository
+from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType
 from risala.engine.model.following import FollowedEvent, StoredCursor
@@ -49,10 +50,16 @@ class EventCursor:
     """One consumer's place. One task asks for events; see the module's text."""
 
     def __init__(
-        self, stored: StoredCursor, events: EventRepository, clock: Clock, scan_max: int
+        self,
+        stored: StoredCursor,
+        events: EventRepository,
+        clock: Clock,
+        scan_max: int,
+        broken: BrokenRow | None = None,
     ) -> None:
         self._stored = stored
         self._scan_max = scan_max
+        self._broken = broken
         self._events = events
         self._clock = clock
         self._looked = stored.seq
@@ -77,7 +84,9 @@ class EventCursor:
         consumer may ask for the next batch before it has kept one.
         """
         while True:
-            found = self._events.next_events(self._stored, self._looked, limit, self._scan_max)
+            found = self._events.next_events(
+                self._stored, self._looked, limit, self._scan_max, self._broken
+            )
             self._looked = found.end
             if found.events:
                 self._given = found.events[-1].seq
@@ -116,10 +125,18 @@ class EventCursors:
     Args:
         scan_max: events that one look skips at most, in search of those that are followed: with the
             usual number some milliseconds of the loop.
+        broken: told of an event that cannot be read: its consumers go on with the next one.
     """
 
-    def __init__(self, events: EventRepository, clock: Clock, scan_max: int = SCAN_MAX) -> None:
+    def __init__(
+        self,
+        events: EventRepository,
+        clock: Clock,
+        scan_max: int = SCAN_MAX,
+        broken: BrokenRow | None = None,
+    ) -> None:
         self._scan_max = scan_max
+        self._broken = broken
         self._events = events
         self._clock = clock
         self._open: dict[str, EventCursor] = {}
@@ -152,7 +169,9 @@ class EventCursors:
         stored = await self._events.open_cursor(
             consumer, organization_id, types, now_ms, from_start=from_start
         )
-        self._open[consumer] = EventCursor(stored, self._events, self._clock, self._scan_max)
+        self._open[consumer] = EventCursor(
+            stored, self._events, self._clock, self._scan_max, self._broken
+        )
         return self._open[consumer]
 
     def close(self, consumer: str) -> None:

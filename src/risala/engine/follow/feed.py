@@ -60,9 +60,14 @@ class Feed:
         if not self.events.listeners:  # then their content is not needed
             before, self._seq = self._seq, self._stored.last_seq()
             return self._seq > before
-        rows = self._stored.after(self._seq, ROWS_AT_ONCE)
+        rows = self._stored.after(self._seq, ROWS_AT_ONCE, self._pass_over)
         for event in rows:
-            self._seq = event.seq
+            self._seq = max(self._seq, event.seq)
             with self._items.item(event.seq):
                 self.events.publish(event)
         return bool(rows)
+
+    def _pass_over(self, seq: str, fault: Exception) -> None:
+        """An event cannot be read: it is named, and the feed goes on behind it."""
+        self._items.broken_row(seq, fault)
+        self._seq = max(self._seq, int(seq))

@@ -21,6 +21,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.events import EventRepository
+from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
 
@@ -78,8 +79,10 @@ class Follower:
         organization_id: str | None,
         position: str | None,
         now_ms: int,
+        broken: BrokenRow | None = None,
     ) -> None:
         self._stored = stored
+        self._broken = broken
         self._what = what
         self._organization_id = organization_id
         self._queue: deque[OutboxEvent | LifeEvent] = deque()
@@ -189,7 +192,7 @@ class Follower:
             yield self._give_up()
             return
         self._seq = after_seq
-        while rows := self._stored.after(self._seq, ROWS_AT_ONCE):
+        while rows := self._stored.after(self._seq, ROWS_AT_ONCE, self._broken):
             for row in rows:
                 self._seq = row.seq
                 if self._organization_id in (None, row.organization_id):
@@ -216,6 +219,8 @@ class Live:
     _clock: Clock
     _events: Broadcast[OutboxEvent]
     _life: Broadcast[LifeEvent]
+    _broken: BrokenRow | None = None
+    """Told of an event that cannot be read: its followers go on with the next one."""
 
     @contextmanager
     def follow(
@@ -223,7 +228,7 @@ class Live:
     ) -> Iterator[Follower]:
         """Follow inside the block: one organization, or with None all of them."""
         now_ms = self._clock.now_ms()
-        follower = Follower(self._stored, what, organization_id, position, now_ms)
+        follower = Follower(self._stored, what, organization_id, position, now_ms, self._broken)
         events = self._events.hear if What.EVENTS in what else _deaf
         life = self._life.hear if What.LIFE in what else _deaf
         with events(follower.push), life(follower.push):

@@ -81,5 +81,7 @@ class LookBack:
         """Read a few messages; returns whether all are done, and the seconds this took."""
         began_s = trio.current_time()
         since_ms = self._clock.now_ms() - LOOK_BACK_MS
-        done = await self._inbound.look_back(since_ms, ROWS_AT_ONCE)
+        done, broken = await self._inbound.look_back(since_ms, ROWS_AT_ONCE)
+        for key, fault in broken:
+            self._items.broken_row(key, fault)
         return done, trio.current_time() - began_s

@@ -88,8 +88,16 @@ def recipient_number(text: str) -> int | str:
 
 
 def recipient_text(kept: int | str) -> str:
-    """The recipient from a result of :func:`recipient_number`."""
-    return f"+{kept}" if isinstance(kept, int) else kept
+    """The recipient from a result of :func:`recipient_number`.
+
+    Raises:
+        TypeError: the column has neither: SQLite would keep anything in it.
+    """
+    if isinstance(kept, int):
+        return f"+{kept}"
+    if not isinstance(kept, str):
+        raise TypeError
+    return kept
 
 
 def part_number(place: Concatenation, halves: tuple[str, str] = ("", "")) -> int:

@@ -65,7 +65,9 @@ def build_sending(
     """Build what sends. Notes and timers come first, because the recorder notifies them of changes;
     the workers come last, because they write through the recorder."""
     rows, clock, delivery = core.repositories.queue, core.seams.clock, core.settings.delivery
-    notes = Notes(rows, core.settings.engine.buffer_rows_max, router.is_route)
+    items = core.set_aside.loop("messages")
+    rows_max = core.settings.engine.buffer_rows_max
+    notes = Notes(rows, rows_max, router.is_route, items.broken_row)
     next_look = Alarm(clock)
     recorder = Recorder(
         core.journal,
@@ -111,7 +113,7 @@ def build_sending(
     text = partial(
         text_of, stored=core.repositories.verifications, codes=core.codes, seal=core.seal
     )
-    board = Board(notes, fleet.lanes, rows, text, core.set_aside.loop("messages"))
+    board = Board(notes, fleet.lanes, rows, text, items)
     sorter = Sorter(rows, clock, router, notes, core.set_aside.loop("queues"))
     return CarrierWiring(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
@@ -131,7 +133,12 @@ def build_registry(
     """
     stored = core.repositories.carriers
     crew = CarrierRuntime(
-        core.supervisor, core.repositories, core.seams.ids, core.settings.plan, hearing
+        core.supervisor,
+        core.repositories,
+        core.seams.ids,
+        core.settings.plan,
+        hearing,
+        core.set_aside.loop("inbound"),
     )
     parts = RegistryParts(
         fleet=sending.fleet,

@@ -240,10 +240,11 @@ def build_outward(
                     outside.alert_secret,
                 )
             )
-    cursors = EventCursors(repositories.events, recorder.clock)
+    events = set_aside.loop("feed")
+    cursors = EventCursors(repositories.events, recorder.clock, broken=events.broken_row)
     listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
-    feed = Feed(repositories.events, recorder.journal.committed, set_aside.loop("feed"), listeners)
-    live = Live(repositories.events, recorder.clock, feed.events, recorder.life)
+    feed = Feed(repositories.events, recorder.journal.committed, events, listeners)
+    live = Live(repositories.events, recorder.clock, feed.events, recorder.life, events.broken_row)
     rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
     telling = Telling(
         settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None

@@ -129,7 +129,8 @@ async def open_engine(
         router, owners = Router(carriers), await _begin(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
-        await clear_up(core.repositories.queue, clock, carriers)
+        again = core.set_aside.loop("recovery")
+        await clear_up(core.repositories.queue, clock, carriers, again)
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),

@@ -8,6 +8,7 @@ from typing import Final
 import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
+from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
 
@@ -18,9 +19,13 @@ ROWS_AT_ONCE: Final = 500
 
 
 async def clear_up(
-    queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection]
+    queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection], items: ItemLoop
 ) -> None:
-    """Settle the attempts that a crash cut short; from now on the service may send."""
+    """Settle the attempts that a crash cut short; from now on the service may send.
+
+    Args:
+        items: where a message that breaks is set aside: the service starts without it.
+    """
     await queue.note_running()
     by_name = {carrier.name: carrier for carrier in carriers}
 
@@ -30,7 +35,21 @@ async def clear_up(
 
     now_ms = clock.now_ms()
     total = 0
-    while count := await queue.recover(policy, now_ms, ROWS_AT_ONCE):
-        total += count
+
+    async def recover(some: Sequence[tuple[int, str]]) -> None:
+        nonlocal total
+        await queue.recover(some, policy, now_ms)
+        total += len(some)
+
+    def left() -> list[tuple[int, str]]:
+        return items.free(queue.interrupted(ROWS_AT_ONCE + len(items)), _id_of)
+
+    while some := left():
+        await items.together(some, _id_of, recover)
     if total:
         log.warning("engine.recovered", messages=total)
+
+
+def _id_of(message: tuple[int, str]) -> str:
+    _, message_id = message
+    return message_id

@@ -264,9 +264,7 @@ class Lives(RuleBasedStateMachine):
         self.in_flight.clear()
         self.between.clear()
         self.given_up.clear()
-        while self.book.unit(
-            lambda conn: deadlines.recover(conn, lambda *_: policy, self.book.now_ms, 2)
-        ):
+        while self.book.recover(policy, 2):
             pass
 
     # One rule that chooses among what can happen now: else half of the steps are no steps, and

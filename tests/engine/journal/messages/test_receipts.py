@@ -310,9 +310,7 @@ def test_a_receipt_before_the_uncertainty_tells_too(desk, later):
     assert desk.held == 1
     if later == "crash":
         policy = OnUncertain(action="resend", after_s=1)
-        desk.book.unit(
-            lambda conn: deadlines.recover(conn, lambda *_: policy, desk.book.now_ms, 10)
-        )
+        desk.book.recover(policy)
         desk.resolve()
     else:
         desk.no_answer(message_id, action="resend")

@@ -44,7 +44,7 @@ def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
         place = (route, priority, organization)
         if due_at is not None and due_at <= now_ms and _is_active(conn, organization):
             name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
-            if name != UNSERVED:
+            if name not in (UNSERVED, None):
                 found[name] = min(due_at, found.get(name, due_at))
     return found
 

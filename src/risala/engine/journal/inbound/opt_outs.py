@@ -15,7 +15,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal.keys import last_key
 from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import Rows, readable
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import markers
 from risala.engine.journal.store.tables import table, writable
@@ -73,20 +73,24 @@ def note_writer(conn: sqlite3.Connection, message: MessageState, now_ms: int) ->
     )
 
 
-def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
-    """Note the last writers from some messages sent before notes began; True when that is done."""
-    place = meta.get(conn, _LOOK_BACK)
+def look_back(
+    conn: sqlite3.Connection, since_ms: int, limit: int
+) -> tuple[bool, list[tuple[str, Exception]]]:
+    """Note the last writers from some messages sent before notes began.
+
+    Returns:
+        Whether that is done, and the messages that cannot be read: the key of each, and why.
+    """
+    place, broken = meta.get(conn, _LOOK_BACK), list[tuple[str, Exception]]()
     if place is None:
-        return True
+        return True, broken
     above, left = map(int, place.split())
     limit = min(limit, left)
-    rows = [
-        _WRITTEN.of(row)
-        for row in conn.execute(
-            f"SELECT {_WRITTEN.columns} FROM message WHERE key < ? ORDER BY key DESC LIMIT ?",  # noqa: S608 -- a constant
-            (above, limit),
-        )
-    ]
+    read = conn.execute(
+        f"SELECT {_WRITTEN.columns} FROM message WHERE key < ? ORDER BY key DESC LIMIT ?",  # noqa: S608 -- a constant
+        (above, limit),
+    ).fetchall()
+    rows = [*readable(read, _WRITTEN.of, 0, lambda *each: broken.append(each))]
     conn.executemany(
         "INSERT INTO last_writers (recipient, carrier, organization_id, at)"  # noqa: S608 -- constants
         f" VALUES (?, ?, ?, ?){_NOTE}",
@@ -96,14 +100,14 @@ def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
             if row.mode == "live" and row.sent_at is not None and row.carrier
         ],
     )
-    done = (
-        len(rows) < limit or left <= limit or rows[-1].created_at < since_ms or not policies(conn)
-    )
+    is_far = bool(rows) and rows[-1].created_at < since_ms
+    done = len(read) < limit or left <= limit or is_far or not policies(conn)
     if done:
         meta.remove(conn, _LOOK_BACK)
     else:
-        meta.put(conn, _LOOK_BACK, f"{rows[-1].key} {left - len(rows)}")
-    return done
+        lowest, *_ = read[-1]
+        meta.put(conn, _LOOK_BACK, f"{lowest} {left - len(read)}")
+    return done, broken
 
 
 def _begin_to_look_back(conn: sqlite3.Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from risala.config.model import OnUncertain
@@ -161,21 +161,26 @@ def _follow_route(conn: sqlite3.Connection, message: MessageState) -> str | None
     return f"@{message.carrier}" if is_with_it else None
 
 
+def interrupted(conn: sqlite3.Connection, count: int) -> list[tuple[int, str]]:
+    """Messages whose attempt started and never ended, so many at most: the key and id of each."""
+    return conn.execute(
+        "SELECT key, id FROM message WHERE status = 1 AND resolve_at IS NULL LIMIT ?", (count,)
+    ).fetchall()
+
+
 def recover(
-    conn: sqlite3.Connection, policy: Callable[[str, str], OnUncertain], now_ms: int, count: int
-) -> int:
+    conn: sqlite3.Connection,
+    interrupted: Iterable[tuple[int, str]],
+    policy: Callable[[str, str], OnUncertain],
+    now_ms: int,
+) -> None:
     """Clear up after a crash: attempts that started and never ended are uncertain.
 
-    ``policy`` takes a carrier's name and a message's kind. Returns how many were cleared up; call
-    again until it is 0.
+    ``policy`` takes a carrier's name and a message's kind.
     """
-    rows = conn.execute(
-        "SELECT key FROM message WHERE status = 1 AND resolve_at IS NULL LIMIT ?", (count,)
-    ).fetchall()
-    for (key,) in rows:
+    for key, _ in interrupted:
         message = load_key(conn, key)
         _recover_one(conn, message, policy(message.carrier or "", message.kind), now_ms)
-    return len(rows)
 
 
 def _recover_one(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.state import CREATED, load
 from risala.engine.journal.store import names
-from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.names import NUMBER, name_sql
+from risala.engine.journal.store.named import BrokenRow, Rows, readable
+from risala.engine.journal.store.names import NUMBER, known_name, name_sql
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import NotFound
@@ -68,11 +68,13 @@ _DUE_ROWS: Final = Rows(
         "created_at": CREATED,
     },
     make=quickly(DueRow),
+    sender=known_name,
     kind=KINDS.word,
     recipient=recipient_text,
     encoding=ENCODINGS.word,
     mode=MODES.word,
 )
+_DUE_ID, _DUE_AT = (list(DueRow.__slots__).index(name) for name in ("id", "due_at"))
 _ROW: Final = f"SELECT {_DUE_ROWS.columns} FROM message"  # noqa: S608 -- a constant
 _QUEUE: Final = (
     f"status = 0 AND route = {NUMBER} AND priority = ?"  # noqa: S608 -- constants
@@ -153,9 +155,28 @@ def due(
     now_ms: int,
     after: Place,
     count: int,
+    broken: BrokenRow | None = None,
 ) -> list[DueRow]:
-    """The next ``count`` due messages of one organization on one route, oldest first."""
-    queue = (route, priority, organization_id)
+    """The next ``count`` due messages of one organization on one route, oldest first.
+
+    Args:
+        broken: told of rows that are no message, which are left out; None: such a one is raised.
+    """
+    queue, found = (route, priority, organization_id), list[DueRow]()
+    while len(found) < count:
+        wanted = count - len(found)
+        rows = _due_columns(conn, queue, now_ms, after, wanted)
+        found += readable(rows, _DUE_ROWS.of, _DUE_ID, broken)
+        if len(rows) < wanted or len(found) == count:
+            break
+        after = rows[-1][_DUE_AT], rows[-1][0]  # rows were left out: read on behind them
+    return found
+
+
+def _due_columns(
+    conn: sqlite3.Connection, queue: tuple[str, int, str], now_ms: int, after: Place, count: int
+) -> list[tuple[Any, ...]]:
+    """Rows of the next due messages, as :data:`_DUE_ROWS` selects them."""
     due_at, key = after
     if due_at > now_ms:
         return []
@@ -167,7 +188,7 @@ def due(
             f"{_DUE_LATER} ORDER BY message.due_at, key LIMIT ?",
             (*queue, due_at, now_ms, now_ms, count - len(rows)),
         ).fetchall()
-    return [_DUE_ROWS.of(row) for row in rows]
+    return rows
 
 
 def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
@@ -196,12 +217,20 @@ def next_due(
 
 _FIRST: Final = (-1, -1, -1)
 """Before every queue, in numbers."""
+_FIRST_OF_QUEUE: Final = (
+    "SELECT id FROM message WHERE status = 0 AND route = ? AND priority = ? AND organization = ?"
+    " ORDER BY due_at LIMIT 1"
+)
 
 
-def queues(conn: sqlite3.Connection) -> list[Queue]:
+def queues(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Queue]:
     """Every (route, priority, organization) that has pending messages.
 
     Skips along the index: the cost depends on queues, not on messages.
+
+    Args:
+        broken: told of the first message of each queue that is none, because its route or its
+            organization is not there; None: such queues are passed over in silence.
     """
     found: list[Queue] = []
     last = _FIRST
@@ -215,7 +244,10 @@ def queues(conn: sqlite3.Connection) -> list[Queue]:
         if row is None:
             return sorted(found)
         last = row
-        found.append(_in_words(conn, row))
+        if None not in (words := _in_words(conn, row)):
+            found.append(words)
+        elif broken is not None:
+            broken(value_of(conn, _FIRST_OF_QUEUE, row), LookupError("a queue of nobody"))
 
 
 def _in_words(conn: sqlite3.Connection, queue: tuple[int, int, int]) -> Queue:

@@ -58,7 +58,8 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:
     """Messages without a carrier, counted up to ``count_max``."""
     rows = conn.execute(
-        f"SELECT recipient FROM message WHERE status = 0 AND route = {NUMBER} LIMIT ?",  # noqa: S608 -- constants
+        f"SELECT recipient FROM message WHERE status = 0 AND route = {NUMBER}"  # noqa: S608 -- constants
+        " AND typeof(recipient) <> 'blob' LIMIT ?",
         (UNSERVED, count_max),
     )
     prefixes = [recipient_text(number)[: NETWORK_EXACTNESS + 1] for (number,) in rows]

@@ -32,6 +32,7 @@ class QueueRepository:
     message = read(reads.row)
     acknowledged_parts = read(reads.acknowledged_parts)
     may_send = read(accounts.is_active)
+    interrupted = read(deadlines.interrupted)
     due_keys = read(deadlines.due)
     next_deadline = read(deadlines.next_deadline)
 

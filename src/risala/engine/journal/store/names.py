@@ -21,6 +21,17 @@ def name_sql(column: str) -> str:
     return f"(SELECT name FROM names WHERE no = {column})"  # noqa: S608 -- constants
 
 
+def known_name(name: str | None) -> str:
+    """What :func:`name_sql` gives, where every row has one.
+
+    Raises:
+        LookupError: nothing goes by the row's number.
+    """
+    if name is None:
+        raise LookupError
+    return name
+
+
 NUMBER: Final = "(SELECT no FROM names WHERE name = ?)"
 """The number of a name, as an expression; null if no row ever carried it."""
 

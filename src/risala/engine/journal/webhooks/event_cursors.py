@@ -10,9 +10,10 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_rows, outbox
+from risala.engine.journal.webhooks.event_rows import EventRow
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
 from risala.engine.model.following import EventPage, FollowedEvent, StoredCursor
@@ -91,13 +92,20 @@ def missed(conn: sqlite3.Connection, key: int, now_ms: int) -> None:
 
 
 def next_events(
-    conn: sqlite3.Connection, row: StoredCursor, after: int, limit: int, scan_max: int
+    conn: sqlite3.Connection,
+    row: StoredCursor,
+    after: int,
+    limit: int,
+    scan_max: int,
+    broken: BrokenRow | None = None,
 ) -> EventPage:
     """The next events that a consumer follows, after a key.
 
     Args:
         limit: events at most.
         scan_max: events that are skipped at most.
+        broken: told of events that cannot be read, by their keys: they are skipped. None: such a
+            one is raised.
     """
     end = value_of(
         conn,
@@ -107,22 +115,23 @@ def next_events(
     is_whole = end is None
     if end is None:
         end = max(after, outbox.last_seq(conn))
-    found = event_rows.followed(conn, after, end, (row.types, row.organization), limit)
-    events = tuple(
-        FollowedEvent(
-            each.key,
-            each.event_id,
-            each.type,
-            each.at,
-            each.organization_id,
-            each.mode == "test",
-            each.sent_body,
-        )
-        for each in found
-    )
+    whose = (row.types, row.organization)
+    events = tuple(event_rows.followed(conn, (after, end), whose, limit, _told, broken))
     if len(events) == limit:
         return EventPage(events, events[-1].seq, is_whole=False)
     return EventPage(events, end, is_whole)
+
+
+def _told(row: EventRow) -> FollowedEvent:
+    return FollowedEvent(
+        row.key,
+        row.event_id,
+        row.type,
+        row.at,
+        row.organization_id,
+        row.mode == "test",
+        row.sent_body,
+    )
 
 
 def behind(conn: sqlite3.Connection, row: StoredCursor, count_max: int) -> tuple[int, int | None]:

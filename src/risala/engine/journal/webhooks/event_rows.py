@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import Any, Final
+from collections.abc import Callable
+from contextlib import closing
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.model import ids
 from risala.engine.model.events import (
     FAMILIES,
@@ -26,6 +29,8 @@ from risala.engine.model.events import (
     event_body,
 )
 from risala.engine.model.numbers import EVENT_TYPES, MODES, recipient_text
+
+T = TypeVar("T")
 
 _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
@@ -112,6 +117,8 @@ _ROWS: Final = Rows(
     mode=MODES.word,
     frozen=_frozen,
 )
+_KEY: Final = 0
+"""The place of the key in a row."""
 _SELECT: Final = (
     f"SELECT {_ROWS.columns} FROM event e"  # noqa: S608 -- constants
     " LEFT JOIN message m ON m.key = e.subject AND typeof(e.subject) = 'integer'"
@@ -119,26 +126,52 @@ _SELECT: Final = (
 )
 
 
-def after(conn: sqlite3.Connection, key: int, limit: int) -> list[EventRow]:
-    """Events that are new since a key, in order."""
-    rows = conn.execute(f"{_SELECT} WHERE e.key > ? ORDER BY e.key LIMIT ?", (key, limit))
-    return [_ROWS.of(row) for row in rows]
+def after(
+    conn: sqlite3.Connection,
+    key: int,
+    limit: int,
+    make: Callable[[EventRow], T],
+    broken: BrokenRow | None = None,
+) -> list[T]:
+    """What is made of the events that are new since a key, in order.
+
+    Args:
+        broken: told of events that cannot be read, by their keys: they are left out, and count for
+            no limit. None: such a one is raised.
+    """
+    return _made(
+        conn.execute(f"{_SELECT} WHERE e.key > ? ORDER BY e.key", (key,)), limit, make, broken
+    )
 
 
 def followed(
-    conn: sqlite3.Connection, key: int, end: int, whose: tuple[int, int | None], limit: int
-) -> list[EventRow]:
-    """Events after a key, up to another, that somebody follows; in order.
+    conn: sqlite3.Connection,
+    span: tuple[int, int],
+    whose: tuple[int, int | None],
+    limit: int,
+    make: Callable[[EventRow], T],
+    broken: BrokenRow | None = None,
+) -> list[T]:
+    """What is made of the events that somebody follows, in order.
 
     Args:
+        span: events after this key, up to that one.
         whose: their types as bits, and the organization's number; None: of any organization.
+        broken: as :func:`after` takes it.
     """
     rows = conn.execute(
         f"{_SELECT} WHERE e.key > ? AND e.key <= ? AND (? >> e.type) & 1"
-        " AND coalesce(?, e.organization) = e.organization ORDER BY e.key LIMIT ?",
-        (key, end, *whose, limit),
+        " AND coalesce(?, e.organization) = e.organization ORDER BY e.key",
+        (*span, *whose),
     )
-    return [_ROWS.of(row) for row in rows]
+    return _made(rows, limit, make, broken)
+
+
+def _made(
+    rows: sqlite3.Cursor, limit: int, make: Callable[[EventRow], T], broken: BrokenRow | None
+) -> list[T]:
+    with closing(rows):
+        return [*islice(readable(rows, lambda row: make(_ROWS.of(row)), _KEY, broken), limit)]
 
 
 def by_key(conn: sqlite3.Connection, key: int) -> EventRow | None:

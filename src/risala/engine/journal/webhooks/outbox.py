@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import MessageState
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
-from risala.engine.journal.webhooks.event_rows import frozen_session
+from risala.engine.journal.webhooks.event_rows import EventRow, frozen_session
 from risala.engine.model import ids
 from risala.engine.model.events import (
     BalanceEvent,
@@ -258,12 +258,16 @@ def last_seq(conn: sqlite3.Connection) -> int:
     return key or 0
 
 
-def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[OutboxEvent]:
-    """Events that are new since ``seq``, in order."""
-    return [
-        OutboxEvent(row.key, row.event_id, row.organization_id, row.sent_body)
-        for row in event_rows.after(conn, seq, limit)
-    ]
+def after(
+    conn: sqlite3.Connection, seq: int, limit: int, broken: BrokenRow | None = None
+) -> list[OutboxEvent]:
+    """Events that are new since ``seq``, in order; ``broken`` as :func:`event_rows.after` has
+    it."""
+    return event_rows.after(conn, seq, limit, _told, broken)
+
+
+def _told(row: EventRow) -> OutboxEvent:
+    return OutboxEvent(row.key, row.event_id, row.organization_id, row.sent_body)
 
 
 def is_far(conn: sqlite3.Connection, seq: int, count_max: int) -> bool:
