@@ -23,6 +23,7 @@ UNSTORABLE = {
     -HUGE: Unstorable.NUMBER,
     INTEGER_MAX + 1: Unstorable.NUMBER,
     float("inf"): Unstorable.NUMBER,
+    float("nan"): Unstorable.NUMBER,
 }
 EXTREMES = [
     *(INTEGER_MAX, -INTEGER_MAX - 1, INTEGER_MAX - 1, 2**53 + 1, -1, 0, 1e300, True),
