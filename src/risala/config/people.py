@@ -110,7 +110,8 @@ class PeopleSection(Section):
     guesses_per_ip_per_minute: Count = 30
     """The most codes tried from one address in any minute; each code also has only five tries."""
     sign_ups_per_ip_per_hour: Count = 20
-    """The most new users from one address."""
+    """The most new users from one address. From a network, an IPv4 /24 or an IPv6 /48, three times
+    as many."""
     sign_ups_per_domain_per_hour: Count = 100
     """The most new users of one mail domain."""
     sign_ups_per_hour: Count = 300

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cases import sweep
+from risala.engine.limits.people import SIGN_UP_NETWORK
 from risala.engine.model.errors import Forbidden, Invalid, RateLimited
 from risala.engine.model.people import Denied, Language, SessionKind, SignedIn
 from risala.engine.people.tokens import Derived, new_token
@@ -259,6 +260,26 @@ async def test_sign_ups_are_limited_and_said_only_to_who_reads_the_mail(
         assert refused.value.limit == limit
         assert town.people.pending(third.token).attempts_left == 4  # nothing was used up
         assert not (await town.sign_in(email(0), browser=browser())).is_new  # the known come in
+
+
+@pytest.mark.parametrize(
+    ("near", "far"),
+    [("198.51.100.{}", "198.51.101.1"), ("2001:db8:7:{}::1", "2001:db8:8::1")],
+    ids=["IPv4 /24", "IPv6 /48"],
+)
+async def test_sign_ups_from_one_network_are_slowed(open_town, autojump_clock, near, far):
+    async with open_town(sign_ups_per_ip_per_hour=1) as town:
+
+        async def sign_up(number: int, address: str) -> None:
+            await town.sign_in(f"u{number}@example.com", browser=town.browser(address=address))
+
+        for number in range(SIGN_UP_NETWORK):
+            await sign_up(number, near.format(number))
+        with pytest.raises(RateLimited) as refused:
+            await sign_up(99, near.format(99))
+        assert refused.value.limit == "network"
+        assert "network" in str(refused.value)
+        await sign_up(100, far)
 
 
 async def test_a_guesser_is_slowed_down_over_many_codes(open_town, autojump_clock):

@@ -35,6 +35,9 @@ CODES_PER_DAY: Final = 24
 CODES_PER_MONTH: Final = 100
 NETWORKS: Final = 4
 """An IPv6 /48 may do as much as this many /64s."""
+SIGN_UP_NETWORK: Final = 3
+"""From a network, an IPv4 /24 or an IPv6 /48, as many new users as from this many addresses: who
+rents a network has no more than that of the total, and others' people still sign up."""
 PROVIDERS: Final = 4
 """An IPv6 /32 may use this fraction of the total."""
 PROVIDER_GUESSES: Final = 16
@@ -57,6 +60,7 @@ _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
     PeopleUse.GUESS_PROVIDER: ("network", "Too many codes were tried from your network."),
     PeopleUse.GUESS_KNOWN: ("browser", "Too many codes were tried from this browser."),
     PeopleUse.SIGN_UP_IP: ("ip", "Too many people signed up from your address."),
+    PeopleUse.SIGN_UP_NETWORK: ("network", "Too many people signed up from your network."),
     PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people with this mail domain signed up."),
     PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
     PeopleUse.INVITATION: ("organization", "Your organization sent too many invitations."),
@@ -79,6 +83,7 @@ def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
         PeopleUse.CODE_KNOWN: CODES_PER_KNOWN_BROWSER,
         PeopleUse.CODE_UNKNOWN: settings.strangers_codes_per_hour,
         PeopleUse.SIGN_UP_IP: settings.sign_ups_per_ip_per_hour,
+        PeopleUse.SIGN_UP_NETWORK: SIGN_UP_NETWORK * settings.sign_ups_per_ip_per_hour,
         PeopleUse.SIGN_UP_DOMAIN: settings.sign_ups_per_domain_per_hour,
         PeopleUse.SIGN_UP_ALL: settings.sign_ups_per_hour,
         PeopleUse.INVITATION_ALL: ALL_INVITATIONS_PER_HOUR,

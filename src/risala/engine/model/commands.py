@@ -46,6 +46,7 @@ class PeopleUse(StrEnum):
     GUESS_PROVIDER = "guess_provider"
     GUESS_KNOWN = "guess_known"
     SIGN_UP_IP = "sign_up_ip"
+    SIGN_UP_NETWORK = "sign_up_network"
     SIGN_UP_DOMAIN = "sign_up_domain"
     SIGN_UP_ALL = "sign_up_all"
     INVITATION = "invitation"

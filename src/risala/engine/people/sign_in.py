@@ -31,6 +31,7 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.people.entering import SignInRules, goes_on, is_over
+from risala.engine.rules.people.key_age import network_of
 from risala.engine.rules.people.lifetimes import (
     AGAIN_MS,
     ATTEMPTS_MAX,
@@ -129,6 +130,7 @@ class SignIn:
         if self._matches(waiting, code) and have.users.by_email(waiting.email) is None:
             uses = (
                 (PeopleUse.SIGN_UP_IP, browser.bucket),
+                (PeopleUse.SIGN_UP_NETWORK, network_of(browser.address) or browser.bucket),
                 (PeopleUse.SIGN_UP_DOMAIN, domain_of(waiting.email)),
                 (PeopleUse.SIGN_UP_ALL, None),
             )
