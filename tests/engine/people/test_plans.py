@@ -86,7 +86,7 @@ def a_day_of_people(book) -> None:
     sign_in_tokens.request_of(conn, b"b")
     sign_in_tokens.peek_link(conn, b"l", now_ms)
     email_changes.of_user(conn, owner.id)
-    mails.first(conn, 4)
+    mails.first(conn, 4, 0)
     audit_log.version_of(conn, owner.id, "user")
 
 

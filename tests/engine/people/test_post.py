@@ -25,7 +25,7 @@ from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Mode
 from risala.engine.people.letters import moment, name_of, words_in
 from risala.engine.people.lines import one_line
-from risala.engine.people.post import TRIES_MAX, wait_ms
+from risala.engine.people.post import AT_ONCE, EACH_MAX, TRIES_MAX, wait_ms
 from risala.plugins.mail import Mail, MailNotSentError
 
 A, B = "a@example.com", "b@example.com"
@@ -144,6 +144,36 @@ async def test_a_mailer_that_hangs_or_breaks_holds_up_no_other(open_town, autoju
     assert "did not answer in time" in said
     for email in ("hang@", B):  # to whom is nobody's business
         assert email not in said
+
+
+async def test_one_organization_s_many_mails_hold_no_other_s_up(open_town, autojump_clock):
+    slow_s = 10.0
+
+    class Slow:
+        to = None
+
+        def __init__(self) -> None:
+            self.sent: list[str] = []
+
+        async def send(self, mail: Mail) -> None:
+            self.sent.append(mail.to)
+            await trio.sleep(slow_s)
+
+    async with open_town(Slow()) as town:
+        many = await town.do("org.create", name="Many")
+        given = {"organization_id": many["id"], "role": "viewer"}
+        for number in range(20):
+            await town.do("member.invite", email=f"many{number}@example.com", **given)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(town.mails.sent) == EACH_MAX
+        for email in (A, B):
+            await invite(town, email)
+        await trio.testing.wait_all_tasks_blocked()
+        assert town.mails.sent[EACH_MAX:] == [A]  # at once: one place is left to others
+        await trio.sleep(slow_s + 1)
+        assert B in town.mails.sent[EACH_MAX + 1 :][:AT_ONCE]
+        await trio.sleep(20 * slow_s)
+        assert len({*town.mails.sent}) == len(town.mails.sent) == 22
 
 
 async def test_what_became_of_mails_is_known_for_a_week(town, autojump_clock):

@@ -121,7 +121,7 @@ async def notices(work, aside, clock):
 
 async def mails(work, aside, clock):
     left = [
-        Given(seq=each, due_at=0, useless_at=10**13, tries=0, kind=Given(value="code"))
+        Given(seq=each, whose=each, due_at=0, useless_at=10**13, tries=0, kind=Given(value="code"))
         for each in (BAD, "good")
     ]
 
@@ -132,7 +132,7 @@ async def mails(work, aside, clock):
     async def ready(*_):
         pass
 
-    stored = Given(due=lambda limit, _broken: left[:limit], settle=settle)
+    stored = Given(due=lambda limit, *_: left[:limit], settle=settle)
     letters = Given(write=lambda owed: None, prepare=ready)
     await Post(clock, stored, letters, None, aside.loop("mails")).run()
 

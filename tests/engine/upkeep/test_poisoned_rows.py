@@ -75,7 +75,7 @@ async def test_a_row_that_cannot_be_read_is_named_and_in_nobodys_way(open_house,
             assert found.keys() - set_aside(house) == set()
             assert house.status(later) == "sent"
             stored = house.gateway.services.repositories
-            assert whole not in [each.seq for each in stored.mails.due(99, lambda *_: None)]
+            assert whole not in [each.seq for each in stored.mails.due(99, 0, lambda *_: None)]
             assert stored.erasures.find("ers_whole").ended_at is not None
             await trio.sleep(AGAIN_FIRST_S)
             assert found.keys() - set_aside(house) == set()

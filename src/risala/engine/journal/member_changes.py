@@ -53,7 +53,7 @@ def invite(conn: sqlite3.Connection, new: Invitation, actor_id: str | None) -> I
     known = users.by_email(conn, new.email)
     actor = None if actor_id is None else users.find(conn, actor_id)
     language = (known or actor or _NOBODY).language
-    details = {"invitation": stored.id}
+    details = {"invitation": stored.id, "organization": new.organization_id}
     mail = NewMail(MailKind.INVITATION, new.email, language, details, stored.expires_at)
     mails.owe(conn, mail, new.created_at)
     return stored

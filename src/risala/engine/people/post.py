@@ -28,6 +28,9 @@ log = structlog.get_logger(__name__)
 
 AT_ONCE: Final = 4
 """Mails with the mailer at one time: a slow mail delays few others."""
+EACH_MAX: Final = 3
+"""Mails of one organization, or to one reader of none, with the mailer at one time: another's mail
+begins at once, however many and slow those are."""
 SEND_S: Final = 120.0
 """A mailer without an answer by then has failed; SMTP's own steps are shorter."""
 WAIT_S: Final = 15
@@ -59,7 +62,8 @@ class Post:
         self._letters = letters
         self._mailer = mailer
         self._alarm = Alarm(clock)
-        self._in_flight: set[int] = set()
+        self._in_flight: dict[int, str] = {}
+        """The mails that are with the mailer, and whose each is."""
 
     def wake(self) -> None:
         """A mail is owed."""
@@ -75,15 +79,20 @@ class Post:
     def _hand_out(self, crew: trio.Nursery) -> int | None:
         """Start what is due; returns when to look again."""
         now_ms = self._clock.now_ms()
-        count = AT_ONCE + len(self._in_flight) + len(self._items)
-        for owed in self._mails.due(count, self._items.broken_row):
+        if len(self._in_flight) >= AT_ONCE:
+            return None  # the next one that ends rings
+        # Turns go round: a second one of somebody comes behind the first of all others.
+        count = AT_ONCE + EACH_MAX * len(self._in_flight) + len(self._items)
+        for owed in self._mails.due(count, now_ms, self._items.broken_row):
             if owed.seq in self._in_flight or not self._items.is_free(owed.seq):
                 continue
             if owed.due_at > now_ms:
                 return owed.due_at
             if len(self._in_flight) >= AT_ONCE:
-                return None  # the next one that ends rings
-            self._in_flight.add(owed.seq)
+                return None
+            if [*self._in_flight.values()].count(owed.whose) >= EACH_MAX:
+                continue
+            self._in_flight[owed.seq] = owed.whose
             crew.start_soon(self._deliver, owed)
         return None
 
@@ -94,7 +103,7 @@ class Post:
         except Draining:
             pass  # it is still owed; the next start finds it
         finally:
-            self._in_flight.discard(owed.seq)
+            del self._in_flight[owed.seq]
             self._alarm.ring()
 
     async def _try(self, owed: OwedMail) -> None:

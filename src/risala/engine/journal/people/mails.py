@@ -27,6 +27,8 @@ from risala.engine.model.people_records.mails import (
 KEPT_MS: Final = 7 * 86_400_000
 """How long a mail's result is kept."""
 LOW_BALANCE_EVERY_MS: Final = 86_400_000
+LOOKED_AT_MAX: Final = 2000
+"""Owed mails among which turns are given: some milliseconds, and only while so many are owed."""
 LASTS_MS: Final = 3 * 86_400_000
 """A mail that is not sent by then is outdated; codes and invitations have their own times."""
 
@@ -84,6 +86,7 @@ def owe_owners(
     now_ms: int,
 ) -> list[str]:
     """Owe a mail to each owner, in their language; returns their addresses."""
+    details = {**details, "organization": organization_id}
     told = [users.user(conn, each) for each in members.owners(conn, organization_id)]
     for owner in told:
         owe(conn, NewMail(kind, owner.email, owner.language, details), now_ms)
@@ -101,15 +104,33 @@ def owe_low_balance(
     last = meta.get(conn, noted)
     if last is not None and now_ms - int(last) < LOW_BALANCE_EVERY_MS:
         return
-    details = {"organization": organization_id, "balance": balance}
+    details = {"balance": balance}
     if owe_owners(conn, organization_id, MailKind.LOW_BALANCE, details, now_ms):
         meta.put(conn, noted, str(now_ms))
 
 
-def first(conn: sqlite3.Connection, count: int, broken: BrokenRow | None = None) -> list[OwedMail]:
-    """The mails that are due first."""
-    owed, order = table(conn, _TABLE), "due_at, seq"
-    return _OWED.find(owed, "settled_at IS NULL", order_by=order, limit=count, broken=broken)
+_WHOSE: Final = (
+    "coalesce(CASE WHEN json_valid(details) THEN details ->> '$.organization' END, recipient)"
+)
+_TURN: Final = (
+    f"CASE WHEN due_at <= :now THEN row_number() OVER (PARTITION BY {_WHOSE}"
+    " ORDER BY due_at > :now, due_at, seq) END"
+)
+_LOOKED_AT: Final = (
+    f"seq IN (SELECT seq FROM {_TABLE} WHERE settled_at IS NULL ORDER BY due_at, seq LIMIT :most)"  # noqa: S608 -- constants
+)
+
+
+def first(
+    conn: sqlite3.Connection, count: int, now_ms: int, broken: BrokenRow | None = None
+) -> list[OwedMail]:
+    """The mails that are sent next: first those that are due, in turns by :attr:`OwedMail.whose`,
+    of each the oldest; then the others by when they are due. Of the :data:`LOOKED_AT_MAX` that are
+    due first."""
+    given = {"now": now_ms, "most": LOOKED_AT_MAX}
+    order = f"due_at > :now, {_TURN}, due_at, seq"
+    owed = table(conn, _TABLE)
+    return _OWED.find(owed, _LOOKED_AT, given, order_by=order, limit=count, broken=broken)
 
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:

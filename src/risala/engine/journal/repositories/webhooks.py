@@ -128,6 +128,7 @@ def _owe_notice(
 ) -> int:
     endpoint = notice.endpoint
     details = {
+        "organization": endpoint.organization_id,
         "endpoint": endpoint.id,
         "reason": endpoint.disabled_reason,
         "at": endpoint.updated_at,

@@ -57,6 +57,11 @@ class OwedMail:
     useless_at: int
     created_at: int
 
+    @property
+    def whose(self) -> str:
+        """Whose turn it is when it is sent: the organization that it is about, else its reader."""
+        return str(self.details.get("organization") or self.recipient)
+
 
 @dataclass(frozen=True, slots=True)
 class NewMail:
