@@ -276,7 +276,8 @@ async def bank_texts(work, aside, clock):
 
 
 async def exports(work, aside, clock):
-    left = [Given(id=each, state=ExportState.WRITING, expires_at=None) for each in (BAD, "good")]
+    known = {"state": ExportState.WRITING, "expires_at": None, "expected": 0}
+    left = [Given(id=each, **known) for each in (BAD, "good")]
 
     async def write(export):
         await work(export.id)
@@ -287,7 +288,7 @@ async def exports(work, aside, clock):
         recorder=Given(clock=clock),
         repositories=Given(exports=Given(current=lambda _broken: [*left])),
         settings=Given(storage=Given(data_dir="/nowhere")),
-        errands=Given(exporting=Given(wait=a_second)),
+        errands=Given(exporting=Given(wait=a_second, ring=lambda: None)),
     )
     found = Exporting(services, inline=True)
     found._write = write

@@ -6,6 +6,7 @@ import json
 from zipfile import ZipFile
 
 import pytest
+import trio
 
 from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
@@ -181,6 +182,19 @@ async def test_one_at_a_time_and_not_too_many(world, autojump_clock):
     await world.write()
 
 
+async def test_a_long_file_holds_no_other_organization_s_up(world, monkeypatch, autojump_clock):
+    monkeypatch.setattr(exporting, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(exporting, "PAUSE_MIN_S", 0.2)
+    other = await world.house.organization()
+    long = await world.do("export.ask", **world.mine)
+    await trio.sleep(0.5)
+    short = await world.do("export.ask", organization_id=other.organization_id)
+    await until_true(lambda: world.find(short["id"]).state is ExportState.READY)
+    assert world.find(long["id"]).state is ExportState.WRITING
+    await until_true(lambda: world.find(long["id"]).state is ExportState.READY)
+    assert len(await world.lines(long["id"])) > 1
+
+
 async def test_a_file_goes_when_its_time_is_over(world, autojump_clock):
     export_id = await world.write()
     now_ms = world.services.recorder.clock.now_ms()
@@ -201,7 +215,8 @@ async def test_a_full_disk_is_left_alone(world, autojump_clock):
     full = Exporting(world.services, inline=True, free=lambda _: SPARE_BYTES - 1)
     begin = (export_id, whose, "me", now_ms)
     await world.services.recorder.journal.commit(lambda conn: exports.begin(conn, *begin))
-    await full._pass()
+    async with trio.open_nursery() as writers:
+        await full._pass(writers)
     failed = world.find(exports_id)
     assert (failed.state, failed.reason) == (ExportState.FAILED, "no room")
     assert [*world.folder.iterdir()] == []

@@ -1,6 +1,9 @@
-"""Writes files with all data of an organization, one at a time, with low priority.
+"""Writes files with all data of an organization, with low priority: all together as one would.
 
 A file is an archive of JSON Lines, written in small pieces by a thread with a separate connection.
+Files of several organizations are written at the same time, a piece of each in turn: how large one
+is holds no other up.
+
 It gets its name when it is whole. After a crash it is begun again: the remains of the first try are
 removed like every unneeded file.
 """
@@ -25,7 +28,7 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import Draining, StorageFailed
 from risala.engine.model.records.upkeep.exports import (
     Export,
     ExportedPart,
@@ -39,11 +42,14 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 
+AT_ONCE: Final = 16
+"""Files that are written at the same time, each of another organization; with more, those with the
+fewest rows begin first."""
 ROWS_AT_ONCE: Final = 500
 """The rows of one piece: some ten milliseconds of the thread."""
 PAUSE_FACTOR: Final = 2
 PAUSE_MIN_S: Final = 0.005
-"""The pause after each piece: a file is not urgent, and packing slows everything else."""
+"""The pause after each piece, of whichever file: none is urgent, and packing slows all else."""
 NOTE_EVERY_S: Final = 1.0
 """How often the progress is stored; a page reads it every two seconds."""
 LOOK_S: Final = 600.0
@@ -79,6 +85,10 @@ def file_of(services: Services, export: Export) -> Path:
 
 def _file_name(export_id: str) -> str:
     return f"{export_id}.zip"
+
+
+def _draft_name(export_id: str) -> str:
+    return f"{export_id}.part"
 
 
 def disk_free(place: Path) -> int:
@@ -146,17 +156,23 @@ class Exporting:
         self._inline = inline
         self._free = free
         self._limiter = trio.CapacityLimiter(1)
+        self._turn = trio.StrictFIFOLock()
+        """Held for a piece of a file and the pause behind it."""
+        self._writing: set[str] = set()
         self._items = services.set_aside.loop("exports")
 
     async def run(self) -> None:
         """Write the requested files, until cancelled."""
-        while True:
-            tidy = await retry_until_committed("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
-            again_s = LOOK_S if tidy else STORAGE_RETRY_S
-            await self._services.errands.exporting.wait(trio.current_time() + again_s)
+        self._writing.clear()
+        async with trio.open_nursery() as writers:
+            look = partial(self._pass, writers)
+            while True:
+                tidy = await retry_until_committed("exporting", look, again_max_s=STORAGE_RETRY_S)
+                again_s = LOOK_S if tidy else STORAGE_RETRY_S
+                await self._services.errands.exporting.wait(trio.current_time() + again_s)
 
-    async def _pass(self) -> bool:
-        """Whether all unneeded files are removed."""
+    async def _pass(self, writers: trio.Nursery) -> bool:
+        """Begin the files that are requested; whether all unneeded ones are removed."""
         now_ms = self._services.recorder.clock.now_ms()
         exports = self._services.repositories.exports
         unread: list[str] = []
@@ -170,14 +186,35 @@ class Exporting:
         unread.clear()
         standing = exports.current(broken)
         wanted = {_file_name(each) for each in (*unread, *(each.id for each in standing))}
+        wanted |= {_draft_name(each) for each in self._writing}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
         if fault is not None:
             log.warning("exporting.untidy", reason=fault, again_in_s=STORAGE_RETRY_S)
-        for each in standing:
-            if each.state is ExportState.WRITING and self._items.is_free(each.id):
-                with self._items.item(each.id):
-                    await self._write(each)
+        for each in self._next(standing):
+            self._writing.add(each.id)
+            writers.start_soon(self._write_one, each)
         return fault is None
+
+    def _next(self, standing: Sequence[Export]) -> Sequence[Export]:
+        """The files to begin now."""
+        waiting = [
+            each
+            for each in self._items.free(standing, attrgetter("id"))
+            if each.state is ExportState.WRITING and each.id not in self._writing
+        ]
+        waiting.sort(key=attrgetter("expected"))
+        return waiting[: AT_ONCE - len(self._writing)]
+
+    async def _write_one(self, export: Export) -> None:
+        write = partial(self._write, export)
+        try:
+            with self._items.item(export.id):
+                await retry_until_committed("exporting", write, again_max_s=STORAGE_RETRY_S)
+        except Draining:
+            pass  # the next start begins it again
+        finally:
+            self._writing.discard(export.id)
+            self._services.errands.exporting.ring()
 
     async def _write(self, export: Export) -> None:
         services = self._services
@@ -203,7 +240,7 @@ class Exporting:
     async def _write_file(self, export: Export) -> None:
         services, whole = self._services, file_of(self._services, export)
         clock = services.recorder.clock
-        part = whole.with_suffix(".part")
+        part = whole.with_name(_draft_name(export.id))
         parts = services.repositories.exports.parts(export.organization_id, ROWS_AT_ONCE)
         pieces = _pieces(parts, part, clock.now_ms())
         try:
@@ -222,19 +259,20 @@ class Exporting:
         """Write the file; returns the number of rows; None: it is no longer needed."""
         written, noted_s = 0, trio.current_time()
         while True:
-            began_s = trio.current_time()
-            piece: _Piece | None = await self._in_thread(partial(next, pieces, None))
-            if piece is None:
-                return written
-            written += piece.rows
-            if self._lacks_room(0):
-                raise OSError("the disk is nearly full")
-            if trio.current_time() - noted_s >= NOTE_EVERY_S:
-                noted_s = trio.current_time()
-                if not await self._is_wanted(export, written):
-                    return None
-            took_s = trio.current_time() - began_s
-            await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
+            async with self._turn:
+                began_s = trio.current_time()
+                piece: _Piece | None = await self._in_thread(partial(next, pieces, None))
+                if piece is None:
+                    return written
+                written += piece.rows
+                if self._lacks_room(0):
+                    raise OSError("the disk is nearly full")
+                if trio.current_time() - noted_s >= NOTE_EVERY_S:
+                    noted_s = trio.current_time()
+                    if not await self._is_wanted(export, written):
+                        return None
+                took_s = trio.current_time() - began_s
+                await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
     async def _is_wanted(self, export: Export, written: int) -> bool:
         return await self._services.repositories.exports.note(export.id, written)
@@ -246,7 +284,7 @@ class Exporting:
 
 
 def _tidy(place: Path, wanted: set[str]) -> str | None:
-    """Remove every unneeded file, drafts included: one at a time is written. Why the disk keeps one
+    """Remove every unneeded file, drafts included. Why the disk keeps one
     of them, or the folder is missing; None: all is done."""
     fault: str | None = None
     try:
