@@ -15,6 +15,7 @@ from risala.engine.model.records.upkeep import erasure_progress, exports, retent
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
 from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.model.records.upkeep.retention import RetentionOfKind
+from risala.engine.model.records.upkeep.stored import limited_bytes
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -39,8 +40,6 @@ _STORED: Final = {
     "exports": N_("Exports of your data"),
 }
 """What takes how much."""
-_LIMITED: Final = ("mailings", "lists", "uploads")
-"""What counts against the limit."""
 _MB: Final = 1_000_000
 
 
@@ -84,7 +83,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
             (visit.words(_STORED[each.name]), each.count, each.rows, _mb(each.bytes))
             for each in kept.stored
         ],
-        "stored_mb": _mb(sum(each.bytes for each in kept.stored if each.name in _LIMITED)),
+        "stored_mb": _mb(limited_bytes(kept.stored)),
         "stored_mb_max": _mb(kept.stored_bytes_max),
         "erasures": erasures.erasures,
         "exports": [each for each in written.exports if each.state in _STANDING],

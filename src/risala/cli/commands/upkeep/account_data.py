@@ -28,6 +28,7 @@ from risala.engine.model.records.upkeep.erasure_progress import (
 )
 from risala.engine.model.records.upkeep.exports import Export, Exports, ExportState
 from risala.engine.model.records.upkeep.retention import OrganizationRetention
+from risala.engine.model.records.upkeep.stored import limited_bytes
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -41,6 +42,13 @@ _WHAT: Final = {
     "events": "Events and their deliveries",
     "inbound": "Received messages",
 }
+_STORED: Final = {
+    "mailings": "Mailings and drafts",
+    "lists": "Lists of people",
+    "uploads": "Uploaded files that wait",
+    "exports": "Exports of all data",
+}
+"""What takes how much."""
 
 
 @click.group("kept")
@@ -58,12 +66,28 @@ def account_data() -> None:
 @optional_org
 @asks(retention.SHOW)
 def show_days(found: OrganizationRetention) -> None:
-    """Show how long an organization keeps its data.
+    """Show how long an organization keeps its data, and what takes how much.
 
     \b
     Example: risala kept show
     """
     _tell(found)
+    click.echo()
+    output.table(
+        ("Stored", "How many", "Rows", "MB"),
+        (
+            (_STORED[each.name], str(each.count), str(each.rows), str(_mb(each.bytes)))
+            for each in found.stored
+        ),
+        empty="",
+    )
+    used, most = _mb(limited_bytes(found.stored)), _mb(found.stored_bytes_max)
+    output.said(f"Mailings, lists and uploaded files take {used} of {most} MB.")
+
+
+def _mb(size: int) -> int:
+    """Megabytes; what is not nothing is one at least."""
+    return -(-size // 1_000_000)
 
 
 @account_data.command("set")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Final
+
 from risala.dataclass import dataclass
 from risala.engine.model.records.fields import Count
+
+LIMITED: Final = ("mailings", "lists", "uploads")
+"""The kinds that count against an organization's limit: what it adds itself, and may delete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +22,11 @@ class StoredOfKind:
     rows: Count
     """Of all of them; 0 of uploads, which are not read yet."""
     bytes: Count
+
+
+def limited_bytes(stored: Iterable[StoredOfKind]) -> int:
+    """What counts against the limit."""
+    return sum(each.bytes for each in stored if each.name in LIMITED)
 
 
 @dataclass(frozen=True, slots=True)
