@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 import trio.testing
 
-from risala.engine.actors.fair_places import FairPlaces
+from risala.engine.actors.fair_places import FairPlaces, in_turns
 
 
 async def hold(places, whose, begun, end, task_status=trio.TASK_STATUS_IGNORED):
@@ -53,3 +53,8 @@ async def test_who_stops_waiting_or_fails_keeps_no_place(autojump_clock):
             pass
     assert not places._held
     assert not places._waiting
+
+
+def test_the_first_of_each_comes_before_the_second_of_any():
+    came = ["a1", "a2", "b1", "a3", "c1", "b2"]
+    assert in_turns(came, lambda each: each[0]) == ["a1", "b1", "c1", "a2", "b2", "a3"]

@@ -10,6 +10,8 @@ from structlog.testing import capture_logs
 from tests.engine.mailings.people_tables import table
 
 from mailing_book import read_on_loop
+from patience import until_true
+from risala.engine.mailings import mailing_checking
 from risala.engine.model.mailings import NewMailing
 from risala.engine.model.records.mailings import MailingState
 from risala.engine.model.states import Mode
@@ -81,3 +83,21 @@ async def test_a_row_that_breaks_the_task(open_house, quick, row):
     assert {each["item"] for each in said} == {broken.id}
     assert len(said) == 2, "once in each life"
     assert not [each for each in logs if each["event"] == "crashed"]
+
+
+async def test_one_organization_s_many_mailings_hold_no_other_s_up(open_house, quick, monkeypatch):
+    monkeypatch.setattr(mailing_checking, "AT_ONCE_MAX", 2)
+    monkeypatch.setattr(mailing_checking, "ROWS_AT_ONCE", 1)
+    async with open_house(read_table=read_on_loop) as house:
+        service, other = house.gateway.services.mailings, await house.organization()
+
+        async def new(whose, rows):
+            upload = await service.uploads.keep(whose.organization_id, table(rows), "people.csv")
+            given = {"organization_id": whose.organization_id, "mode": Mode.LIVE, "upload": upload}
+            return await service.create(NewMailing(created_by="a", text="Hello", **given))
+
+        many = [await new(house.principal, 30) for _ in range(4)]
+        one = await new(other, 2)
+        await until_true(lambda: service.mailing(one.id).state is not MailingState.CHECKING)
+        states = [service.mailing(each.id).state for each in many]
+        assert states == [MailingState.CHECKING] * 4

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from operator import itemgetter
+from typing import TypeVar
 
 import trio
+
+I = TypeVar("I")  # noqa: E741 -- an item
+
+
+def in_turns(items: Iterable[I], whose: Callable[[I], str]) -> list[I]:
+    """The first item of each organization, then the second of each, and so on; else as they came.
+
+    Args:
+        whose: the organization's id.
+    """
+    before = Counter[str]()
+    turns: list[tuple[int, I]] = []
+    for each in items:
+        turns.append((before[whose(each)], each))
+        before[whose(each)] += 1
+    return [each for _, each in sorted(turns, key=itemgetter(0))]
 
 
 class FairPlaces:

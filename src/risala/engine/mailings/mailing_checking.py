@@ -17,6 +17,7 @@ from typing import Final, TextIO, TypeVar
 import structlog
 import trio
 
+from risala.engine.actors.fair_places import in_turns
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import concerns_all
 from risala.engine.mailings.mailing_sources import MailingSources, new_row
@@ -43,7 +44,8 @@ PAUSE_MIN_S: Final = 0.005
 AGAIN_S: Final = 5.0
 """After this it is tried again if the machine has no room for the reader, or the disk fails."""
 AT_ONCE_MAX: Final = 8
-"""Mailings that take turns: each has a file open."""
+"""Mailings that take turns: each has a file open. With more, those of several organizations come
+before the second one of any."""
 
 
 class MailingChecking:
@@ -69,7 +71,7 @@ class MailingChecking:
             while True:
                 to_check = self._sources.mailings.to_check(self._items.broken_row)
                 due = self._items.free(to_check, _id_of)
-                found = due[:AT_ONCE_MAX]
+                found = in_turns(due, _organization_of)[:AT_ONCE_MAX]
                 self._close_but({stored.mailing.id for stored in found})
                 if not found:
                     await self._sources.to_check.wait(self._items.again_s)
@@ -167,6 +169,10 @@ class MailingChecking:
         if self._inline:
             return work()
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
+
+
+def _organization_of(stored: StoredMailing) -> str:
+    return stored.mailing.organization_id
 
 
 def _id_of(stored: StoredMailing) -> str:
