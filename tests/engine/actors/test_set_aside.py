@@ -174,3 +174,13 @@ async def test_a_loop_is_asked_for_by_name():
         1_000 + 1000 * AGAIN_FIRST_S, abs=500
     )
     assert found.loop("mails").again_ms(1_000) is None
+
+
+async def test_a_loop_that_waits_for_an_item_finds_it_free(items, autojump_clock):
+    """It would look again and again in the same instant otherwise, without an end."""
+    with items.item(7):
+        raise KeyError("row")
+    await trio.sleep(AGAIN_FIRST_S - 0.0001)
+    assert items.again_ms(1_000) == 1_001
+    await trio.sleep((items.again_ms(1_000) - 1_000) / 1000)
+    assert items.is_free(7)

@@ -54,7 +54,7 @@ async def test_a_message_is_found_by_a_part_of_its_number(post, operator, messag
     page = await operator.get(f"{FIND}?q={quote(typed)}{by}")
     assert f"{FIND}/{message}" in page.text
     line = (await lines(post, "message.find"))[0]
-    assert "3456" not in str(line)
+    assert "3456" not in str({**line, "hash": None})
 
 
 async def test_a_part_of_a_number_that_no_message_has_is_told(operator, message):

@@ -156,10 +156,11 @@ class ItemLoop:
         return min(times, default=math.inf)
 
     def again_ms(self, now_ms: int) -> int | None:
-        """The same as UTC epoch milliseconds; None: none is set aside."""
+        """The same as UTC epoch milliseconds, always later than ``now_ms``; None: none is set
+        aside."""
         again_s = self.again_s
         wait_s = again_s - trio.current_time()
-        return None if again_s == math.inf else now_ms + round(wait_s * 1000)
+        return None if again_s == math.inf else now_ms + math.ceil(wait_s * 1000)
 
     def __len__(self) -> int:
         """How many items are set aside: so many more have to be read to find one that is not."""

@@ -116,13 +116,13 @@ def next_events(
     if end is None:
         end = max(after, outbox.last_seq(conn))
     whose = (row.types, row.organization)
-    events = tuple(event_rows.followed(conn, (after, end), whose, limit, _told, broken))
+    events = tuple(event_rows.followed(conn, (after, end), whose, limit, _followed_event, broken))
     if len(events) == limit:
         return EventPage(events, events[-1].seq, is_whole=False)
     return EventPage(events, end, is_whole)
 
 
-def _told(row: EventRow) -> FollowedEvent:
+def _followed_event(row: EventRow) -> FollowedEvent:
     return FollowedEvent(
         row.key,
         row.event_id,

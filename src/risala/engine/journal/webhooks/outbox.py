@@ -263,10 +263,10 @@ def after(
 ) -> list[OutboxEvent]:
     """Events that are new since ``seq``, in order; ``broken`` as :func:`event_rows.after` has
     it."""
-    return event_rows.after(conn, seq, limit, _told, broken)
+    return event_rows.after(conn, seq, limit, _outbox_event, broken)
 
 
-def _told(row: EventRow) -> OutboxEvent:
+def _outbox_event(row: EventRow) -> OutboxEvent:
     return OutboxEvent(row.key, row.event_id, row.organization_id, row.sent_body)
 
 
