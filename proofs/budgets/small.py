@@ -41,6 +41,7 @@ _RULES: Final[Mapping[str, str]] = {
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
         mailings/rendering.py: folded render cell_at
         mailings/reporting.py: report_heading report_cells wrong_of
+        people/names.py: as_name name_in_mails name_in_file
     """,
     "It looks once at each character, or only at the beginning.": """
         codes.py: key_for
@@ -50,7 +51,6 @@ _RULES: Final[Mapping[str, str]] = {
         hooks/presets.py: preset
         networks.py: network
         people/emails.py: domain_of masked_email letters_by_script
-        people/names.py: has_control
         request_bodies.py: hidden
         template.py: is_app_hash
         webhooks/signatures.py: is_secret

@@ -70,6 +70,20 @@ async def test_an_upload_is_private_and_its_owners_over_a_restart(desk):
             desk.uploads.path_of(stranger, OTHERS)
 
 
+@pytest.mark.parametrize(
+    ("called", "shown"),
+    [
+        ("/tmp/می\u200cخواهم.csv", "می\u200cخواهم.csv"),
+        ("a\u202evsc.exe\x00\x1b", "avsc.exe"),
+        ("\u200b\x07", ""),
+        ("b" * 300, "b" * 100),
+    ],
+)
+async def test_an_upload_is_called_as_any_name_is(desk, called, shown):
+    upload = await desk.uploads.keep(OURS, b"1", called)
+    assert desk.uploads.find(upload, OURS).name == shown
+
+
 async def test_an_upload_has_one_reader(desk):
     upload = await desk.uploads.keep(OURS, b"1", "a.csv")
     with desk.uploads.used(upload, OURS) as found:

@@ -131,7 +131,7 @@ async def test_mails_with_a_stranger_s_sentence(open_town, monkeypatch, autojump
     if era == "before":
         monkeypatch.setattr(limits, "INVITATIONS_PER_HOUR", 50)
         monkeypatch.setattr(limits, "ALL_INVITATIONS_PER_HOUR", NO_LIMIT)
-        for module in ("accounts.accounts", "people.letters"):
+        for module in ("rules.people.names", "people.letters"):
             monkeypatch.setattr(f"risala.engine.{module}.name_fault", lambda _: None)
     async with open_town() as town:
         try:

@@ -13,7 +13,7 @@ from risala.config.model import HttpSection
 from risala.http.first_run.app import SESSION_COOKIE, FirstRunApp
 from risala.http.first_run.ending import DELIVERED, FirstRunEnd, Stage, StageKind
 from risala.http.first_run.progress import FinishFailed, FirstRunProgress
-from risala.http.first_run.reading import Wrong
+from risala.http.first_run.reading import Wrong, organization
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
 
@@ -244,3 +244,14 @@ async def test_who_sends_for_himself_is_asked_no_price():
         assert reply.headers["location"] == "/first-run/step/carrier"
         assert reader.progress.answers["parts_per_day"] == "150"
         assert (await reader.get("/first-run/step/money")).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["فروشگاه می\u200cخواهم", "Baraka  Market\u200f"])
+def test_an_organization_is_called_as_any_name_is(name):
+    assert organization(name, {}) == " ".join(name.rstrip("\u200f").split())
+
+
+@pytest.mark.parametrize("name", ["a\x07b", "see evil.example", "\u3164", "a" * 81, "a<b"])
+def test_what_no_organization_is_called(name):
+    with pytest.raises(Wrong):
+        organization(name, {})

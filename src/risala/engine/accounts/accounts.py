@@ -29,7 +29,7 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone
 from risala.engine.rules.people import key_age
-from risala.engine.rules.people.names import name_fault
+from risala.engine.rules.people.names import NameTooLong, UnfitName, name_in_mails
 
 KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
@@ -271,7 +271,8 @@ class Accounts:
                 expired already, or work for longer than keys may.
             Conflict: the organization has too many.
         """
-        refuse_unsafe_name(settings.get("name"))
+        if settings.get("name") is not None:
+            settings = {**settings, "name": safe_name(settings["name"])}
         asked, now_ms = settings.get("expires_at"), self._clock.now_ms()
         self._refuse_past_expiry(asked)
         latest = self._latest(organization_id, now_ms)
@@ -463,23 +464,25 @@ def _over(key: ApiKey, now_ms: int) -> Unauthorized:
 
 
 def _organization_name(name: str) -> str:
-    name = " ".join(name.split())
+    name = safe_name(name)
     if not name:
         raise Invalid("name", "invalid_name", f"A name must have 1 to {NAME_MAX} characters.")
-    refuse_unsafe_name(name)
     return name
 
 
-def refuse_unsafe_name(name: str | None) -> None:
-    """Refuse a name that is not safe to show to others as one line.
+def safe_name(text: str) -> str:
+    """A name that others read in mails, in its one form; it may be empty.
 
     Raises:
-        Invalid: it is too long, has a link, or marks that make it read otherwise.
+        Invalid: it is too long, has a link, or control characters.
     """
-    if name is not None and len(name) > NAME_MAX:
-        raise Invalid("name", "invalid_name", f"A name can have at most {NAME_MAX} characters.")
-    if fault := name_fault(name or ""):
-        raise Invalid("name", "unsafe_name", fault)
+    try:
+        return name_in_mails(text, NAME_MAX)
+    except NameTooLong:
+        sentence = f"A name can have at most {NAME_MAX} characters."
+        raise Invalid("name", "invalid_name", sentence) from None
+    except UnfitName as error:
+        raise Invalid("name", "unsafe_name", str(error)) from None
 
 
 def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | None) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
+from risala.engine.accounts.accounts import Accounts, safe_name
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.accounts import CredentialRepository
@@ -232,7 +232,6 @@ class Credentials:
         """
         if not FACE.fullmatch(face):
             raise Invalid("face", "invalid_face", "There is no face with this name.")
-        refuse_unsafe_name(name)
         if username is not None and (text := username_fault(face, username)):
             raise Invalid("username", "invalid_username", text)
         shape = shape_of(face)
@@ -244,7 +243,7 @@ class Credentials:
             username=username or _made(shape),
             last4=password[-4:],
             mode=mode,
-            name=name or None,
+            name=safe_name(name or "") or None,
             sender=sender,
             allowed_addresses=allowed_addresses,
             created_at=self._clock.now_ms(),

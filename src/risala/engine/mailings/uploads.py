@@ -25,6 +25,7 @@ from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFaile
 from risala.engine.model.ids import IdSource, is_id
 from risala.engine.model.mailings import STORED_FULL
 from risala.engine.model.records.mailings import FILE_BYTES_MAX, NAME_MAX
+from risala.engine.rules.people.names import name_in_file
 
 log = structlog.get_logger(__name__)
 
@@ -236,11 +237,9 @@ def private(path: str, flags: int) -> int:
     return os.open(path, flags, mode=0o600)
 
 
-def _shown(name: str) -> str:
-    """The end of a path, without what is not text."""
-    last = name.replace("\\", "/").rpartition("/")[2]
-    plain = " ".join("".join(each if each.isprintable() else " " for each in last).split())
-    return plain[:NAME_MAX]
+def _shown(path: str) -> str:
+    """What a file is called, which somebody else may have named."""
+    return name_in_file(path.replace("\\", "/").rpartition("/")[2], NAME_MAX)
 
 
 def _begin(path: Path) -> BinaryIO:

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.accounts.accounts import NAME_MAX
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.people import organizations
@@ -18,18 +17,20 @@ from risala.engine.operations.arguments import (
     Arguments,
     MaybeAmount,
     MaybeFlag,
+    MaybeName,
     MaybeRate,
     MaybeText,
     MaybeWhole,
+    Name,
     OfOrganization,
     fault,
     maybe,
-    name_text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.people.key_age import AGE_DAYS_MAX
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
+from risala.sms.typed import Purpose, typed
 
 
 def _key_age_days(value: object) -> int:
@@ -45,15 +46,10 @@ KeyAgeDays = Annotated[
 ]
 
 
-_NAME: Final = name_text(
-    NAME_MAX, "invalid_name", f"A name can have at most {NAME_MAX} characters."
-)
-
-
 class CreateOrganization(Arguments):
     """Make an organization."""
 
-    name: Annotated[str, PlainValidator(_NAME), ArgumentKind("text")]
+    name: Name
     price_per_segment: MaybeAmount = None
     """None: the general price."""
 
@@ -61,14 +57,14 @@ class CreateOrganization(Arguments):
 class FindOrganization(Arguments):
     """Find the one organization of this name, or the only one."""
 
-    name: MaybeText = None
+    name: MaybeName = None
     """None: any."""
 
 
 class SetOrganization(OfOrganization):
     """Settings not given stay; null removes the organization's own price, rate or limit."""
 
-    name: Annotated[str | None, PlainValidator(maybe(_NAME)), ArgumentKind("text")] = None
+    name: MaybeName = None
     smart_encoding: MaybeFlag = None
     price_per_segment: MaybeAmount = None
     sms_per_s: MaybeRate = None
@@ -115,7 +111,7 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     found = [
         each.id
         for each in call.services.accounts.list_organizations()
-        if name in (None, each.name) and each.status != DELETED
+        if name in (None, typed(each.name, Purpose.NAME)) and each.status != DELETED
     ]
     return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
 

@@ -13,15 +13,15 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, Val
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from risala.dataclass import dataclass
+from risala.engine.accounts.accounts import NAME_MAX
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
 from risala.engine.model.wire import Unstorable, is_text, unstorable
-from risala.engine.rules.people.names import NOT_SHOWN, has_control
+from risala.engine.rules.people.names import NameTooLong, UnfitName, as_name
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
-from risala.sms.typed import Purpose, typed
 
 Json = dict[str, Any]
 A = TypeVar("A", bound="Arguments")
@@ -40,10 +40,6 @@ _UNSTORABLE: Final = {
     Unstorable.CHARACTERS: "NUL and lone surrogates are not allowed in `{name}`.",
     Unstorable.NUMBER: "`{name}` has a number of more than 64 bits, or one that is none.",
 }
-_NAME_READ_TIMES: Final = 4
-"""A name is looked at up to so many times its longest length: marks that are removed come with
-it."""
-
 CONTAINED_MAX: Final = 60
 """The most characters of a search: more than anybody types."""
 
@@ -187,24 +183,30 @@ def search(value: object) -> str:
 
 
 def name_text(
-    characters_max: int, code: str = "invalid_length", sentence: str = ""
+    characters_max: int,
+    code: str = "invalid_length",
+    sentence: str = "",
+    *,
+    may_be_empty: bool = False,
 ) -> Callable[[object], str]:
-    """A parser of what a person calls something: one line, without marks that nobody sees but those
-    that its script needs.
+    """A parser of what a person calls something, whatever it is: :func:`as_name` is the rule.
 
     Args:
         code: of the fault that it is too long.
         sentence: of that fault.
     """
+    allowed = "can have at most" if may_be_empty else "has 1 to"
+    length = sentence or f"`{{name}}` {allowed} {characters_max} characters."
 
     def parse_name(value: object) -> str:
-        given = text(value)
-        is_longer = len(given) > _NAME_READ_TIMES * characters_max
-        found = "" if is_longer else typed(given, Purpose.NAME)
-        if not 1 <= len(found) <= characters_max:
-            raise fault(code, sentence or f"`{{name}}` has 1 to {characters_max} characters.")
-        if has_control(found):
-            raise fault("unsafe_name", NOT_SHOWN)
+        try:
+            found = as_name(any_text(value) if may_be_empty else text(value), characters_max)
+        except NameTooLong:
+            raise fault(code, length) from None
+        except UnfitName as error:
+            raise fault("unsafe_name", str(error)) from None
+        if not found and not may_be_empty:
+            raise fault(code, length)
         return found
 
     return parse_name
@@ -350,6 +352,18 @@ MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("tex
 MaybeSearch = Annotated[str | None, PlainValidator(maybe(search)), ArgumentKind("text")]
 MaybeAnyText = Annotated[
     str | None, PlainValidator(maybe(any_text)), ArgumentKind("text, also empty")
+]
+_NAME_CODE: Final = "invalid_name"
+_NAME_LENGTH: Final = f"A name can have at most {NAME_MAX} characters."
+_name: Final = name_text(NAME_MAX, _NAME_CODE, _NAME_LENGTH)
+_any_name: Final = name_text(NAME_MAX, _NAME_CODE, _NAME_LENGTH, may_be_empty=True)
+Name = Annotated[str, PlainValidator(_name), ArgumentKind("text")]
+"""Of an organization; others read it in mails."""
+MaybeName = Annotated[str | None, PlainValidator(maybe(_name)), ArgumentKind("text")]
+MaybeAnyName = Annotated[
+    str | None,
+    PlainValidator(maybe(_any_name)),
+    ArgumentKind("text, also empty"),
 ]
 MaybeTexts = Annotated[
     tuple[str, ...] | None, PlainValidator(maybe(texts)), ArgumentKind("list of texts")

@@ -20,6 +20,7 @@ from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
     MaybeFlag,
+    MaybeName,
     MaybeText,
     ModeWord,
     OfOrganization,
@@ -48,7 +49,7 @@ class CreateCredential(OfOrganization):
     username: MaybeText = None
     """None: made up."""
     mode: ModeWord = "live"
-    name: MaybeText = None
+    name: MaybeName = None
     sender: Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")] = Field(
         default=None, alias="from"
     )

@@ -26,7 +26,6 @@ from risala.engine.operations.arguments import (
     name_text,
     text,
     whole,
-    words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
@@ -60,7 +59,7 @@ KeyName = Annotated[
 
 Contact = Annotated[
     str | None,
-    PlainValidator(maybe(words(keys.CONTACT_MAX))),
+    PlainValidator(maybe(name_text(keys.CONTACT_MAX))),
     ArgumentKind(f"text, at most {keys.CONTACT_MAX} characters"),
 ]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from risala.engine.accounts.accounts import safe_name
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import PeopleUse
@@ -16,10 +17,6 @@ from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS
-from risala.engine.rules.people.names import name_fault
-from risala.sms.typed import Purpose, typed
-
-NAME_MAX = 100
 
 
 class OwnAccount:
@@ -45,7 +42,7 @@ class OwnAccount:
         """
         values: UserFields = {}
         if name is not None:
-            values["name"] = name_of(name)
+            values["name"] = safe_name(name)
         if language is not None:
             values["language"] = language.value
         now_ms = self._have.now_ms()
@@ -144,17 +141,3 @@ class OwnAccount:
 def change_basis(change_id: str, which: str) -> str:
     """What the code to the ``old`` or the ``new`` address is derived from."""
     return f"{change_id} {which}"
-
-
-def name_of(text: str) -> str:
-    """A person's name on one line; it may be empty.
-
-    Raises:
-        Invalid: it is too long.
-    """
-    line = typed(text, Purpose.NAME)
-    if len(line) > NAME_MAX:
-        raise Invalid("name", "invalid_name", f"A name can have at most {NAME_MAX} characters.")
-    if fault := name_fault(line):
-        raise Invalid("name", "unsafe_name", fault)
-    return line

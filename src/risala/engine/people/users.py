@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
+from risala.engine.accounts.accounts import safe_name
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
@@ -10,7 +11,6 @@ from risala.engine.model.people import AccessEnded, Language, SessionKind, User
 from risala.engine.model.people_records.sign_in import SignInLink
 from risala.engine.model.people_records.users import UserFields
 from risala.engine.model.records.people.users import MadeLink
-from risala.engine.people.account import name_of
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
@@ -73,7 +73,7 @@ class Users:
         new = User(
             self._have.ids.new("usr"),
             address_of(email),
-            name_of(name),
+            safe_name(name),
             language,
             operator is not None,
             now_ms,
@@ -96,7 +96,7 @@ class Users:
         if change.email is not None:
             values["email"] = address_of(change.email)
         if change.name is not None:
-            values["name"] = name_of(change.name)
+            values["name"] = safe_name(change.name)
         if change.language is not None:
             values["language"] = change.language.value
         values |= _operator_fields(self._have.users.user(user_id), change)

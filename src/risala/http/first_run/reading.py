@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from babel.core import get_global
 
 from risala.config.payments import PARTS_PER_DAY_MAX
+from risala.engine.rules.people.names import UnfitName, name_in_mails
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
 from risala.sms.currencies import decimals_of, has_too_many, usual_price
@@ -219,9 +220,13 @@ def email(text: str, _: Answers) -> str:
 
 
 def organization(text: str, _: Answers) -> str:
-    if not text.isprintable() or len(text) > _NAME_MAX or re.search("[<>@]|://", text):
+    try:
+        name = name_in_mails(text, _NAME_MAX)
+    except UnfitName:
+        name = ""
+    if not name or re.search("[<>@]", name):
         raise Wrong(N_("A name has at most 80 characters, and no link or e-mail address."))
-    return " ".join(text.split())
+    return name
 
 
 def phone(text: str, answers: Answers) -> str:

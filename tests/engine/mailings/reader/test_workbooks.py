@@ -72,6 +72,17 @@ def test_an_arabic_workbook_of_libreoffice(read):
     assert found.numbers == NUMBERS
 
 
+def test_sheets_and_headings_are_called_as_any_name_is(read):
+    rows = [["Téléphone", "N\u202eom\u200b", "می\u200cخ"], ["22123456", "a", "b"]]
+    book = workbook(**dict.fromkeys(("Pa\u202erents", "Parents\u200b", "\u200b"), rows))
+    found = read(book).recognised
+    assert found["columns"] == ("Téléphone", "Nom", "می\u200cخ")
+    assert found["sheet"] == "Parents"
+    assert found["sheets"] == ("Sheet", "Parents", "Parents 2", "4")
+    for asked in ("Parents 2", "4", "Parents\u200b", "Pa\u202erents"):
+        assert read(book, sheet=asked).numbers == ["+22222123456"]
+
+
 def test_values_of_formulas_dates_and_numbers(read):
     found = read(FILES / "formules.xlsx")
     assert found.recognised["sheets"] == ("Parents", "Vide")

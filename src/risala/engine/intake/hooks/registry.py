@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts, refuse_unsafe_name
+from risala.engine.accounts.accounts import Accounts, safe_name
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.accounts import HookRepository
@@ -155,11 +155,12 @@ class HookRegistry:
             Conflict: the organization has too many.
         """
         program = self._checked(hook)
-        refuse_unsafe_name(hook.name)
+        name = None if hook.name is None else safe_name(hook.name)
         secret, known = _secret(HookProof(hook.proof), given, program)
         new = replace(
             hook,
             id=self._ids.new("hok"),
+            name=name,
             last4=secret[-4:],
             created_at=self._clock.now_ms(),
         )
@@ -201,8 +202,9 @@ class HookRegistry:
             NotFound: the id is unknown.
             Invalid: a value does not fit its preset.
         """
+        if values.get("name") is not None:
+            values = {**values, "name": safe_name(values["name"])}
         changed = replace(self._stored.hook(hook_id), **values)
-        refuse_unsafe_name(changed.name)
         self._checked(changed)
         try:
             return await self._stored.change(by, hook_id, values)

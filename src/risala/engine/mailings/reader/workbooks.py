@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import date, datetime, time
 from itertools import chain, islice
@@ -28,6 +28,7 @@ from risala.engine.mailings.reader.strict import TransitionalArchive
 from risala.engine.model.records.mailings import (
     CELL_CHARACTERS_MAX,
     COLUMNS_MAX,
+    NAME_MAX,
     Recognised,
 )
 from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
@@ -36,9 +37,10 @@ from risala.engine.rules.mailings.recognising import (
     PassedRows,
     RecognisedTable,
     SampleRow,
+    column_names,
     recognise_table,
 )
-from risala.sms.typed import Purpose, typed
+from risala.engine.rules.people.names import name_in_file
 
 EXPANDED_MAX_BYTES: Final = 200_000_000
 """All parts of a workbook, unpacked: ten times a file, which is usual."""
@@ -118,19 +120,16 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
     raise fault
 
 
-def _named(asked: str, sheets: Iterable[str]) -> str:
-    """The sheet of this name, which came to us without what nobody sees in it.
+def _named(asked: str, sheets: Collection[str]) -> str:
+    """The sheet of this name, which a draft may have kept as the file writes it.
 
     Raises:
         UnreadableTable: there is none.
     """
-    names = [*sheets]
-    if asked in names:
-        return asked
-    for name in names:
-        if typed(name, Purpose.NAME) == typed(asked, Purpose.NAME):
-            return name
-    raise UnreadableTable(TableFault.UNKNOWN_SHEET)
+    name = name_in_file(asked, NAME_MAX)
+    if name not in sheets:
+        raise UnreadableTable(TableFault.UNKNOWN_SHEET)
+    return name
 
 
 def _has_hidden_people(workbook: _Workbook, name: str, choice: Choice, hidden: Hidden) -> bool:
@@ -196,10 +195,14 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
         self.read_manifest()
         self.read_workbook()
         apply_stylesheet(self.archive, self.wb)
-        self.sheets: dict[str, str] = {
-            sheet.name: relation.target
+        found = [
+            (sheet.name, relation.target)
             for sheet, relation in self.parser.find_sheets()
             if sheet.state == "visible" and "chartsheet" not in relation.Type
+        ]
+        names = column_names([name for name, _ in found], len(found))
+        self.sheets: dict[str, str] = {
+            name: part for name, (_, part) in zip(names, found, strict=True)
         }
         self.hides_sheets = any(sheet.state != "visible" for sheet in self.parser.sheets)
         self._shared: SharedTexts | None = None

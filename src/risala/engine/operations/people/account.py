@@ -21,9 +21,10 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.people.users import Ended, VersionedUser, user_device, versioned
 from risala.engine.operations.arguments import (
     Arguments,
-    MaybeAnyText,
+    MaybeAnyName,
     MaybeText,
     MaybeWhole,
+    Name,
     NoArguments,
     OfOrganization,
     Text,
@@ -35,7 +36,7 @@ from risala.engine.rules.roles import USERS
 
 
 class SetAccount(Arguments):
-    name: MaybeAnyText = None
+    name: MaybeAnyName = None
     language: MaybeLanguage = None
     version: MaybeWhole = None
 
@@ -61,7 +62,7 @@ class OfInvitation(Arguments):
 
 
 class OwnOrganization(Arguments):
-    name: Text
+    name: Name
 
 
 def _me(call: Call[Any]) -> str:

@@ -21,7 +21,7 @@ from risala.engine.model.records.people.factors import (
 )
 from risala.engine.operations.arguments import (
     Arguments,
-    MaybeAnyText,
+    MaybeAnyName,
     MaybeText,
     NoArguments,
     Text,
@@ -45,7 +45,7 @@ class AddApp(Arguments):
     nonce: Text
     code: Text
     """The first code that the app shows."""
-    name: MaybeAnyText = None
+    name: MaybeAnyName = None
     but: Text
     """The caller's session; with the first factor, their others end."""
 
@@ -62,7 +62,7 @@ class BeginPasskey(Arguments):
 class AddPasskey(BeginPasskey):
     answer: Text
     """The browser's, as JSON."""
-    name: MaybeAnyText = None
+    name: MaybeAnyName = None
     but: Text
     """As for an app."""
 

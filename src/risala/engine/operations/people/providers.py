@@ -52,10 +52,6 @@ def _words(characters_max: int) -> Callable[[object], str]:
     return lambda value: parse(value) if any_text(value).strip() else ""
 
 
-def _label(value: object) -> str:
-    return name_text(LABEL_MAX)(value) if any_text(value).strip() else ""
-
-
 def _values(value: object) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(each.strip() for each in texts(value) if each.strip()))
     if len(found) > LIST_MAX or any(len(each) > TEXT_MAX for each in found):
@@ -99,7 +95,7 @@ class SetProvider(OfOrganization):
     ] = Field(default=None, repr=False)
     label: Annotated[
         str | None,
-        PlainValidator(maybe(_label)),
+        PlainValidator(maybe(name_text(LABEL_MAX, may_be_empty=True))),
         ArgumentKind(f"text, at most {LABEL_MAX} characters"),
     ] = None
     """The name on its button; empty: the organization's name."""

@@ -27,6 +27,7 @@ from risala.engine.model.records.people.users import (
 from risala.engine.model.records.record import shallow
 from risala.engine.operations.arguments import (
     Arguments,
+    MaybeAnyName,
     MaybeAnyText,
     MaybeFlag,
     MaybeSearch,
@@ -49,7 +50,7 @@ class OfUser(Arguments):
 
 
 class CreateUser(OfUser):
-    name: MaybeAnyText = None
+    name: MaybeAnyName = None
     language: MaybeLanguage = None
     operator: MaybeFlag = None
     operator_role: MaybeOperatorRole = None
@@ -58,7 +59,7 @@ class CreateUser(OfUser):
 
 class SetUser(OfUser):
     new_email: MaybeText = None
-    name: MaybeAnyText = None
+    name: MaybeAnyName = None
     language: MaybeLanguage = None
     operator: MaybeFlag = None
     operator_role: MaybeOperatorRole = None

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.accounts.accounts import safe_name
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import AccessEnded, PasskeySite, ShownFactor, User
@@ -18,7 +19,6 @@ from risala.engine.model.people_records.factors import (
     FactorTry,
     ProofKind,
 )
-from risala.engine.people.account import name_of
 from risala.engine.people.factors.apps import APP_DIGITS, address_of, matching_step, seed_of
 from risala.engine.people.factors.passkeys import Passkeys
 from risala.engine.people.factors.recovery import hash_of, hashes_of, new_codes
@@ -96,7 +96,7 @@ class Factors:
             id=factor_id,
             user_id=user_id,
             kind=FactorKind.APP,
-            name=name_of(name),
+            name=safe_name(name),
             site="",
             credential=b"",
             public_key=b"",
@@ -127,7 +127,7 @@ class Factors:
             Invalid: the answer is not right, or the name is too long.
             Conflict: it is here already, or there are too many factors.
         """
-        have, name = self._have, name_of(name)
+        have, name = self._have, safe_name(name)
         made = None
         if shown.site is not None:
             made = await self.passkeys.made(shown.answer, shown.site, cookie)

@@ -17,6 +17,7 @@ from risala.engine.model.records.mailings import (
 from risala.engine.rules.mailings.checking import has_number, read_number
 from risala.engine.rules.mailings.faults import TableFault, UnreadableTable
 from risala.engine.rules.mailings.rendering import cell_at, folded
+from risala.engine.rules.people.names import name_in_file
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import NumberFault, entries
 
@@ -251,12 +252,13 @@ def _width_below(sample: Sequence[SampleRow], width: int) -> int:
 
 
 def column_names(headings: Sequence[str], width: int) -> tuple[str, ...]:
-    """A name for each column, each once: its heading, or its number where it has none."""
+    """A name for each column, each once: its heading, or its number where it has none. The sheets
+    of a workbook get theirs in the same way."""
     names: list[str] = []
     known: set[str] = set()
     counts: Counter[str] = Counter()
     for place in range(width):
-        heading = " ".join(cell_at(headings, place)[:NAME_MAX].split()) or str(place + 1)
+        heading = name_in_file(cell_at(headings, place), NAME_MAX) or str(place + 1)
         name, alike = heading, folded(heading)
         plain = alike
         while plain in known:
