@@ -7,6 +7,7 @@ first page: a page that comes during a flood of messages must not hold the flood
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -22,7 +23,7 @@ from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
 from risala.http.web.drawing.cached import caching
-from risala.http.web.drawing.quick import QuickEnvironment
+from risala.http.web.drawing.quick import QuickEnvironment, as_markup
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
@@ -32,6 +33,7 @@ from risala.http.web.states import STATES
 _BADGES_KEPT: Final = 512
 """States as they are drawn in each language: there are some forty, and answers of servers."""
 OWN: Final = Path(__file__).parent / "templates"
+_ISOLATE: Final = re.compile(r"<bdi\b[^>]*>")
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
     *("plain", "num", "nums", "share", "money", "typed", "tel", "tel8", "date", "date_text"),
@@ -135,10 +137,17 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "language": lambda: _FOR.get().formats.words.language,
             "direction": lambda: direction_of(_FOR.get().formats.words.language),
             "languages": OWN_NAMES,
+            "title_text": title_text,
             **{name: _bound(name) for name in _FORMATS},
         }
     )
     return environment
+
+
+def title_text(title: Markup) -> str:
+    """A page's title without its elements, which browsers would show as text: marks hold apart
+    what the elements did."""
+    return as_markup(_ISOLATE.sub("\u2068", title).replace("</bdi>", "\u2069")).striptags()
 
 
 def _bound(name: str) -> Callable[..., object]:
