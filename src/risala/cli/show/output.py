@@ -23,6 +23,9 @@ _DASH: Final = "–"
 _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Marks of direction that count beyond themselves, until another ends them."""
 
+_NOT_OURS: Final = _TURNS - {"\u2068", "\u2069"}
+"""Those that :func:`clean` never writes."""
+
 
 def clean(value: object) -> str:
     """A cell: None as a dash, control characters made visible, and those that would turn the
@@ -39,6 +42,17 @@ def clean(value: object) -> str:
     )
     turned = any(unicodedata.bidirectional(each) in ("R", "AL") for each in shown)
     return f"\u2068{shown}\u2069" if turned and sys.stdout.isatty() else shown
+
+
+def _harmless(line: str) -> str:
+    """A sentence with whatever in it was not cleaned: nothing of it controls the terminal, or turns
+    what follows. Line ends are the sentence's own."""
+    return "".join(
+        _visible(each)
+        if each != "\n" and (unicodedata.category(each) == "Cc" or each in _NOT_OURS)
+        else each
+        for each in line
+    )
 
 
 def _visible(character: str) -> str:
@@ -103,13 +117,15 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def said(text: str) -> None:
-    """One line about a finished action."""
+    """One line about a finished action; a name in it went through :func:`clean`."""
+    text = _harmless(text)
     click.echo(click.style("✓ ", fg="green") + text if sys.stdout.isatty() else text)
 
 
 def warned(text: str) -> None:
-    """A line for the person, on stderr, out of the way of a pipe."""
-    click.echo(click.style(text, fg="yellow"), err=True)
+    """A line for the person, on stderr, out of the way of a pipe. As in :func:`said`, a name in it
+    went through :func:`clean`."""
+    click.echo(click.style(_harmless(text), fg="yellow"), err=True)
 
 
 def tell_older(before: object) -> None:

@@ -52,7 +52,7 @@ def credential_create(made: CreatedCredential) -> None:
     """
     found = made.credential
     output.warned(
-        f"The credential {found.id} for {found.face}, username {found.username}."
+        f"The credential {found.id} for {found.face}, username {output.clean(found.username)}."
         " Keep its password now: it cannot be shown again."
     )
     click.echo(made.password)
@@ -98,4 +98,4 @@ def credential_revoke(found: CompatCredential) -> None:
     Example:
       risala credential revoke crd_06DQDPN80275MS289XKD40ZZSFRW35P7
     """
-    output.said(f"The credential {found.id} ({found.username}) is revoked.")
+    output.said(f"The credential {found.id} ({output.clean(found.username)}) is revoked.")

@@ -268,7 +268,7 @@ says(
     "suspend",
     optional_org,
     organizations.SUSPEND,
-    lambda found: f"{found.name} is suspended.",
+    lambda found: f"{output.clean(found.name)} is suspended.",
     does="Refuse its requests and hold its queue; messages can still expire.",
     example='"My shop"',
 )
@@ -277,7 +277,7 @@ says(
     "resume",
     optional_org,
     organizations.RESUME,
-    lambda found: f"{found.name} is active.",
+    lambda found: f"{output.clean(found.name)} is active.",
     does="Undo a suspension.",
     example='"My shop"',
 )

@@ -156,4 +156,4 @@ def sender_deny(found: MarkedSender) -> None:
     \b
     Example: risala sender deny ACME --reason misleading
     """
-    output.said(f"{output.clean(found.name)} is denied: {found.reason}")
+    output.said(f"{output.clean(found.name)} is denied: {output.clean(found.reason)}")

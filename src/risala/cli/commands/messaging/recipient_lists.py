@@ -115,7 +115,7 @@ def list_create(grown: ListGrowth) -> None:
       risala list create Parents
       risala list create Parents --file parents.xlsx
     """
-    output.said(output.clean(f"The list {grown.list.id} ({grown.list.name}) is created."))
+    output.said(f"The list {grown.list.id} ({output.clean(grown.list.name)}) is created.")
     if grown.added or grown.bad:
         _tell(grown)
 
@@ -248,7 +248,7 @@ def list_rename(found: RecipientList) -> None:
     Example:
       risala list rename Parents Pupils
     """
-    output.said(output.clean(f"The list is called {found.name}."))
+    output.said(f"The list is called {output.clean(found.name)}.")
 
 
 @recipient_list.command("delete")
@@ -261,4 +261,4 @@ def list_delete(found: RecipientList) -> None:
     Example:
       risala list delete Parents
     """
-    output.said(output.clean(f"The list {found.name} is deleted."))
+    output.said(f"The list {output.clean(found.name)} is deleted.")

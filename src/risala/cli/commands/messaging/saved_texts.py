@@ -44,7 +44,7 @@ def text_create(made: SavedText) -> None:
     Example:
       risala text create Meeting --language fr --text "Bonjour {{name}}, réunion à 16 h."
     """
-    output.said(output.clean(f"The text {made.id} ({made.name}) is saved."))
+    output.said(f"The text {made.id} ({output.clean(made.name)}) is saved.")
 
 
 @saved_text.command("list")
@@ -104,7 +104,7 @@ def text_set(found: SavedText) -> None:
     Example:
       risala text set txt_06DQDPN80275MS289XKD40ZZSFRW35P7 --text "Bonjour {{name}} !"
     """
-    output.said(output.clean(f"The text {found.name} is changed."))
+    output.said(f"The text {output.clean(found.name)} is changed.")
 
 
 says(
@@ -112,7 +112,7 @@ says(
     "delete",
     TEXT,
     recipient_lists.TEXT_DELETE,
-    lambda found: f"The text {found.name} is deleted.",
+    lambda found: f"The text {output.clean(found.name)} is deleted.",
     does="Delete a saved text, for good.",
     example="txt_…",
 )

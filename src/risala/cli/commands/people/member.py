@@ -49,7 +49,7 @@ def member_add(made: MemberView) -> None:
     \b
     Example: risala member add "My shop" me@example.com --role owner
     """
-    output.said(f"{made.email} is now {_as(made.role)}.")
+    output.said(f"{output.clean(made.email)} is now {_as(made.role)}.")
 
 
 @member.command("invite")
@@ -63,7 +63,9 @@ def member_invite(new: Invitation) -> None:
     \b
     Example: risala member invite "My shop" you@example.com --role developer
     """
-    output.said(f"{new.email} is invited as {new.role} until {output.utc(new.expires_at)}.")
+    output.said(
+        f"{output.clean(new.email)} is invited as {new.role} until {output.utc(new.expires_at)}."
+    )
 
 
 @member.command("list")
@@ -115,7 +117,7 @@ def member_role(changed: MemberView) -> None:
     \b
     Example: risala member role "My shop" you@example.com viewer
     """
-    output.said(f"{changed.email} is now {_as(changed.role)}.")
+    output.said(f"{output.clean(changed.email)} is now {_as(changed.role)}.")
 
 
 @member.command("remove")
@@ -128,7 +130,7 @@ def member_remove(gone: MemberView) -> None:
     \b
     Example: risala member remove "My shop" you@example.com
     """
-    output.said(f"{gone.email} is no longer a member.")
+    output.said(f"{output.clean(gone.email)} is no longer a member.")
 
 
 def _as(role: str) -> str:

@@ -65,7 +65,7 @@ def user_create(made: VersionedUser) -> None:
     """
     what = "the operator" if made.operator else "the user"
     role = f" ({made.operator_role})" if made.operator_role else ""
-    output.said(f"Created {what} {made.email}{role}: {made.id}")
+    output.said(f"Created {what} {output.clean(made.email)}{role}: {made.id}")
 
 
 @user.command("list")
@@ -233,7 +233,7 @@ def user_sign_in(link: MadeLink, running: bool) -> None:
     if not running:
         output.warned("The service is not running. The link works once it runs.")
     before = output.utc(link.expires_at)[11:16]
-    output.warned(f"A link for {link.email}, for one use before {before} UTC:")
+    output.warned(f"A link for {output.clean(link.email)}, for one use before {before} UTC:")
     click.echo(link.url)
 
 

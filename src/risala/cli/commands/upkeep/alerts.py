@@ -61,7 +61,7 @@ def alerts(
         empty="Nothing is wrong." if not shows_all else "There are no alerts.",
     )
     for mute in found.mutes:
-        what = mute.kind + (f" of {mute.subject}" if mute.subject else "")
+        what = mute.kind + (f" of {output.clean(mute.subject)}" if mute.subject else "")
         output.warned(f"{mute.id}: no notifications of {what} until {output.at(mute.until)}.")
     output.tell_older(found.next)
     if not running:
@@ -85,7 +85,7 @@ says(
     "acknowledge",
     click.argument("alert_id", metavar="ALERT"),
     alert_views.ACKNOWLEDGE,
-    lambda seen: f"{seen.title['en']}: {seen.acknowledged_by} is working on it.",
+    lambda seen: f"{seen.title['en']}: {output.clean(seen.acknowledged_by)} is working on it.",
     does="Acknowledge an alert: somebody is working on it.",
     example="12",
 )

@@ -108,13 +108,14 @@ def _print_route(found: RouteAnswer) -> None:
     )
     if found.organization is not None:
         reason = found.organization.reason.code
+        whose = output.clean(found.organization.name)
         if reason == "country_not_open":
             output.warned(
-                f"The country is not open to {found.organization.name}, so the send is refused."
+                f"The country is not open to {whose}, so the send is refused."
                 " Open it with `risala country open`."
             )
         elif reason != "sends":
-            output.warned(f"{found.organization.name} is {reason}: its messages are held.")
+            output.warned(f"{whose} is {reason}: its messages are held.")
     if (told := found.sender) is not None:
         values = {"name": told.name, **told.reason.values}
         output.said(f"Sender: {_SENDERS[told.reason.code].format_map(values)}.")

@@ -98,7 +98,7 @@ def _payload(report: RejoinReport) -> dict[str, Any]:
 
 def _tell(report: RejoinReport) -> None:
     what = "There was no database here." if report.set_aside is None else "Its database is aside."
-    output.said(f"This machine follows {report.lease.machine} from now on. {what}")
+    output.said(f"This machine follows {output.clean(report.lease.machine)} from now on. {what}")
     if report.set_aside is not None:
         click.echo(f"The database that was here: {report.set_aside}")
     if report.rest is None:
@@ -208,7 +208,9 @@ def mend_lease_and_tell(options: Options, *, primary_is_dead: bool) -> None:
     }
     if not output.show(options.json, told):
         had = "It could not be read" if found.former is None else f"It had {found.former}"
-        output.said(f"The lease of {lease.machine} has the number {lease.epoch} now. {had}.")
+        output.said(
+            f"The lease of {output.clean(lease.machine)} has the number {lease.epoch} now. {had}."
+        )
         if not found.is_written_down:
             click.echo("There is no database here, so no audit trail has a line of it.")
         if found.is_ours:
