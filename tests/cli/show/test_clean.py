@@ -62,6 +62,21 @@ def test_a_name_in_a_sentence_is_held_apart_on_a_terminal(monkeypatch, capsys):
     assert plain.endswith("The list Class (6) is deleted.")
 
 
+def test_a_name_on_stderr_is_held_apart_where_that_is_the_terminal(monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert output.clean("قسم 6", err=True) == "\u2068قسم 6\u2069"
+    assert output.clean("قسم 6") == "قسم 6"
+
+
+def test_what_is_cleaned_for_stderr_says_so():
+    """A name in a warning or a refusal, of which stdout's being a pipe says nothing."""
+    for file in ROOT.rglob("*.py"):
+        for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if _asked(call) in ("warned", "CommandRefused"):
+                cleaned = [each for each in ast.walk(call) if _asked(each) == "clean"]
+                assert all(each.keywords for each in cleaned), (file, call.lineno)
+
+
 def printed_bare(source: str) -> Iterator[str]:
     """Somebody's words that a sentence of a command prints as they are, or cleans only with the
     whole sentence."""

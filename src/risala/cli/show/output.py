@@ -27,9 +27,13 @@ _NOT_OURS: Final = _TURNS - {"\u2068", "\u2069"}
 """Those that :func:`clean` never writes."""
 
 
-def clean(value: object) -> str:
-    """A cell: None as a dash, control characters made visible, and those that would turn the
-    direction of what follows; on a terminal, Arabic or Hebrew in an isolate."""
+def clean(value: object, *, err: bool = False) -> str:
+    """A cell, or a name in a sentence: None as a dash, control characters made visible, and those
+    that would turn the direction of what follows; on a terminal, Arabic or Hebrew in an isolate.
+
+    Args:
+        err: it goes to stderr, which may be a terminal while stdout is none.
+    """
     if value is None:
         return _DASH
     if isinstance(value, bool):
@@ -40,8 +44,9 @@ def clean(value: object) -> str:
         else character
         for character in str(value)
     )
+    stream = sys.stderr if err else sys.stdout
     turned = any(unicodedata.bidirectional(each) in ("R", "AL") for each in shown)
-    return f"\u2068{shown}\u2069" if turned and sys.stdout.isatty() else shown
+    return f"\u2068{shown}\u2069" if turned and stream.isatty() else shown
 
 
 def _harmless(line: str) -> str:

@@ -52,7 +52,8 @@ def credential_create(made: CreatedCredential) -> None:
     """
     found = made.credential
     output.warned(
-        f"The credential {found.id} for {found.face}, username {output.clean(found.username)}."
+        f"The credential {found.id} for {found.face}, username "
+        f"{output.clean(found.username, err=True)}."
         " Keep its password now: it cannot be shown again."
     )
     click.echo(made.password)

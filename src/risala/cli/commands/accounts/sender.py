@@ -88,7 +88,9 @@ def _marks(each: MarkedSender) -> str:
 def _look_twice(found: MarkedSender) -> None:
     """Warn of objections to a name after the decision, which can still be changed."""
     if marks := _marks(found):
-        output.warned(f"Check {output.clean(found.name)} carefully. {output.clean(marks)}")
+        output.warned(
+            f"Check {output.clean(found.name, err=True)} carefully. {output.clean(marks, err=True)}"
+        )
 
 
 async def _sender(session: GatewaySession, given: dict[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,9 @@ async def _member(session: GatewaySession, given: dict[str, str]) -> dict[str, s
     for each in listed.value.members:
         if each.email == email.strip().lower():
             return {"organization_id": found, "user_id": each.user_id, **more}
-    raise CommandRefused(f"There is no member {output.clean(email)}. See `risala member list`.")
+    raise CommandRefused(
+        f"There is no member {output.clean(email, err=True)}. See `risala member list`."
+    )
 
 
 @member.command("role")

@@ -233,7 +233,9 @@ def user_sign_in(link: MadeLink, running: bool) -> None:
     if not running:
         output.warned("The service is not running. The link works once it runs.")
     before = output.utc(link.expires_at)[11:16]
-    output.warned(f"A link for {output.clean(link.email)}, for one use before {before} UTC:")
+    output.warned(
+        f"A link for {output.clean(link.email, err=True)}, for one use before {before} UTC:"
+    )
     click.echo(link.url)
 
 

@@ -242,7 +242,9 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
             break
         await trio.sleep(LOOK_S)
     if found.state is not ExportState.READY:
-        raise CommandRefused(f"There is no file: {output.clean(found.reason or found.state)}.")
+        raise CommandRefused(
+            f"There is no file: {output.clean(found.reason or found.state, err=True)}."
+        )
     fetched = await session.ask(exports.FETCH, export_id=export_id)
     try:
         shutil.copyfile(fetched.value.path, target)

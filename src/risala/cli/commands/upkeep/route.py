@@ -108,7 +108,7 @@ def _print_route(found: RouteAnswer) -> None:
     )
     if found.organization is not None:
         reason = found.organization.reason.code
-        whose = output.clean(found.organization.name)
+        whose = output.clean(found.organization.name, err=True)
         if reason == "country_not_open":
             output.warned(
                 f"The country is not open to {whose}, so the send is refused."
