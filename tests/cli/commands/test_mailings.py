@@ -9,7 +9,13 @@ from dataclasses import replace
 import pytest
 
 from fake_mailing import MAILING, SENT
-from risala.engine.model.records.mailings import Mailing, MailingState, MailingWait
+from risala.engine.model.records.mailings import (
+    Mailing,
+    MailingState,
+    MailingWait,
+    RowFault,
+    RowState,
+)
 
 CHECKING = replace(MAILING, state=MailingState.CHECKING, ready=1, bad=0)
 SENDING = replace(MAILING, state=MailingState.SENDING, ready=1, accepted=1)
@@ -224,6 +230,15 @@ def test_bad_rows_are_left_out(asked, operator):
     done = asked("mailing", "leave-out", "mlg_1")
     assert done.stdout == "mlg_1 leaves out 2 rows: 2 to send, 0 bad.\n"
     assert given(operator, "leave_out") == {"mailing_id": "mlg_1"}
+
+
+def test_a_row_names_the_country_that_is_not_open(asked, operator):
+    abroad = {"fault": RowFault.NOT_SERVED, "country": "FR", "number": None}
+    operator.mailing.bad = (replace(SENT, state=RowState.BAD, status=None, **abroad),)
+    assert (
+        "a number of France (FR), which is not open here"
+        in asked(*("mailing", "rows", "mlg_1")).stdout
+    )
 
 
 def test_a_report_in_parts_as_csv_without_formulas(asked, operator, tmp_path):

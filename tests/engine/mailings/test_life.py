@@ -47,6 +47,20 @@ async def test_each_person_gets_their_text(open_desk, quick):
         assert [row.state for row in report.rows] == ["accepted"] * 2 + ["bad"] * 3
 
 
+async def test_the_country_that_is_not_open_is_named(open_desk, quick):
+    """Of a number in the international form; a cell that is none names no country."""
+    people = b"name;phone\nAmina;+33 6 12 34 56 78\nSidi;36000001\nMarie;12\n"
+    async with open_desk() as desk:
+        made = await desk.draft(people)
+        bad = await desk.service.rows(made.id, RowState.BAD, 0, 10)
+        named = [(RowFault.NOT_SERVED, "FR"), (RowFault.NUMBER, None)]
+        assert [(row.fault, row.country) for row in bad.rows] == named
+        report = await desk.service.report(made.id, 0)
+        assert [row.country for row in report.rows] == ["FR", None, None]
+        other = await desk.service.mend(made.id, 2, ("Amina", "+221701234567"))
+        assert (other.fault, other.country) == (RowFault.NOT_SERVED, "SN")
+
+
 async def test_a_bad_row_is_mended_and_another_left_out(open_desk, quick):
     async with open_desk() as desk:
         made = await desk.draft(PEOPLE)

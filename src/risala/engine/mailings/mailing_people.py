@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from risala.engine.mailings.mailing_sources import MailingSources
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.mailing_rows import StoredMailing
-from risala.engine.model.records.mailings import MailingRows, Person, ReportPart, RowState
+from risala.engine.model.records.mailings import (
+    MailingRow,
+    MailingRows,
+    Person,
+    ReportPart,
+    RowFault,
+    RowState,
+)
 from risala.engine.rules.mailings.rendering import render
 from risala.sms.segment import count
 from risala.sms.unseen import as_sent
@@ -28,10 +36,21 @@ class MailingPeople:
         self, stored: StoredMailing, state: RowState | None, after: int, limit: int
     ) -> MailingRows:
         """A page of rows after one of them; of one state, if given."""
+        place = stored.mailing.number_column
         found = self._mailings.rows_after(stored.key, after, limit + 1, state)
-        shown = tuple(found[:limit])
+        shown = tuple(self.with_country(each, place) for each in found[:limit])
         last = shown[-1].row if len(found) > limit else None
-        return MailingRows(stored.mailing.columns, stored.mailing.number_column, shown, last)
+        return MailingRows(stored.mailing.columns, place, shown, last)
+
+    def with_country(self, row: MailingRow, place: int) -> MailingRow:
+        """A row whose number is of a country that is not served, with that country.
+
+        Args:
+            place: the column of the numbers.
+        """
+        if row.fault is not RowFault.NOT_SERVED or place >= len(row.cells):
+            return row
+        return replace(row, country=self._sources.settings.plan.abroad(row.cells[place]))
 
     def report(self, stored: StoredMailing, after: int) -> ReportPart:
         """The part of the report after a row."""

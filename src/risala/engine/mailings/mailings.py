@@ -259,7 +259,7 @@ class MailingService:
         mended = await self._mailings.mend(by, mailing_id, new)
         self._figures.forget(mailing_id)
         self._sending.changed()
-        return mended
+        return self._people.with_country(mended, mailing.number_column)
 
     async def leave_out(
         self, mailing_id: str, row: int | None, *, by: AuditEntry | None = None

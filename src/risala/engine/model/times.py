@@ -16,6 +16,15 @@ def maybe_iso(at_ms: int | None) -> str | None:
     return None if at_ms is None else iso(at_ms)
 
 
+def moment(written: str) -> int:
+    """A time that the API wrote, in UTC epoch milliseconds.
+
+    Raises:
+        ValueError: it is no time.
+    """
+    return round(datetime.fromisoformat(written).timestamp() * 1000)
+
+
 @lru_cache(maxsize=1024)
 def _second(at_s: int) -> str:
     """Cached: one answer has several times, mostly of one second, and many share them."""

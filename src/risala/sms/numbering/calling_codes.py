@@ -29,6 +29,13 @@ DIGITS_MIN: Final = {1: 11, 2: 9, 3: 8}
 a number of the reader's own country with a ``+`` too many, sooner than a number abroad."""
 
 
+def english_name(code: str) -> str:
+    """A country by its ISO 3166-1 letters; the letters where no name is known."""
+    from babel import Locale  # only where somebody is told
+
+    return str(Locale("en").territories.get(code, code))
+
+
 def country_of_code(digits: str) -> str | None:
     """The country whose calling code a number in the international form begins with; None: no
     country has it, or the number has too few digits."""

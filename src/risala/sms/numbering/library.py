@@ -13,6 +13,7 @@ import phonenumbers
 from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType, carrier
 from phonenumbers.carrierdata import CARRIER_DATA
 
+from risala.sms.numbering.calling_codes import english_name
 from risala.sms.numbering.country import Block
 
 _MOBILE: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
@@ -59,9 +60,7 @@ class LibraryCountry:
 
     @cached_property
     def name(self) -> str:
-        from babel import Locale
-
-        return str(Locale("en").territories.get(self.code, self.code))
+        return english_name(self.code)
 
     @cached_property
     def time_zone(self) -> str:

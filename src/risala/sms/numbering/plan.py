@@ -11,7 +11,7 @@ from functools import cache
 from itertools import groupby
 from typing import Final
 
-from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code
+from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code, english_name
 from risala.sms.numbering.countries import country
 from risala.sms.numbering.country import Country
 from risala.sms.numbering.digits import compact, is_digits
@@ -97,12 +97,9 @@ class NumberingPlan:
 
     def not_served(self, code: str) -> str:
         """The sentence on a number of this country, by its ISO 3166-1 letters: it is not served."""
-        from babel import Locale  # only where somebody is told
-
-        name = Locale("en").territories.get(code, code)
         return (
-            f"{name} ({code}) is not open here: messages go to {self.names}. `numbers.countries` in"
-            " the settings opens it."
+            f"{english_name(code)} ({code}) is not open here: messages go to {self.names}."
+            " `numbers.countries` in the settings opens it."
         )
 
     def _meant(self, typed: str) -> str | None:

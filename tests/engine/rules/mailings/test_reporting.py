@@ -43,6 +43,19 @@ def test_each_word_can_be_said_in_another_language():
     assert report_cells(double, (), words)[3] == "en double"
 
 
+def test_a_country_that_is_not_open_is_named():
+    """In English with its letters, which the settings take; else as the words name it."""
+    abroad = replace(ROW, fault=RowFault.NOT_SERVED, column="phone", country="FR")
+    told = "a number of France (FR), which is not open here (phone)"
+    assert report_cells(abroad, (), {})[3] == told
+    words = {"abroad": "pays non ouvert : {country}", "FR": "France", "DE": "Allemagne"}
+    found = report_cells(replace(abroad, country="DE"), (), words)[3]
+    assert found == "pays non ouvert : Allemagne (phone)"
+    assert report_cells(replace(abroad, country=None), (), {})[3].startswith(
+        "a number of a country"
+    )
+
+
 def test_every_fault_and_heading_has_words_of_its_own():
     assert set(FAULTS) == set(RowFault)
-    assert len(WORDS) == len(HEADINGS) + len(RowFault) + len(RowState)
+    assert len(WORDS) == len(HEADINGS) + len(RowFault) + len(RowState) + 1

@@ -15,12 +15,14 @@ from risala.engine.rules.webhooks import kannel_words, shapes
 from risala.engine.rules.webhooks.shapes import received_of, shape_faults, shaped
 
 URL = "https://shop.example/sms"
+AT = 1_795_231_187_670
+"""When the messages came, UTC epoch milliseconds."""
 HOSTILE = 'a "b" \\ c\n{{to}} &x=1#%41+ é سلام 👋\t</script>'
 
 
 def message(text: str = "Salam", **others) -> Received:
     known = {"id": "sms_1", "organization_id": "org_1", "carrier": "sim-1", "body": text}
-    known |= {"sender": "+22236123456", "recipient": "1234", "received_at": 1_795_231_187_670}
+    known |= {"sender": "+22236123456", "recipient": "1234", "received_at": AT}
     return Received(**{**known, **others})
 
 
@@ -88,6 +90,26 @@ def test_json_escapes_what_people_write():
         "carrier": None,
         "org": "org_1",
     }
+
+
+def test_a_texts_own_time_is_told_where_it_is_known():
+    """Of the event, which leaves it out where the carrier told none."""
+    template = '{"sent": "{{sentAt}}", "came": "{{receivedAt}}"}'
+    assert not faults("json", template)
+    event = {"type": "sms.received", "organizationId": "org_1", "messageId": "sms_1"}
+    event |= {"from": "+22236123456", "to": "1234", "text": "Salam"}
+    late = {**event, "sentAt": "2026-11-20T22:15:00.125Z"}
+    told = [
+        json.loads(shaped("json", template, URL, received_of(json.dumps(each), "sim-1", AT)).body)
+        for each in (late, event)
+    ]
+    came = "2026-11-21T03:19:47.670Z"
+    assert told == [
+        {"sent": "2026-11-20T22:15:00.125Z", "came": came},
+        {"sent": None, "came": came},
+    ]
+    form = shaped("form", "at={{sentAt}}", URL, received_of(json.dumps(event), "sim-1", AT))
+    assert form.body == "at="
 
 
 @pytest.mark.parametrize(

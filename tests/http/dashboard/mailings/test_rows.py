@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,11 @@ from risala.http.dashboard.mailings import report, words
 
 DRAFT = "/app/org_1/mailings/mlg_draft"
 DONE = "/app/org_1/mailings/mlg_done"
+
+
+def plain(page):
+    """The page's words without its tags."""
+    return re.sub(r"<[^>]+>", "", page.text).replace("\u00a0", " ")
 
 
 def asked(gateway, name):
@@ -124,6 +130,18 @@ async def test_the_report_is_a_table(owner, gateway):
     delivered = next(line for line in lines if "Delivered" in line)
     assert '"\'+22236120022"' in delivered
     assert '"sms_22"' in delivered
+
+
+async def test_a_country_that_is_not_open_is_named(reader_as, gateway):
+    """In the list and in the file, as the reader calls it."""
+    row = {**web_mailings.rows()[0], "fault": "not_served", "country": "DE", "state": "bad"}
+    table = {"columns": [*web_mailings.COLUMNS], "rows": [row], "after": None}
+    gateway.answers["mailing.rows"] = {**table, "numberColumn": 0}
+    gateway.answers["mailing.report"] = {**table, "export": 1}
+    french = reader_as(language="fr")
+    assert "n’est pas ouvert ici : Allemagne" in plain(await french.get(DRAFT))
+    told = plain(await french.get(f"{DONE}/report?form=csv"))
+    assert "Ce numéro est d’un pays qui n’est pas ouvert ici : Allemagne." in told
 
 
 def test_a_report_has_a_word_for_each_of_its_own():

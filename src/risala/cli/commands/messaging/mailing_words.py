@@ -12,9 +12,8 @@ from risala.engine.model.records.mailings import (
     MailingSource,
     MailingState,
     MailingWait,
-    RowFault,
 )
-from risala.engine.rules.mailings.reporting import FAULTS, WORDS, result_of, wrong_of
+from risala.engine.rules.mailings.reporting import WORDS, result_of, wrong_of
 
 if TYPE_CHECKING:
     from risala.engine.model.records.mailings import (
@@ -77,20 +76,6 @@ def hidden_words(found: Mailing | ListGrowth) -> str | None:
     if not hidden:
         return None
     return f"with {hidden}" if found.with_hidden else f"without {hidden} (--with-hidden)"
-
-
-def fault_words(fault: RowFault, country: str | None) -> str:
-    """What is wrong with a row.
-
-    Args:
-        country: of its number, by ISO 3166-1 letters, if it is not served.
-    """
-    if country is None:
-        return FAULTS[fault]
-    from babel import Locale  # only where somebody is told
-
-    name = Locale("en").territories.get(country, country)
-    return f"a number of {name} ({country}), which is not open here"
 
 
 def read_words(mailing: Mailing) -> str | None:

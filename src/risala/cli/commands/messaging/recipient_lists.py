@@ -12,7 +12,7 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.commands.messaging.mailing_files import SHEET, WITH_HIDDEN, content_of
-from risala.cli.commands.messaging.mailing_words import fault_words, hidden_words
+from risala.cli.commands.messaging.mailing_words import hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
@@ -23,6 +23,7 @@ from risala.engine.model.records.recipient_lists import (
     RecipientList,
     RecipientLists,
 )
+from risala.engine.rules.mailings.reporting import WORDS, fault_words
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -178,7 +179,7 @@ def _tell(grown: ListGrowth) -> None:
     told = zip_longest(grown.bad_rows, grown.faults, grown.countries)
     for row, fault, country in told:
         if fault is not None and fault is not RowFault.NUMBER:
-            output.warned(f"Row {row}: {fault_words(fault, country)}.")
+            output.warned(f"Row {row}: {fault_words(fault, country, WORDS)}.")
 
 
 @recipient_list.command("list")

@@ -34,6 +34,7 @@ _VIEWS: Final = Rows(
         "column": "r.fault_column",
         "message_id": "m.id",
         "status": "m.status",
+        "country": "NULL",  # told by the plan of numbers, which the database does not know
     },
     cells=cells_of,
     state=lambda number: RowState(ROW_STATES.word(number)),

@@ -285,6 +285,8 @@ class MailingRow:
     message_id: str | None
     status: str | None
     """Of its message."""
+    country: str | None = None
+    """Of its number, if that country is not served: its ISO 3166-1 letters."""
 
 
 @dataclass(frozen=True, slots=True)

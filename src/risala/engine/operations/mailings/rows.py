@@ -44,8 +44,8 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 STEPS: Final = ("next", "previous", "random")
-_WORDS_MAX: Final = 100
-"""Words of a report: its headings, and the names of states and faults."""
+_WORDS_MAX: Final = 400
+"""Words of a report: its headings, and the names of states, faults and countries."""
 _WORD_CHARACTERS_MAX: Final = 200
 _state: Final = one_of("invalid_state", (each.value for each in RowState))
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from risala.engine.model.money import money
 from risala.engine.model.records.mailings import MailingRow, RowFault, RowState
+from risala.sms.numbering.calling_codes import english_name
 
 ReportCell = str | int | Decimal | None
 
@@ -41,13 +42,16 @@ FAULTS: Final = {
     RowFault.OTHER: "refused",
 }
 """What is wrong with a row, in English."""
+ABROAD: Final = "abroad"
+"""The word that says, with a hole for its name, which country is not served."""
 WORDS: Final[Mapping[str, str]] = {
     **HEADINGS,
     **{each.value: each.value.replace("_", " ") for each in RowState},
     **{each.value: text for each, text in FAULTS.items()},
+    ABROAD: "a number of {country}, which is not open here",
 }
-"""Each word of a report that can be said in another language; statuses of messages stay as they
-are where no translation is given."""
+"""Each word of a report that can be said in another language, as can names of countries, by their
+ISO 3166-1 letters. Statuses of messages stay as they are where no translation is given."""
 
 
 def report_heading(columns: Sequence[str], words: Mapping[str, str]) -> list[str]:
@@ -76,8 +80,20 @@ def wrong_of(row: MailingRow, words: Mapping[str, str]) -> str | None:
     """What is wrong with a row, with the column that it is about; None: nothing."""
     if row.fault is None:
         return None
-    found = _word(row.fault.value, words)
+    found = fault_words(row.fault, row.country, words)
     return found if row.column is None else f"{found} ({row.column})"
+
+
+def fault_words(fault: RowFault, country: str | None, words: Mapping[str, str]) -> str:
+    """What is wrong, with the country if the number is of one that is not served.
+
+    Args:
+        country: its ISO 3166-1 letters.
+    """
+    if country is None:
+        return _word(fault.value, words)
+    name = words.get(country) or f"{english_name(country)} ({country})"
+    return _word(ABROAD, words).replace("{country}", name)
 
 
 def _word(name: str, words: Mapping[str, str]) -> str:

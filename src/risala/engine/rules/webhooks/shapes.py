@@ -18,7 +18,7 @@ from risala.engine.model.errors import FieldFault
 from risala.engine.model.events import EventType
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX, SHAPES
-from risala.engine.model.times import iso
+from risala.engine.model.times import iso, maybe_iso, moment
 from risala.engine.rules.webhooks import kannel_words
 from risala.sms.numbering.plan import EXAMPLE
 
@@ -32,7 +32,7 @@ RAPIDPRO: Final = "id={{id}}\nts={{timestamp}}\nmessage={{text}}\nsender={{from}
 """What the address of a RapidPro channel of the type Kannel takes (nyaruka/courier,
 ``handlers/kannel``); it needs ``id``, ``ts`` and ``sender``."""
 PLACEHOLDERS: Final = (
-    *("id", "from", "to", "text", "receivedAt", "timestamp", "organization", "carrier"),
+    *("id", "from", "to", "text", "receivedAt", "sentAt", "timestamp", "organization", "carrier"),
 )
 KNOWN: Final = ", ".join(f"{{{{{name}}}}}" for name in PLACEHOLDERS)
 """The placeholders as they are written."""
@@ -97,8 +97,9 @@ def received_of(body: str, carrier: str | None, received_at: int) -> Received:
     whose = told["organizationId"]
     if told["type"] != EventType.SMS_RECEIVED:
         return Received(told["id"], whose, carrier or "", EXAMPLE, None, "Test", received_at)
-    sent = (told["from"], told["to"], told["text"])
-    return Received(told["messageId"], whose, carrier or "", *sent, received_at)
+    who, sent_at = (told["from"], told["to"], told["text"]), told.get("sentAt")
+    its_own = None if sent_at is None else moment(sent_at)
+    return Received(told["messageId"], whose, carrier or "", *who, received_at, its_own)
 
 
 def _values_of(received: Received) -> Values:
@@ -108,6 +109,7 @@ def _values_of(received: Received) -> Values:
         "to": received.recipient,
         "text": received.body,
         "receivedAt": iso(received.received_at),
+        "sentAt": maybe_iso(received.sent_at),
         "timestamp": received.received_at // 1000,
         "organization": received.organization_id,
         "carrier": received.carrier or None,

@@ -13,20 +13,22 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records import mailings
 from risala.engine.model.records.mailings import ReportPart
-from risala.engine.rules.mailings.reporting import report_cells, report_heading
+from risala.engine.rules.mailings.reporting import ABROAD, report_cells, report_heading
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
+from risala.sms.numbering.calling_codes import COUNTRIES
 
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 CHUNK_BYTES: Final = 256 * 1024
 """Bytes of a workbook in memory for each download."""
+_ABROAD: Final = N_("This number is of a country that is not open here: {country}.")
 HEADINGS: Final[Mapping[str, str]] = {
     "row": N_("Row"),
     "recipient": N_("Number"),
@@ -70,7 +72,9 @@ def _words(visit: PageRequest) -> dict[str, str]:
     said = {**HEADINGS, **{fault.value: told for fault, told in FAULTS.items()}}
     states = {state.value: word for state, (_, word) in ROW_BADGES.items()}
     return {
+        **{code: country_name(words.language, code, code) for code in COUNTRIES.values()},
         **{name: str(words(told)) for name, told in said.items()},
+        ABROAD: str(words(_ABROAD)),
         **{name: str(words.among("state of a row", word)) for name, word in states.items()},
         **{name: str(words.among("state", look.word)) for name, look in STATES.items()},
     }

@@ -173,9 +173,7 @@ def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
     """What is wrong with it, in words."""
     if row.fault is None:
         return None
-    is_abroad = row.fault is RowFault.NOT_SERVED
-    abroad = next(filter(None, map(visit.plan.abroad, row.cells)), None) if is_abroad else None
-    said = fault_sentence(visit, row.fault, abroad)
+    said = fault_sentence(visit, row.fault, row.country)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return said
     column = Markup("<bdi>{}</bdi>").format(row.column)
