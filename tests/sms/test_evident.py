@@ -7,12 +7,15 @@ from hypothesis import strategies as st
 from risala.sms import evident
 from risala.sms.alphabet import encode_gsm7, encode_ucs2, fits_gsm7
 from risala.sms.evident import (
+    HEADER,
     JUDGED_OCTETS_MAX,
     InboundCoding,
+    Label,
     TextForm,
     judge_header,
     judge_octets,
     mms_notice,
+    read_label,
 )
 from risala.sms.likely import reads_as_text
 from risala.sms.segment import join, user_data_header
@@ -356,3 +359,17 @@ def test_texts_read_as_text(text):
 )
 def test_rubbish_does_not(text):
     assert not reads_as_text(text)
+
+
+@pytest.mark.parametrize("is_forced", [False, True])
+def test_a_label_is_read_as_it_is_told(is_forced):
+    for form in (*TextForm, HEADER):
+        label = Label(TextForm.UCS2, form, is_forced)
+        assert read_label(str(label)) == label
+
+
+@pytest.mark.parametrize(
+    "told", [None, "", "labelled x, read as y", "labelled ucs2, read as gsm7 "]
+)
+def test_what_is_no_label_is_read_as_none(told):
+    assert read_label(told) is None

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.sms.alphabet import decode_gsm7, decode_gsm7_part, decode_ucs2, decode_ucs2_part
 from risala.sms.likely import cost_bits
@@ -65,6 +65,36 @@ class JudgedText:
     def is_as_declared(self) -> bool:
         """Whether the label was believed."""
         return self.believed is self.declared
+
+
+class Label(NamedTuple):
+    """How a carrier labelled what it sent, where that is not as it was read."""
+
+    declared: str
+    """A :class:`TextForm`, or :data:`HEADER`."""
+    believed: str
+    is_forced: bool
+    """Whether the setting said so, and not the content."""
+
+    def __str__(self) -> str:
+        """As drivers tell it, and as it is stored: :func:`read_label` reads it."""
+        by = f" {_BY_SETTING}" if self.is_forced else ""
+        return f"labelled {self.declared}, read as {self.believed}{by}"
+
+
+HEADER: Final = "header"
+"""In a :class:`Label`: a text behind a user data header."""
+_BY_SETTING: Final = "by inbound_coding"
+_LABEL_WORDS: Final = "|".join((*TextForm, HEADER))
+_label: Final = re.compile(
+    f"labelled ({_LABEL_WORDS}), read as ({_LABEL_WORDS})(?: ({_BY_SETTING}))?"
+).fullmatch
+
+
+def read_label(told: str | None) -> Label | None:
+    """The label that a driver told; None if it told none, or something else."""
+    found = _label(told or "")
+    return None if found is None else Label(found[1], found[2], found[3] is not None)
 
 
 JUDGED_OCTETS_MAX: Final = 1024

@@ -141,6 +141,9 @@ class Inbound:
     sent_at_ms: int | None = None
     """UTC epoch milliseconds: the text's own time, which the network wrote on it; None where the
     carrier tells none. It may be days before ``received_at_ms``."""
+    label: str | None = None
+    """How the carrier labelled the text and how it was read, where these differ: as
+    ``labelled ucs2, read as gsm7``; others are not kept. None: it was read as labelled."""
 
     @property
     def believed_sent_ms(self) -> int | None:

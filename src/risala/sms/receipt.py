@@ -64,6 +64,15 @@ class Receipt:
 
     is_understood: bool = True
     """False: nobody knows what the carrier's word means; ``state`` is not final then."""
+    label: str | None = None
+    """How the carrier labelled the receipt and how it was read, where these differ, as in
+    :attr:`Inbound.label`."""
+
+    @property
+    def told(self) -> str:
+        """The carrier's own word, and how the receipt was labelled if that was wrong: for the
+        message's timeline alone."""
+        return self.raw if self.label is None else f"{self.raw} ({self.label})"
 
     @property
     def why(self) -> Cause:

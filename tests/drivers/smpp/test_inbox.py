@@ -27,6 +27,7 @@ from risala.drivers.smpp.protocol.tlv import MS_AVAILABILITY_STATUS, Tlv
 from risala.plugins.contract import Accepted
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
+from risala.sms.evident import InboundCoding
 from risala.sms.receipt import Receipt, ReceiptState
 
 _RECEIPT = DeliverSm(esm_class=4, short_message=b"id:1 stat:DELIVRD", sequence_number=9)
@@ -42,7 +43,7 @@ class _Nobody:
 class Box:
     """An inbox at a bound link, whose answers pile up to be read."""
 
-    def __init__(self, **more) -> None:
+    def __init__(self, *, notes: dict[str, str] | None = None, **more) -> None:
         ours, self.wire = memory_stream_pair()
         session = SmppSession(SmppRole.ESME)
         session.send(BindTransceiver())
@@ -50,6 +51,7 @@ class Box:
         self.link = Link(ours, session, _Nobody(), LinkLimits(10, math.inf, 10))
         self.heard: list[int] = []
         self.context = RecordingContext()
+        self.context.notes.update(notes or {})
         self.inbox = SmppInbox(
             self.context,
             id_form=IdForm.SAME,
@@ -226,6 +228,49 @@ async def test_each_part_is_answered_once_it_is_on_disk(by_sar, autojump_clock):
         assert await box.statuses() == [0]
         assert [message.text for message in box.context.inbounds] == ["abc"]
         assert [key.partition("/")[0] for key in box.context.notes] == ["whole"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "coding", "text", "label"),
+    [
+        ({"data_coding": 8}, "auto", b"STOP", "labelled ucs2, read as ascii"),
+        ({"data_coding": 0}, "auto", "Prénom".encode(), "labelled gsm7, read as utf8"),
+        ({"esm_class": 0x40}, "auto", b"Bonjour Aicha", "labelled header, read as gsm7"),
+        ({}, "latin1", "é".encode("latin-1"), "labelled gsm7, read as latin1 by inbound_coding"),
+        ({"data_coding": 8}, "declared", b"STOP", None),
+        ({"data_coding": 8}, "auto", "Été".encode("utf-16-be"), None),
+    ],
+)
+async def test_a_message_says_how_it_was_labelled(changes, coding, text, label):
+    """If it was read as something else; its receipt says the same."""
+    async with opened(coding=InboundCoding(coding)) as box:
+        box.inbox.deliver(box.link, replace(_TEXT, short_message=text, **changes))
+        assert await box.statuses() == [0]
+        (message,) = box.context.inbounds
+        assert message.label == label
+
+
+async def test_a_receipt_says_how_it_was_labelled():
+    async with opened() as box:
+        for changes in ({}, {"data_coding": 8}, {"data_coding": 3}):
+            box.inbox.deliver(box.link, replace(_RECEIPT, **changes))
+            assert await box.statuses() == [0]
+        told = [(each.raw, each.label) for each in box.context.receipts]
+        wrong = ("DELIVRD", "labelled ucs2, read as ascii")
+        assert told == [("DELIVRD", None), wrong, ("DELIVRD", None)]
+
+
+async def test_parts_keep_how_they_were_labelled(autojump_clock):
+    """Over a restart too: their notes have it."""
+    async with opened() as box:
+        box.inbox.deliver(box.link, replace(part(1, 2, b"STOP it"), data_coding=8))
+        assert await box.statuses() == [0]
+        notes = box.context.notes
+    async with opened(notes=notes) as box:
+        box.inbox.deliver(box.link, replace(part(2, 2, b" now!!"), data_coding=8))
+        assert await box.statuses() == [0]
+        (message,) = box.context.inbounds
+        assert (message.text, message.label) == ("STOP it now!!", "labelled ucs2, read as ascii")
 
 
 async def test_parts_that_come_at_one_moment_make_one_message(autojump_clock):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 import trio
@@ -92,6 +93,17 @@ async def test_what_nobody_is_to_get_is_stored_alone(open_house, quick, driver):
         assert house.outbound.calls == []
         (message,) = (await house.perform("inbound.list"))["messages"]
         assert (message["text"], message["organizationId"]) == ("hello", None)
+
+
+async def test_how_a_text_was_labelled_is_kept(open_house, quick, driver):
+    """And nothing else that a driver writes there."""
+    async with open_house(driver=driver) as house:
+        right = "labelled ucs2, read as ascii"
+        for number, label in enumerate((right, "<b>", None)):
+            text = replace(inbound("hello"), received_at_ms=1_767_225_600_000 + number, label=label)
+            await driver.context.inbound(text)
+        found = (await house.perform("inbound.list"))["messages"]
+        assert sorted(str(each["label"]) for each in found) == ["None", "None", right]
 
 
 async def test_word_and_number_decide_then_the_default(open_house, quick, driver):

@@ -7,7 +7,7 @@ import pytest
 from filter_sweep import refuse_place
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault, Invalid
-from web_verify import ARABIC, opt_outs
+from web_verify import ARABIC, opt_outs, received
 
 PAGE = "/app/org_1/inbound"
 LIST = f"{PAGE}/opt-outs"
@@ -24,6 +24,24 @@ async def test_what_came_in_is_shown_as_text(owner):
     assert ">Sent <time" in page.text
     assert "arrivé &lt;3" in page.text
     assert f'href="{PAGE}?before=inb_9"' in page.text
+
+
+@pytest.mark.parametrize(
+    ("language", "told"),
+    [
+        ("en", "labelled this text as UCS-2; it was read as ASCII, because that is what its"),
+        ("fr", "a annoncé ce texte comme : UCS-2. Il a été lu comme : ASCII"),
+        ("ar", "أن ترميز هذا النص هو UCS-2، لكنه قُرئ على أنه ASCII"),
+    ],
+)
+async def test_a_text_that_was_not_read_as_labelled_says_so(reader_as, gateway, language, told):
+    labels = ("labelled ucs2, read as ascii", "labelled header, read as gsm7", None)
+    found = [received(number, label=label) for number, label in enumerate(labels)]
+    page = {"messages": found, "newer": None, "older": None, "lookedTo": None}
+    gateway.answers["inbound.list"] = page
+    text = (await reader_as(language=language).get(PAGE)).text.replace("\u00a0", " ")
+    assert told in text
+    assert text.count('<div class="tiny dim">') == 2 + 2  # of which two say when it was sent
 
 
 async def test_a_number_is_searched_for_as_it_is_typed(owner, gateway):

@@ -93,6 +93,17 @@ async def test_a_message_of_each_state(owner, state):
     assert "The engine&#39;s own words" not in page.text
 
 
+async def test_a_receipt_that_was_not_read_as_labelled_says_so(gateway, reader_as):
+    """In a sentence of the reader, and not beside the carrier's word."""
+    story = web_messages.story("delivered")
+    story["timeline"][-1]["raw"] = "DELIVRD err:000 (labelled ucs2, read as ascii)"
+    gateway.answers = {"message.show": story}
+    page = await reader_as(language="fr").get(f"{LIST}/sms_delivered")
+    assert "<code>DELIVRD err:000</code>" in page.text
+    told = page.text.replace("\u00a0", " ")
+    assert "a annoncé cet accusé comme : UCS-2. Il a été lu comme : ASCII" in told
+
+
 async def test_a_message_that_is_not_there(owner):
     assert (await owner.get(f"{LIST}/sms_none")).status == 404
 

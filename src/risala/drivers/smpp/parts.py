@@ -24,7 +24,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -75,6 +75,8 @@ class _Noted(NamedTuple):
     at_ms: int
     sent_ms: int | None = None
     """The text's own time, where the carrier tells it."""
+    label: str | None = None
+    """How the part was labelled, if that was not believed."""
 
 
 class SmppParts:
@@ -126,12 +128,14 @@ class SmppParts:
         )
         place, whole, now_ms = decoded.concatenation, None, self._now_ms()
         sent_ms = written_ms(request, now_ms)
+        label = None if decoded.label is None else str(decoded.label)
         try:
             if place is None or place.total == 1:
-                message = _inbound(join([decoded.text]), ends, now_ms, sent_ms)
+                noted = _Noted((), now_ms, sent_ms, label)
+                message = _inbound(join([decoded.text]), ends, [noted])
                 await self._context.inbound(message)
             else:
-                whole = await self._note(decoded.text, place, ends, sent_ms)
+                whole = await self._note(decoded.text, place, ends, sent_ms, label)
         except NotStoredError:
             delivery.answer(ESME_RX_T_APPN)
             return
@@ -171,7 +175,7 @@ class SmppParts:
     # -- one part ----------------------------------------------------------------------------
 
     async def _note(
-        self, text: str, place: Concatenation, ends: Key, sent_ms: int | None
+        self, text: str, place: Concatenation, ends: Key, sent_ms: int | None, label: str | None
     ) -> Whole | None:
         """Store a part; returns the message that it completes, or None.
 
@@ -182,8 +186,9 @@ class SmppParts:
         key: Key = (place.reference, place.bits, place.total, *ends)
         displaced = self._assembler.displaced(key, place.number, text)
         before = self._assembler.held(key, place.number)
-        notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, now_ms, sent_ms))
-        noted = _Noted(tuple(notes), now_ms, sent_ms)
+        noted = _Noted((), now_ms, sent_ms, label)
+        notes: dict[str, str | None] = dict(_part_notes(key, place.number, text, noted))
+        noted = noted._replace(keys=tuple(notes))
         # The part is joined before it is durable: several parts of a message may be on their way to
         # the disk at one time, and the last of them must find the others.
         whole = self._assembler.add(text, place, *ends, token=noted, now_s=now_s)
@@ -234,7 +239,6 @@ class SmppParts:
         """Store a message and delete its notes; if the disk refuses, try again later."""
         notes = [key for part in whole.parts for key in part.token.keys]
         storing = f"{_STORING}{_name(whole.key)}"
-        at_ms = max(part.token.at_ms for part in whole.parts)
         try:
             if whole.repeats and whole.key in self._unstored:
                 # Parts of a message that came again before it was stored: the notes are that
@@ -243,8 +247,7 @@ class SmppParts:
             elif whole.repeats:
                 await self._context.remember(dict.fromkeys(notes))
             else:
-                told = [each for part in whole.parts if (each := part.token.sent_ms) is not None]
-                message = _inbound(whole.text, whole.key[3:], at_ms, min(told, default=None))
+                message = _inbound(whole.text, whole.key[3:], [part.token for part in whole.parts])
                 await self._context.inbound(message, forget=(*notes, storing))
                 if whole.is_complete:
                     self._unstored.discard(whole.key)
@@ -294,7 +297,7 @@ def written_ms(request: MessagePdu, now_ms: int) -> int | None:
         return None
 
 
-def _inbound(text: str, ends: Key, at_ms: int, sent_ms: int | None) -> Inbound:
+def _inbound(text: str, ends: Key, parts: Sequence[_Noted]) -> Inbound:
     source_ton, source, dest_ton, dest = ends
     sender = readable_address(source_ton, source)
     # A part that never came is a mark outside Latin-1: the notice is in the first one.
@@ -303,8 +306,9 @@ def _inbound(text: str, ends: Key, at_ms: int, sent_ms: int | None) -> Inbound:
         sender=sender,
         recipient=readable_address(dest_ton, dest) or None,
         text=text if notice is None else notice,
-        received_at_ms=at_ms,
-        sent_at_ms=sent_ms,
+        received_at_ms=max(part.at_ms for part in parts),
+        sent_at_ms=min((part.sent_ms for part in parts if part.sent_ms is not None), default=None),
+        label=next((part.label for part in parts if part.label is not None), None),
     )
 
 
@@ -320,12 +324,11 @@ def _name(key: Key) -> str:
     return hashlib.sha256(_json(key).encode()).hexdigest()[:32]
 
 
-def _part_notes(
-    key: Key, number: int, text: str, at_ms: int, sent_ms: int | None
-) -> Iterator[tuple[str, str]]:
+def _part_notes(key: Key, number: int, text: str, noted: _Noted) -> Iterator[tuple[str, str]]:
     """The notes of a part: one, or several for a text longer than phones send."""
-    told = {} if sent_ms is None else {"sent": sent_ms}
-    whole = _json({"key": key, "number": number, "at": at_ms, **told, "text": text})
+    known = {"sent": noted.sent_ms, "label": noted.label}
+    told = {name: value for name, value in known.items() if value is not None}
+    whole = _json({"key": key, "number": number, "at": noted.at_ms, **told, "text": text})
     size, mark = NOTE_TEXT_CHARACTERS_MAX, Part(number, text, None).mark
     for piece, at in enumerate(range(0, len(whole), size)):
         yield f"{_PART}{_name(key)}/{number:03}/{mark:08x}/{piece:03}", whole[at : at + size]
@@ -335,5 +338,5 @@ def _noted_parts(notes: dict[str, str]) -> Iterator[tuple[Any, int, str, _Noted]
     for _, pieces in groupby(notes.items(), key=lambda note: note[0].rpartition("/")[0]):
         keys, texts = zip(*pieces, strict=True)
         part = json.loads("".join(texts))
-        noted = _Noted(keys, part["at"], part.get("sent"))
+        noted = _Noted(keys, part["at"], part.get("sent"), part.get("label"))
         yield part["key"], part["number"], part["text"], noted

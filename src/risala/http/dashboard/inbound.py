@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -16,6 +17,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import cursors, number_filter, typed
 from risala.http.web.lists.pager import Chip, Pager, chips, pager_of
+from risala.http.web.messages.sentences import label_sentence
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -43,6 +45,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         page=page,
         pager=_pager(visit, "inbound", query, page),
         messages=page.messages,
+        label_sentence=partial(label_sentence, visit.words),
     )
 
 

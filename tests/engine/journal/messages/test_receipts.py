@@ -448,6 +448,20 @@ def test_a_receipts_own_word_stands_beside_what_it_tells(desk, early):
     ]
 
 
+def test_a_wrong_label_stands_in_the_timeline_alone(desk):
+    """Not in the carrier's code, which people search for."""
+    label = "labelled ucs2, read as ascii"
+    for state, kind in ((ReceiptState.DELIVERED, "DELIVERED"), (ReceiptState.EXPIRED, None)):
+        message_id = desk.start()
+        desk.answer(message_id, str(state))
+        desk.book.record(Receipt(str(state), state, "WORD", label=label), "mattel")
+        line = lines(desk, message_id)[-1]
+        assert line[2] == f"WORD ({label})"
+        assert kind is None or line[0] == kind
+        code = desk.book.one("SELECT carrier_code FROM messages WHERE id = ?", message_id)
+        assert code == (None if kind else "WORD")
+
+
 @pytest.mark.parametrize("early", [False, True])
 def test_so_does_that_of_one_that_was_not_delivered(desk, early):
     message_id = desk.start()

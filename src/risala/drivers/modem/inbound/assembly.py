@@ -9,14 +9,21 @@ import hashlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from risala.drivers.modem.tpdu.coding import CharacterSet
 from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress
 from risala.plugins.contract import Inbound
 from risala.sms import assembly
 from risala.sms.assembly import MISSING
-from risala.sms.evident import MMS_PORT, InboundCoding, TextForm, judge_octets, mms_notice
+from risala.sms.evident import (
+    MMS_PORT,
+    InboundCoding,
+    Label,
+    TextForm,
+    judge_octets,
+    mms_notice,
+)
 from risala.sms.likely import reads_as_text
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
@@ -35,6 +42,8 @@ class ReceivedPdu:
     """Identifies this PDU, so that the engine stores a repeated one once."""
     service_centre: str | None = None
     """Its service centre; None: not reported by the modem."""
+    label: str | None = None
+    """How its text was labelled, if that was not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +134,16 @@ class TpduAssembler:
         self.outgoing.append(_handed_over(whole, spare, now_ms, why, self._coding))
 
 
+class Evident(NamedTuple):
+    """A message with its text as it evidently is."""
+
+    deliver: Deliver
+    note: str = ""
+    """What was declared and what was believed, if these differ."""
+    label: str | None = None
+    """The same for the page of the message."""
+
+
 def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:
     """The inbound message that these parts make."""
     ordered = list(parts)
@@ -138,6 +157,7 @@ def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) 
         # Parts that came by several service centres get none.
         service_centre=centres.pop() if len(centres) == 1 else None,
         sent_at_ms=_sent_ms(ordered),
+        label=next((part.label for part in ordered if part.label is not None), None),
     )
 
 
@@ -157,30 +177,34 @@ def _handed_over(
     every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
     if (all_octets := _joined(came)) is not None:
         if whole.is_complete:
-            every = [text_of(as_evident(all_octets, coding)[0])]
+            evident = as_evident(all_octets, coding)
+            every = [text_of(evident.deliver)]
+            came[0] = replace(came[0], label=evident.label)
         elif 1 in texts and (notice := _notice_of(all_octets)) is not None:
             every = [notice]
     digests = (*(part.digest for part in came), *spare)
     return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)
 
 
-def as_evident(deliver: Deliver, coding: InboundCoding) -> tuple[Deliver, str]:
-    """The message with its text as it evidently is, and a note of what was declared and what was
-    believed, if these differ."""
+def as_evident(deliver: Deliver, coding: InboundCoding) -> Evident:
+    """The message with its text as it evidently is."""
     data = deliver.user_data
     declared = _FORMS[data.coding.characters]
     octets = data.data if declared is TextForm.LATIN1 else data.octets
     if data.coding.compressed or not octets:
-        return deliver, ""
+        return Evident(deliver)
     more = {TextForm.PACKED: data.text} if declared is TextForm.PACKED else None
     is_part = place_of(deliver) is not None
     reading = judge_octets(octets, declared, coding=coding, is_part=is_part, more=more)
     is_text = declared is not TextForm.LATIN1 or reads_as_text(reading.text)
     if not is_text or (declared is TextForm.LATIN1 and reading.is_as_declared):
-        return deliver, ""
-    told = f"declared TP-DCS {data.dcs:#04x}, read as {reading.believed}"
-    told = "" if reading.is_as_declared else told
-    return replace(deliver, user_data=replace(data, text=reading.text)), told
+        return Evident(deliver)
+    as_read = replace(deliver, user_data=replace(data, text=reading.text))
+    if reading.is_as_declared:
+        return Evident(as_read)
+    note = f"declared TP-DCS {data.dcs:#04x}, read as {reading.believed}"
+    label = Label(declared, reading.believed, coding is not InboundCoding.AUTO)
+    return Evident(as_read, note, str(label))
 
 
 _FORMS: Final = {

@@ -76,9 +76,10 @@ class ModemIntake:
         if not isinstance(tpdu, Deliver) or not self._wants_messages:
             return False
         if tpdu.pid != _PID_SILENT:
-            tpdu, note = as_evident(tpdu, self._coding)
-            self._tell(note)
-            part = ReceivedPdu(tpdu, digest_of(pdu), readable_of(centre))
+            evident = as_evident(tpdu, self._coding)
+            self._tell(evident.note)
+            known = (digest_of(pdu), readable_of(centre), evident.label)
+            part = ReceivedPdu(evident.deliver, *known)
             await self._message(part, pdu, tpdu_octets)
         return True
 

@@ -106,7 +106,8 @@ def _recalled(notes: ModemNotes, coding: InboundCoding) -> list[tuple[ReceivedPd
         except PduError:
             continue  # this version cannot read the PDU; its outdated note is deleted later
         if isinstance(tpdu, Deliver):
-            tpdu, _ = as_evident(tpdu, coding)
-            part = ReceivedPdu(tpdu, key.removeprefix(_PART), readable_of(centre))
+            evident = as_evident(tpdu, coding)
+            known = (key.removeprefix(_PART), readable_of(centre), evident.label)
+            part = ReceivedPdu(evident.deliver, *known)
             found.append((part, int(at_ms)))
     return sorted(found, key=lambda each: each[1])

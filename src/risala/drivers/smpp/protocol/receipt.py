@@ -21,7 +21,12 @@ from risala.drivers.smpp.protocol.receipt_words import (
     clean_word,
     state_of_word,
 )
-from risala.drivers.smpp.protocol.submit import ESM_INTERMEDIATE, ESM_RECEIPT, plain_text
+from risala.drivers.smpp.protocol.submit import (
+    ESM_INTERMEDIATE,
+    ESM_RECEIPT,
+    plain_text,
+    text_and_label,
+)
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_STATE,
     NETWORK_ERROR_CODE,
@@ -143,7 +148,8 @@ def parse_receipt(
     id, that of the text is tried too. An unknown state word is taken as not final: the message then
     waits for a clearer one.
     """
-    fields = _fields(plain_text(pdu, coding))
+    text, label = text_and_label(pdu, coding)
+    fields = _fields(text)
     tlvs = {tlv.tag: tlv for tlv in reversed(pdu.tlvs)} if pdu.tlvs else {}  # the first one counts
     named = tlvs.get(RECEIPTED_MESSAGE_ID)
     ids = [each for each in (named.text[:_ID_MAX] if named else "", fields.get("id")) if each]
@@ -167,6 +173,7 @@ def parse_receipt(
         sender=_number(pdu.destination_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
         is_understood=is_known,
+        label=None if label is None else str(label),
     )
 
 

@@ -24,7 +24,16 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.address import destination_address, destination_digits, source_address
 from risala.sms.alphabet import encode_gsm7_part, encode_ucs2
-from risala.sms.evident import MMS_PORT, InboundCoding, TextForm, judge_header, judge_octets
+from risala.sms.evident import (
+    HEADER,
+    MMS_PORT,
+    InboundCoding,
+    JudgedText,
+    Label,
+    TextForm,
+    judge_header,
+    judge_octets,
+)
 from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import user_data_header
 
@@ -227,6 +236,8 @@ class Decoded:
     concatenation: Concatenation | None
     note: str = ""
     """What was declared and what was believed, if these differ."""
+    label: Label | None = None
+    """The same for the page of the message."""
     form: TextForm | None = None
     """How the text was read; None: in an alphabet of another continent."""
     octets: bytes = field(default=b"", repr=False)
@@ -257,7 +268,7 @@ def decode_message(
     notes = [] if is_as_flagged else [_HEADER_NOTES[is_flagged]]
     if declared is None:
         text = octets.decode(_CODECS[pdu.data_coding], "replace")
-        return Decoded(text, concatenation, "; ".join(notes), None, octets)
+        return Decoded(text, concatenation, "; ".join(notes), None, None, octets)
     if header is not None and header.port == MMS_PORT and declared is TextForm.LATIN1:
         # No text: each octet stays as it is, for whoever joins the parts.
         coding = InboundCoding.DECLARED
@@ -266,17 +277,41 @@ def decode_message(
     reading = judge_octets(octets, declared, coding=coding, is_part=is_part)
     if reading.believed is not declared:
         notes.insert(0, f"declared data_coding {pdu.data_coding}, read as {reading.believed}")
-    return Decoded(reading.text, concatenation, "; ".join(notes), reading.believed, octets)
+    label = _label_of(reading, coding, is_as_flagged=is_as_flagged, is_flagged=is_flagged)
+    return Decoded(reading.text, concatenation, "; ".join(notes), label, reading.believed, octets)
+
+
+def _label_of(
+    reading: JudgedText, coding: InboundCoding, *, is_as_flagged: bool, is_flagged: bool
+) -> Label | None:
+    """How the text was labelled, if that was not believed: its coding sooner than its header."""
+    if not reading.is_as_declared:
+        is_forced = coding is not InboundCoding.AUTO
+        return Label(reading.declared, reading.believed, is_forced)
+    if is_as_flagged:
+        return None
+    form = reading.believed
+    declared, believed = (HEADER, form) if is_flagged else (form, HEADER)
+    return Label(declared, believed, is_forced=False)
 
 
 def plain_text(pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO) -> str:
     """A receipt's text. Its fields are ASCII: without evidence of two octets a letter it is read as
     that, for any declared alphabet except UCS-2."""
+    return text_and_label(pdu, coding)[0]
+
+
+def text_and_label(
+    pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO
+) -> tuple[str, Label | None]:
+    """The same, with how it was labelled if that was not believed."""
     octets = message_octets(pdu)
     is_usual = pdu.data_coding != DCS_UCS2 and not pdu.esm_class & ESM_UDHI
     if is_usual and b"\0" not in octets:
-        return octets.decode("latin-1")
-    return decode_message(pdu, DefaultAlphabet.LATIN1, coding).text
+        return octets.decode("latin-1"), None
+    decoded = decode_message(pdu, DefaultAlphabet.LATIN1, coding)
+    # Without its flags, the label is no carrier's: no receipt is declared to be Latin-1.
+    return decoded.text, None if is_usual else decoded.label
 
 
 def message_octets(pdu: MessagePdu) -> bytes:

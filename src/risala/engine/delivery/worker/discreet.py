@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from risala.sms.evident import read_label
 from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome
 from risala.sms.receipt import Receipt
@@ -39,6 +40,8 @@ def discreet(outcome: Outcome, segment: Segment, *, is_code: bool) -> Outcome:
 
 def discreet_receipt(receipt: Receipt) -> Receipt:
     """A receipt without the beginning of the message, which some carriers repeat in it."""
+    if receipt.label is not None and read_label(receipt.label) is None:
+        receipt = replace(receipt, label=None)
     if len(receipt.raw) <= RAW_CHARACTERS_MAX and ":" not in receipt.raw:
         return receipt
     raw = receipt.raw

@@ -19,6 +19,7 @@ from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.keywords import keyword_ways
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.sms.evident import read_label
 from risala.sms.message import Inbound
 
 ROUTES_MAX: Final = 1000
@@ -52,12 +53,14 @@ def receive(
 
 def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbound) -> bool:
     """Store one; False if the carrier had brought it before."""
+    label = read_label(message.label)
     stored = conn.execute(
         "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at,"
-        " sent_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        " sent_at, label) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (
             *(message_id, carrier, message.sender, message.recipient, message.text),
             *(" ".join(message.carrier_ids), message.received_at_ms, message.believed_sent_ms),
+            None if label is None else str(label),
         ),
     )
     return stored.rowcount > 0

@@ -84,7 +84,8 @@ def _end(conn: sqlite3.Connection, sheet: Sheet, message: MessageState, arrival:
     message.status = Status.DELIVERED if is_delivered else Status.UNDELIVERED
     line = DELIVERED if is_delivered else Line(Kind.UNDELIVERED, receipt.why)
     raw = receipt.raw if is_delivered else receipt.raw or None
-    entry = TimelineEntry(now_ms, message.status, line, message.carrier, message.attempts, raw=raw)
+    by = (message.carrier, message.attempts)
+    entry = TimelineEntry(now_ms, message.status, line, *by, raw=receipt.told)
     if is_delivered:
         sheet.deliver(message, entry)
         event = outbox.event_of(conn, message, now_ms, is_plain=True)
@@ -134,7 +135,7 @@ def _apply(
     if message.segments > 1 and found.number != WHOLE:
         line = _said(Kind.RECEIPT, receipt, parts=message.segments)
         timeline.append(conn, message.key, _entry(arrival, message, found, line))
-    return settle(conn, message, stamp, receipt_raw=receipt.raw)
+    return settle(conn, message, stamp, receipt_raw=receipt.told)
 
 
 def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) -> TimelineEntry:
@@ -144,7 +145,7 @@ def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) ->
         line,
         arrival.carrier,
         segment=found.number,
-        raw=arrival.receipt.raw,
+        raw=arrival.receipt.told,
     )
 
 

@@ -53,6 +53,10 @@ class Received:
     """The text's own time, which the network wrote on it.
 
     None where the carrier tells none, and for messages of before this was kept."""
+    label: str | None = None
+    """How the carrier labelled the text and how it was read, as ``labelled ucs2, read as gsm7``.
+
+    None where it was read as labelled, and for messages of before this was kept."""
 
     @property
     def sent_late(self) -> bool:

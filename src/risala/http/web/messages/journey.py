@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from risala.engine.model.records.messages import MessageView, StoryEntry
 from risala.http.web.formats import Formats
-from risala.http.web.messages.sentences import cause_markup, line_sentence
+from risala.http.web.messages.sentences import cause_markup, line_sentence, raw_and_label
 from risala.http.web.states import network_name
 from risala.sms.numbering.countries import network_of
 
@@ -51,15 +51,18 @@ def state_of(message: MessageView, timeline: Timeline) -> str:
 
 def entries_of(formats: Formats, timeline: Timeline) -> list[dict[str, Any]]:
     """Lines of a timeline as ``parts.timeline`` draws them, the carrier's own words below."""
-    return [
-        {
-            "state": _DOTS.get(entry.code, entry.status),
-            "text": line_sentence(formats, entry),
-            "at": entry.at,
-            "raws": [entry.raw] if entry.raw else [],
-        }
-        for entry in timeline
-    ]
+    return [_entry_of(formats, entry) for entry in timeline]
+
+
+def _entry_of(formats: Formats, entry: StoryEntry) -> dict[str, Any]:
+    raw, label = raw_and_label(formats.words, entry.raw or "")
+    text = line_sentence(formats, entry)
+    return {
+        "state": _DOTS.get(entry.code, entry.status),
+        "text": text if label is None else Markup("{} {}").format(text, label),
+        "at": entry.at,
+        "raws": [raw] if raw else [],
+    }
 
 
 def stations_of(formats: Formats, message: MessageView, timeline: Timeline) -> list[dict[str, Any]]:

@@ -14,8 +14,9 @@ from markupsafe import Markup, escape
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.records.messages import StoryEntry
 from risala.http.web.formats import Formats
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, Words
 from risala.sms.cause import Cause
+from risala.sms.evident import HEADER, Label, TextForm, read_label
 
 _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
@@ -73,6 +74,59 @@ _UNDECIDED: Final = {
     ),
 }
 """How an uncertain message is decided, by its policy."""
+
+
+_FORMS: Final[Mapping[str, str]] = {
+    TextForm.GSM7: N_("GSM 7-bit"),
+    TextForm.PACKED: N_("GSM 7-bit"),
+    TextForm.ASCII: "ASCII",
+    TextForm.UTF8: "UTF-8",
+    TextForm.LATIN1: "Latin-1",
+    TextForm.UCS2: "UCS-2",
+    TextForm.UCS2_LE: N_("UCS-2 with its bytes swapped"),
+    HEADER: N_("a text with a header"),
+}
+_TEXT_LABELS: Final = (
+    N_(
+        "The carrier labelled this text as {declared}; it was read as {believed}, because that is "
+        "what its content reads as."
+    ),
+    N_(
+        "The carrier labelled this text as {declared}; it was read as {believed}, because the "
+        "settings say so."
+    ),
+)
+_RECEIPT_LABELS: Final = (
+    N_(
+        "The carrier labelled this receipt as {declared}; it was read as {believed}, because that "
+        "is what its content reads as."
+    ),
+    N_(
+        "The carrier labelled this receipt as {declared}; it was read as {believed}, because the "
+        "settings say so."
+    ),
+)
+
+
+def label_sentence(words: Words, told: str | None) -> Markup | None:
+    """How a text that came in was labelled; None: it was read as labelled."""
+    label = read_label(told)
+    return None if label is None else _labelled(words, label, _TEXT_LABELS)
+
+
+def _labelled(words: Words, label: Label, sentences: tuple[str, str]) -> Markup:
+    declared, believed = (words(_FORMS.get(each, each)) for each in label[:2])
+    return words(sentences[label.is_forced], declared=declared, believed=believed)
+
+
+def raw_and_label(words: Words, raw: str) -> tuple[str, Markup | None]:
+    """The carrier's word in a line of a timeline, and how its receipt was labelled if that was
+    wrong (:attr:`risala.sms.receipt.Receipt.told`)."""
+    word, _, told = raw.removesuffix(")").rpartition(" (")
+    label = read_label(told) if raw.endswith(")") else None
+    if label is None:
+        return raw, None
+    return word, _labelled(words, label, _RECEIPT_LABELS)
 
 
 def line_sentence(formats: Formats, entry: StoryEntry) -> Markup:

@@ -67,3 +67,9 @@ SENT_TIMES: Final = """
 ALTER TABLE inbound ADD COLUMN sent_at INTEGER;
 ALTER TABLE bank_texts ADD COLUMN sent_at INTEGER;
 """
+
+LABELS: Final = """
+-- How the carrier labelled the text and how it was read. Null: it was read as labelled, or came
+-- before this was kept.
+ALTER TABLE inbound ADD COLUMN label TEXT;
+"""

@@ -30,7 +30,7 @@ from risala.engine.journal.store.schema.counts import COUNTS
 from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
 from risala.engine.journal.store.schema.identities import IDENTITIES, PROVIDERS
-from risala.engine.journal.store.schema.inbound import INBOUND, SENT_TIMES
+from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
 from risala.engine.journal.store.schema.messages import MESSAGES
 from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY
@@ -164,6 +164,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "v1.1_sent_times": (SENT_TIMES,),
     "v1.1_stored_bytes": (STORED,),
     "v1.1_missing_ends": (ENDS,),
+    "v1.1_labels": (LABELS,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""
