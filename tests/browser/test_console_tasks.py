@@ -30,7 +30,9 @@ def test_a_name_is_cleared_by_keyboard_alone(speaker, console):
     page.keyboard.type(name)
     page.keyboard.press("Enter")
     page.wait_for_url("**q=Souk*")
-    page.get_by_role("button", name=says("Clear {name}", name=name)).focus()
+    page.get_by_role(
+        "button", name=says("Approve when volume is reached: {name}", name=name)
+    ).focus()
     page.keyboard.press("Enter")
     told = says("The name is cleared. It is approved automatically once the volume is reached.")
     expect(page.get_by_text(told)).to_be_visible()

@@ -117,7 +117,7 @@ async def test_a_member_sets_it_up_and_shows_it_at_sign_in(town, mock_clock):
     assert_nothing_inline(page)
     wrong = await other.submit(page, "/sign-in", {"factor": "000000"})
     assert wrong.status == 422
-    assert "That was not right" in wrong.text
+    assert "This code is wrong" in wrong.text
     assert (await other.submit(page, "/sign-in", {"factor": town.code(secret)})).location == "/app"
     assert (await other.get("/app")).status in (200, 303)
     again, _ = await town.enter(FATIMA)

@@ -136,7 +136,7 @@ async def test_requests_are_found_by_name_and_pages_go_on(post, operator):
         await post.do("sender.request", name=f"SHOP {number}", description="News", **whose)
     page = await operator.get("/operator/senders")
     assert page.text.count('class="rowlink"') == 50
-    assert "Further" in page.text
+    assert "Next" in page.text
     on = next(each["href"] for tag, each in page.tags if tag == "a" and each.get("rel") == "next")
     assert (await operator.get(on)).text.count('class="rowlink"') == 2
     page = await operator.get("/operator/senders?q=shop+51")

@@ -71,7 +71,7 @@ SPOKEN: Final = (
     N_("{field} must be a text or a number."),
     N_("{field} can have at most {count} characters."),
     N_("{field} is missing or empty."),
-    N_("{program} proves itself by {proofs}."),
+    N_("{program} authenticates with {proofs}."),
     N_("{program} names no recipient: give the numbers that get its messages."),
     N_("{program} names the recipient in each request: give no numbers."),
     N_("A hook sends to at most {count} numbers."),

@@ -47,10 +47,17 @@ def test_numbers_as_people_and_spreadsheets_write_them(cell):
     assert read_number(cell, DEFAULT) == "+22222123456"
 
 
-@pytest.mark.parametrize("cell", ["", "néant", "2212345", "'", '=""'])
-def test_what_is_no_number(cell):
+@pytest.mark.parametrize(
+    ("cell", "fault"),
+    [
+        *((each, RowFault.NUMBER_MISSING) for each in ("", " ", "'", '=""', "\u200b")),
+        *((each, RowFault.NUMBER) for each in ("néant", "12", "classe 12345", "01/12/2010")),
+        *((each, RowFault.NUMBER_UNSERVED) for each in ("2212345", "77 00 11 22", "٧٧٠٠١١٢٢")),
+    ],
+)
+def test_what_is_no_number(cell, fault):
     assert read_number(cell, DEFAULT) is NumberFault.NUMBER
-    assert checked(("Sidi", cell, "1500")) == (None, RowFault.NUMBER, "Tél", 0)
+    assert checked(("Sidi", cell, "1500")) == (None, fault, "Tél", 0)
 
 
 @pytest.mark.parametrize(
@@ -72,8 +79,9 @@ def test_what_is_nearly_a_number_says_why_it_is_none(cell, fault):
 @pytest.mark.parametrize("cell", ["", "néant", "12"])
 def test_a_number_in_another_column_is_named(cell):
     assert checked(("Sidi", cell, "33 12 34 56")) == (None, RowFault.OTHER_COLUMN, "Frais", 0)
-    assert checked(("Sidi", cell, "21/11/2010")) == (None, RowFault.NUMBER, "Tél", 0)
-    assert checked(("Sidi", cell, "", "33123456")) == (None, RowFault.NUMBER, "Tél", 0)
+    fault = RowFault.NUMBER if cell else RowFault.NUMBER_MISSING
+    assert checked(("Sidi", cell, "21/11/2010")) == (None, fault, "Tél", 0)
+    assert checked(("Sidi", cell, "", "33123456")) == (None, fault, "Tél", 0)
 
 
 def test_the_first_country_is_home():
@@ -153,7 +161,8 @@ def test_a_row_without_a_fault_is_a_message(name, text):
 @given(st.lists(st.text(), max_size=6))
 def test_any_row_can_be_checked(cells):
     found = check_row(cells, COLUMNS, 1, "{{nom}}", DEFAULT, smart=True)
-    assert (found.number is None) == (found.fault is RowFault.NUMBER)
+    none = (RowFault.NUMBER, RowFault.NUMBER_MISSING, RowFault.NUMBER_UNSERVED)
+    assert (found.number is None) == (found.fault in none)
 
 
 def test_a_number_of_a_country_that_is_not_open_is_told_as_such():

@@ -16,8 +16,8 @@ from risala.cli.commands.messaging.mailing_words import hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import recipient_lists
-from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.recipient_lists import (
+    UNTOLD,
     ListGrowth,
     ListPeople,
     RecipientList,
@@ -178,7 +178,7 @@ def _tell(grown: ListGrowth) -> None:
         output.warned(f"{grown.bad} left out, without a phone number: row {shown}{more}.")
     told = zip_longest(grown.bad_rows, grown.faults, grown.countries)
     for row, fault, country in told:
-        if fault is not None and fault is not RowFault.NUMBER:
+        if fault is not None and fault not in UNTOLD:
             output.warned(f"Row {row}: {fault_words(fault, country, WORDS)}.")
 
 

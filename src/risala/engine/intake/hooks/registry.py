@@ -263,7 +263,7 @@ class HookRegistry:
         if isinstance(found, HookFault):
             raise Invalid(found.code.removeprefix("invalid_"), found.code, found.sentence)
         if hook.proof not in found.proofs:
-            text = f"{found.title} proves itself by {' or '.join(found.proofs)}."
+            text = f"{found.title} authenticates with {' or '.join(found.proofs)}."
             raise Invalid("proof", "invalid_proof", text)
         if found.to == "fixed" and not hook.numbers:
             text = f"{found.title} names no recipient: give the numbers that get its messages."

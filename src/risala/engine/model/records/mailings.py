@@ -90,7 +90,11 @@ class RowFault(StrEnum):
     """What is wrong with a row."""
 
     NUMBER = "number"
-    """Its cell is no phone number, or empty."""
+    """Its cell is no phone number."""
+    NUMBER_MISSING = "number_missing"
+    """Its cell is empty."""
+    NUMBER_UNSERVED = "number_unserved"
+    """Its cell has the digits of a number, but not of one that the service serves."""
     NUMBER_SHORTENED = "number_shortened"
     """A spreadsheet has written its number as ``4.917E+11``, without the last digits."""
     TWO_NUMBERS = "two_numbers"

@@ -23,6 +23,8 @@ LISTS_MAX: Final = 200
 """Lists of one organization."""
 TEXTS_MAX: Final = 200
 """Saved texts of one organization."""
+UNTOLD: Final = frozenset((RowFault.NUMBER, RowFault.NUMBER_MISSING))
+"""Faults of rows that a growth says by their places alone: they have no number."""
 LANGUAGES: Final = ("fr", "ar", "en")
 """Languages that a saved text can be in."""
 

@@ -22,7 +22,6 @@ _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd
 """Finds what no text has: control characters but tab and line ends, halves of characters, and
 U+FFFD, which stands for a character that could not be read."""
 _FAULTS: Final = {
-    NumberFault.NUMBER: RowFault.NUMBER,
     NumberFault.SHORTENED: RowFault.NUMBER_SHORTENED,
     NumberFault.TWO_NUMBERS: RowFault.TWO_NUMBERS,
     NumberFault.EXTENSION: RowFault.EXTENSION,
@@ -34,6 +33,8 @@ _is_date: Final = re.compile(
 """A day: without its separators it may be a number of the plan."""
 _has_digits: Final = re.compile(r"(?:\d\D*){5}").search
 """Most cells have no number, and this tells that soonest."""
+_looks_like_one: Final = re.compile(r"\+?[\d\s().-]+").fullmatch
+"""Digits with what people put between those of a number, though it is none of the plan."""
 _wrapped: Final = re.compile(r'=?"(?P<quoted>[^"]*)"|[\'’](?P<marked>.*)', re.DOTALL).fullmatch
 """``="22…"`` and ``'22…``: how spreadsheets, and our own reports, keep a number a text."""
 
@@ -96,6 +97,7 @@ class RowChecker:
             for place, cell in enumerate(cells[: len(self.columns)]):
                 if has_number(cell, self.plan):
                     return RowFault.OTHER_COLUMN, place
+            return _no_number(cell_at(cells, self.number_column)), self.number_column
         return _FAULTS[fault], self.number_column
 
     def _of_text(
@@ -172,12 +174,25 @@ def check_row(
 
 def read_number(cell: str, plan: NumberingPlan) -> str | NumberFault:
     """The phone number that a cell has, as ``+`` and digits, or why it has none."""
-    wrapped = _wrapped(cell.strip())
-    written = cell if wrapped is None else wrapped["quoted"] or wrapped["marked"] or ""
     try:
-        return plan.read(written)
+        return plan.read(_unwrapped(cell))
     except UnreadNumber as error:
         return error.fault
+
+
+def _unwrapped(cell: str) -> str:
+    """A cell as it was typed."""
+    wrapped = _wrapped(cell.strip())
+    return cell if wrapped is None else wrapped["quoted"] or wrapped["marked"] or ""
+
+
+def _no_number(cell: str) -> RowFault:
+    """What is wrong with a cell that is no number of the plan: it may look like one."""
+    typed = without_unseen(as_value(_unwrapped(cell))).strip()
+    if not typed:
+        return RowFault.NUMBER_MISSING
+    is_one = _looks_like_one(typed) and _has_digits(typed) and not _is_date(typed)
+    return RowFault.NUMBER_UNSERVED if is_one else RowFault.NUMBER
 
 
 def has_number(cell: str, plan: NumberingPlan) -> bool:

@@ -24,6 +24,8 @@ HEADINGS: Final = {
 """What the report says beside the table's own columns, in English."""
 FAULTS: Final = {
     RowFault.NUMBER: "not a phone number",
+    RowFault.NUMBER_MISSING: "the number is missing",
+    RowFault.NUMBER_UNSERVED: "not a number that is served here",
     RowFault.NUMBER_SHORTENED: "the spreadsheet has shortened the number: format it as text",
     RowFault.TWO_NUMBERS: "two numbers: leave one",
     RowFault.EXTENSION: "a number with an extension: leave the number alone",

@@ -13,7 +13,7 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.mailings import RowFault
-from risala.engine.model.records.recipient_lists import ListPeople, RecipientList
+from risala.engine.model.records.recipient_lists import UNTOLD, ListPeople, RecipientList
 from risala.http.dashboard.lists.listing import (
     COUNTS,
     address_of,
@@ -134,7 +134,7 @@ def _faults(
     """The rows with a reason of their own, and the sentence that says it."""
     found = []
     for place, (row, name) in enumerate(zip(rows, named, strict=False)):
-        if name in RowFault.__members__.values() and name != RowFault.NUMBER:
+        if name in RowFault.__members__.values() and name not in UNTOLD:
             country = countries[place] if place < len(countries) else ""
             abroad = country if _is_country(country) else None
             found.append((row, fault_sentence(visit, RowFault(name), abroad)))

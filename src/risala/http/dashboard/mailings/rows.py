@@ -32,9 +32,9 @@ from risala.http.web.refusals import not_served
 from risala.http.web.routes import PageRoute
 
 MENDED: Final = N_("The row is fixed.")
-STILL_BAD: Final = N_("The row is stored, but it is still not right: see its reason.")
+STILL_BAD: Final = N_("The row is stored, but it still needs fixing: see its reason.")
 LEFT_OUT: Final = N_("The row is left out.")
-ALL_LEFT_OUT: Final = N_("All rows that are not right are left out.")
+ALL_LEFT_OUT: Final = N_("All rows that need fixing are skipped.")
 SHOWN: Final = 25
 """Rows of a page."""
 VALUES_SHOWN: Final = 3
@@ -47,7 +47,8 @@ _PREFIX: Final = "cell"
 """The name of a cell's field, before the place of its column."""
 _ABOUT_NUMBERS: Final = frozenset(
     {
-        *(RowFault.NUMBER, RowFault.NUMBER_SHORTENED, RowFault.TWO_NUMBERS, RowFault.EXTENSION),
+        *(RowFault.NUMBER, RowFault.NUMBER_MISSING, RowFault.NUMBER_UNSERVED),
+        *(RowFault.NUMBER_SHORTENED, RowFault.TWO_NUMBERS, RowFault.EXTENSION),
         *(RowFault.NOT_SERVED, RowFault.COUNTRY, RowFault.OPTED_OUT, RowFault.DOUBLE),
     }
 )

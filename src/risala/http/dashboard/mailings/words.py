@@ -27,14 +27,14 @@ BADGES: Final[Mapping[MailingState, tuple[str, str]]] = {
 
 ROW_BADGES: Final[Mapping[RowState, tuple[str, str]]] = {
     RowState.READY: ("pending", NC_("state of a row", "ready")),
-    RowState.BAD: ("undelivered", NC_("state of a row", "not right")),
+    RowState.BAD: ("undelivered", NC_("state of a row", "needs fixing")),
     RowState.LEFT_OUT: ("canceled", NC_("state of a row", "left out")),
     RowState.ACCEPTED: ("sent", NC_("state of a row", "accepted")),
     RowState.REFUSED: ("failed", NC_("state of a row", "refused")),
 }
 ROW_FILTERS: Final[Mapping[RowState, str]] = {
     RowState.READY: N_("Ready"),
-    RowState.BAD: N_("Not right"),
+    RowState.BAD: N_("Needs fixing"),
     RowState.LEFT_OUT: N_("Left out"),
     RowState.ACCEPTED: N_("Accepted"),
     RowState.REFUSED: N_("Refused"),
@@ -69,6 +69,8 @@ URGENT: Final = frozenset(
 
 FAULTS: Final[Mapping[RowFault, str]] = {
     RowFault.NUMBER: N_("This is not a phone number."),
+    RowFault.NUMBER_MISSING: N_("The number is missing."),
+    RowFault.NUMBER_UNSERVED: N_("This is not a number that is served here."),
     RowFault.NUMBER_SHORTENED: N_(
         "A spreadsheet has shortened this number, and its last digits are lost. Format the column "
         "as text, then enter the number again."

@@ -8,10 +8,17 @@ from urllib.parse import urlsplit
 
 from risala.engine.model.people import PasskeySite, ShownFactor
 from risala.http.web.cookie_policy import Way
+from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 
 ANSWER_FIELD: Final = "passkey"
 TYPED_FIELD: Final = "factor"
+WRONG_CODE: Final = N_("This code is wrong, or was used before.")
+WRONG: Final = {
+    TYPED_FIELD: WRONG_CODE,
+    ANSWER_FIELD: N_("This passkey was not accepted. Try again, or use another one."),
+}
+"""What to say of a factor that does not fit, by the field that has it."""
 
 
 def passkey_site(visit: PageRequest) -> PasskeySite | None:

@@ -14,7 +14,14 @@ from risala.engine.model.people import SessionKind
 from risala.engine.rules.people.lifetimes import FRESH_MS, SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
-from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
+from risala.http.web.entry.factors import (
+    ANSWER_FIELD,
+    TYPED_FIELD,
+    WRONG,
+    WRONG_CODE,
+    question,
+    shown_factor,
+)
 from risala.http.web.entry.identity import way_of
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.sign_in import provider_name, takes_email
@@ -50,11 +57,10 @@ async def submit(visit: PageRequest) -> TrioResponse:
         return await _refused(visit, error)
     if result is True:
         return visit.go(_target(visit))
-    wrong = visit.words("That was not right, or it was used before.")
-    field = "code"
-    if session.has_factor:
-        field = ANSWER_FIELD if form.text(ANSWER_FIELD) else TYPED_FIELD
-    return await visit.wrong(_PAGE, {field: wrong}, _values(visit))
+    if not session.has_factor:
+        return await visit.wrong(_PAGE, {"code": visit.words(WRONG_CODE)}, _values(visit))
+    field = ANSWER_FIELD if form.text(ANSWER_FIELD) else TYPED_FIELD
+    return await visit.wrong(_PAGE, {field: visit.words(WRONG[field])}, _values(visit))
 
 
 async def _refused(visit: PageRequest, error: EngineError) -> TrioResponse:

@@ -20,7 +20,13 @@ from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.common.problems import plain
 from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
-from risala.http.web.entry.factors import ANSWER_FIELD, TYPED_FIELD, question, shown_factor
+from risala.http.web.entry.factors import (
+    ANSWER_FIELD,
+    TYPED_FIELD,
+    WRONG,
+    question,
+    shown_factor,
+)
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.provider_pages import provider_page
 from risala.http.web.entry.unsent import find_unsent
@@ -125,9 +131,9 @@ async def _show_factor(visit: PageRequest, target: str | None) -> TrioResponse:
     if not result.attempts_left:
         gone = visit.words("There were too many tries, or it took too long. Begin again.")
         return await visit.wrong(_EMAIL, {TOP: gone}, _email_values(visit, target))
-    wrong = visit.words("That was not right, or it was used before.")
     field = ANSWER_FIELD if shown.answer else TYPED_FIELD
-    return await visit.wrong(_FACTOR, {field: wrong}, _factor_values(visit, target))
+    wrong = {field: visit.words(WRONG[field])}
+    return await visit.wrong(_FACTOR, wrong, _factor_values(visit, target))
 
 
 async def _refused(visit: PageRequest, error: EngineError, target: str | None) -> TrioResponse:
