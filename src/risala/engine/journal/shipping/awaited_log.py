@@ -117,7 +117,7 @@ class AwaitedLog:
     def _read(self, done: Done) -> int:
         """Read what the batch has written; its mark."""
         try:
-            mark = self._pages.read()
+            mark = self._pages.read(is_sure=done.fault is None and not done.doubts)
         except (wal.Gap, sqlite3.Error, OSError) as error:
             return self._sender.doubt(str(error))
         if done.doubts:
@@ -252,6 +252,8 @@ class AwaitedLog:
             self._changed.wait_for(self._has_all, LAST_S)
         self._reached(None)
         self._sender.stop(LAST_S)
+        with self._pages.writing:
+            self._pages.close()
 
     def _has_all(self) -> bool:
         return self._is_over or self._held >= self._pages.mark

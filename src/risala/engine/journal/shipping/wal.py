@@ -1,18 +1,25 @@
 """Reads the new part of the database's WAL while nothing can write.
 
 SQLite restarts its WAL when all of it has been folded into the database; its old content is then
-gone. So while pieces are shipped, only :func:`turn` folds the WAL in: a unit of the journal's one
-writer, which has the right to write meanwhile. It folds, and reads what it has folded. The answers
-of all turns contain every frame that was ever in the WAL.
+gone. So while pieces are shipped, only :func:`turn` and :class:`WalTail` fold the WAL in, where the
+journal's one writer has the right to write. They fold, and read what was folded. The answers of all
+turns contain every frame that was ever in the WAL.
+
+A fold syncs the database, and costs milliseconds. Whoever reads after every commit reads the file
+alone, up to the last mark of a commit, and folds now and then. That is right only in a WAL in which
+each commit succeeded: a failed one leaves a mark behind that SQLite does not count. There the end
+is asked of SQLite, until the WAL begins anew.
 
 https://www.sqlite.org/fileformat2.html#walformat
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import struct
-from contextlib import closing
+from contextlib import closing, suppress
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +30,10 @@ _HEADER: Final = struct.Struct(">8I")
 """Magic, version, page size, number of checkpoints, two salts, two checksums."""
 _FRAME: Final = struct.Struct(">6I")
 """Page number, size of the database in pages after a commit (else 0), two salts, two checksums."""
+_FRAMES_AT_ONCE: Final = 16
+"""Frames that one look takes in: more than most commits have."""
+FOLD_FRAMES: Final = 1000
+"""Frames after which the WAL is folded in, as SQLite does by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +89,86 @@ def turn(database: Path, since: WalPlace | None) -> WalPart:
     """
     # A separate connection: the writer's has a transaction open.
     with closing(connect(database, "rw")) as conn:
-        _, frames, _ = conn.execute("pragma wal_checkpoint(passive)").fetchone()
-    if frames <= 0:  # nothing was written since the WAL was made
+        frames = _fold(conn)
+    if frames == 0:  # nothing was written since the WAL was made
         return WalPart(since or WalPlace(0, 0), 0, 0, {})
-    with open(beside(database), "rb") as file:
-        _, _, page_bytes, _, salt, _, _, _ = _HEADER.unpack(file.read(_HEADER.size))
-        first = _first(since, salt, frames)
-        size = _FRAME.size + page_bytes
-        file.seek(_HEADER.size + first * size)
-        data = file.read((frames - first) * size)
+    with open(beside(database), "rb", buffering=0) as file:
+        return _read(file, since, frames)
+
+
+def _fold(conn: sqlite3.Connection) -> int:
+    """Fold the WAL in as far as readers allow; how many frames it has."""
+    _, frames, _ = conn.execute("pragma wal_checkpoint(passive)").fetchone()
+    return int(max(0, frames))
+
+
+def _read(file: FileIO, since: WalPlace | None, frames: int) -> WalPart:
+    """What was added since a place, of a WAL that has so many frames."""
+    page_bytes, salt = _head(os.pread(file.fileno(), _HEADER.size, 0))
+    first = _first(since, salt, frames)
+    size = _FRAME.size + page_bytes
+    data = os.pread(file.fileno(), (frames - first) * size, _HEADER.size + first * size)
     if len(data) != (frames - first) * size:
         raise Gap("the WAL is shorter than SQLite says")
-    database_pages, pages = 0, {}
-    for offset in range(0, len(data), size):
-        number, after, found, *_ = _FRAME.unpack_from(data, offset)
-        if found != salt:
-            raise Gap("the WAL has a frame of a former one")
-        pages[number] = data[offset + _FRAME.size : offset + size]
-        database_pages = after or database_pages
-    return WalPart(WalPlace(salt, frames), page_bytes, database_pages, pages)
+    found = _Frames(salt, page_bytes)
+    if found.add(data) != frames - first:
+        raise Gap("the WAL has a frame of a former one")
+    pages = found.pages | found.open  # SQLite counts none that was not committed
+    return WalPart(WalPlace(salt, frames), page_bytes, found.database_pages, pages)
+
+
+def _read_marked(file: FileIO, since: WalPlace, salt: int, page_bytes: int) -> WalPart:
+    """What was added since a place, up to the last mark of a commit."""
+    first = _first(since, salt, since.frames)
+    size = _FRAME.size + page_bytes
+    found, looked, is_on = _Frames(salt, page_bytes), first, True
+    while is_on:
+        at = _HEADER.size + looked * size
+        data = os.pread(file.fileno(), _FRAMES_AT_ONCE * size, at)
+        count = found.add(data)
+        looked += count
+        is_on = count == _FRAMES_AT_ONCE
+    place = WalPlace(salt, first + found.committed)
+    return WalPart(place, page_bytes, found.database_pages, found.pages)
+
+
+def _head(data: bytes) -> tuple[int, int]:
+    """The size of a page, and the first salt."""
+    if len(data) < _HEADER.size:
+        raise Gap("the WAL has no beginning")
+    _, _, page_bytes, _, salt, _, _, _ = _HEADER.unpack(data)
+    return page_bytes, salt
+
+
+class _Frames:
+    """Frames that follow each other, by their marks."""
+
+    def __init__(self, salt: int, page_bytes: int) -> None:
+        self._salt = salt
+        self._size = _FRAME.size + page_bytes
+        self._count = 0
+        self.committed = 0
+        """So many of them are before the last mark of a commit, or have it."""
+        self.database_pages = 0
+        self.pages: dict[int, bytes] = {}
+        """Those that are committed."""
+        self.open: dict[int, bytes] = {}
+        """Those behind the last mark."""
+
+    def add(self, data: bytes) -> int:
+        """Add frames up to one of a former WAL, or one that is not whole; returns their number."""
+        before = self._count
+        for offset in range(0, len(data) - self._size + 1, self._size):
+            number, after, salt, *_ = _FRAME.unpack_from(data, offset)
+            if salt != self._salt:
+                break
+            self.open[number] = data[offset + _FRAME.size : offset + self._size]
+            self._count += 1
+            if after:
+                self.database_pages, self.committed = after, self._count
+                self.pages |= self.open
+                self.open = {}
+        return self._count - before
 
 
 def _first(since: WalPlace | None, salt: int, frames: int) -> int:
@@ -116,7 +188,7 @@ class WalTail:
     """The part of the WAL that is not shipped yet.
 
     No turn is lost: its frames are kept here even if the transaction around it fails, since the
-    next turn may find that WAL gone. One task uses it, and waits for each turn.
+    next turn may find that WAL gone. One thread uses it at a time.
     """
 
     def __init__(self, database: Path) -> None:
@@ -124,14 +196,64 @@ class WalTail:
         self._place: WalPlace | None = None
         self._page_bytes = self._database_pages = 0
         self._pages: dict[int, bytes] = {}
+        self._file: FileIO | None = None
+        self._conn: sqlite3.Connection | None = None
+        """Folds; kept, because each new one reads the schema first."""
+        self._asked_salt: int | None = None
+        """Of a WAL whose end SQLite has to tell."""
+        self._folded = 0
 
     def turn(self, _: sqlite3.Connection) -> None:
         """A unit: read the new frames. Raises :class:`Gap`."""
-        self.read()
+        self._keep(turn(self._database, self._place))
 
-    def read(self) -> None:
-        """Read the new frames while nothing can write. Raises :class:`Gap`."""
-        part = turn(self._database, self._place)
+    def read(self, *, is_sure: bool) -> None:
+        """Read the new frames after a commit, while nothing can write.
+
+        Args:
+            is_sure: the commit, and all since the last read, succeeded.
+
+        Raises:
+            Gap: what was written cannot be known any more.
+            sqlite3.Error, OSError: the disk refuses.
+        """
+        try:
+            self._keep(self._new(is_sure))
+        except BaseException:
+            self.close()
+            raise
+
+    def _new(self, is_sure: bool) -> WalPart:
+        if self._file is None:
+            self._file = open(beside(self._database), "rb", buffering=0)  # noqa: SIM115 -- kept
+        head = os.pread(self._file.fileno(), _HEADER.size, 0)
+        if is_sure and self._place is not None and head:
+            page_bytes, salt = _head(head)
+            if salt != self._asked_salt:
+                part = _read_marked(self._file, self._place, salt, page_bytes)
+                self._fold_at_times(part.place)
+                return part
+        frames = self._folded = self._fold()
+        if head:  # also of a WAL without frames: what failed in it may have left some behind
+            _, self._asked_salt = _head(head)
+        if frames == 0:  # nothing was written since the WAL was made
+            return WalPart(self._place or WalPlace(0, 0), 0, 0, {})
+        return _read(self._file, self._place, frames)
+
+    def _fold_at_times(self, place: WalPlace) -> None:
+        if self._place is not None and place.salt != self._place.salt:
+            self._folded = 0
+        if place.frames - self._folded >= FOLD_FRAMES:
+            self._folded = place.frames
+            if self._fold() != place.frames:
+                raise Gap("the WAL has more or less in it than SQLite says")
+
+    def _fold(self) -> int:
+        if self._conn is None:
+            self._conn = connect(self._database, "rw")
+        return _fold(self._conn)
+
+    def _keep(self, part: WalPart) -> None:
         self._place = part.place
         if part.pages:
             self._page_bytes, self._database_pages = part.page_bytes, part.database_pages
@@ -149,3 +271,12 @@ class WalTail:
     def forget(self) -> None:
         """It is shipped."""
         self._pages = {}
+
+    def close(self) -> None:
+        """Keep no file open; the next read opens it again, and asks SQLite for the end."""
+        if self._file is not None:
+            self._file.close()
+        if self._conn is not None:
+            with suppress(sqlite3.Error):
+                self._conn.close()
+        self._file = self._conn = None

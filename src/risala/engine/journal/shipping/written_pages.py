@@ -29,14 +29,17 @@ class WrittenPages:
         self.mark = 0
         """Counts the reads that have found something."""
 
-    def read(self) -> int:
+    def read(self, *, is_sure: bool = False) -> int:
         """Read what was committed since, under :attr:`writing`; the present mark.
+
+        Args:
+            is_sure: every commit since the last read succeeded: then the file tells all.
 
         Raises:
             Gap: it cannot be known any more.
             sqlite3.Error, OSError: the disk refuses.
         """
-        self._tail.read()
+        self._tail.read(is_sure=is_sure)
         part = self._tail.part()
         self._tail.forget()
         if part.pages:
@@ -54,10 +57,15 @@ class WrittenPages:
         Raises:
             sqlite3.Error, OSError: the disk refuses.
         """
+        self._tail.close()
         self._tail = wal.WalTail(self._database)  # whatever was missed does not matter any more
         self.read()
         with self._lock:
             self._pages, self._beside = {}, None
+
+    def close(self) -> None:
+        """Nothing is read any more. Under :attr:`writing`."""
+        self._tail.close()
 
     def bump(self) -> int:
         """Another mark, of something that no piece can have."""
