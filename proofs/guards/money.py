@@ -7,6 +7,7 @@ from typing import Final
 from proofs.guards.guard import Guard
 
 _STORE: Final = ("engine/journal/store",)
+_SHIPPING: Final = ("engine/journal/shipping",)
 _MESSAGES: Final = ("engine/journal/messages",)
 _INTAKE: Final = ("engine/intake", "flows/test_idempotency.py")
 
@@ -17,6 +18,20 @@ GUARDS: Final = (
         '"synchronous = full"',
         '"synchronous = off"',
         _STORE,
+    ),
+    Guard(
+        "An answer that waits for PostgreSQL waits for the machine's own disk too.",
+        "engine/journal/shipping/awaited_log.py",
+        "            self._sync(written.mark)\n",
+        "",
+        _SHIPPING,
+    ),
+    Guard(
+        "The mark of a commit that failed is not read as one that succeeded.",
+        "engine/journal/shipping/wal.py",
+        "            if salt != self._asked_salt:\n",
+        "            if True:\n",
+        _SHIPPING,
     ),
     Guard(
         "A batch that fails runs again unit by unit: one bad unit fails alone.",

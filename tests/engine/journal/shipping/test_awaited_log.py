@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import random
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
@@ -21,7 +24,7 @@ from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.errors import EngineError, LogSilent, OutcomeUnknown
+from risala.engine.model.errors import EngineError, LogSilent, OutcomeUnknown, StorageFailed
 
 pytestmark = pytest.mark.slow
 
@@ -150,6 +153,81 @@ async def test_no_answer_before_the_store_has_it(machine):
         machine.store.open.set()
         await answered.wait()
         assert "held" in machine.copied()
+
+
+class Disk:
+    """What is synced, and when."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.asked, self.open = threading.Event(), threading.Event()
+        self.fault: OSError | None = None
+        self.count = 0
+        self._really = os.fdatasync
+        self.open.set()
+        monkeypatch.setattr(os, "fdatasync", self._sync)
+
+    def _sync(self, fd: int) -> None:
+        assert os.readlink(f"/proc/self/fd/{fd}").endswith("-wal")
+        self.asked.set()
+        self.open.wait(HANG_S)
+        if self.fault is not None:
+            raise self.fault
+        self._really(fd)
+        self.count += 1
+
+
+async def test_the_disk_gets_it_while_the_store_does(machine, monkeypatch):
+    disk = Disk(monkeypatch)
+    async with machine.running() as nursery:
+        answered = await hung(machine, nursery, "held")
+        await until_true(lambda: disk.count == 1)
+        assert not answered.is_set()
+        machine.store.open.set()
+        await answered.wait()
+
+
+async def test_no_answer_before_the_disk_has_it(machine, monkeypatch):
+    disk = Disk(monkeypatch)
+    async with machine.running() as nursery:
+        await machine.put("one")
+        disk.open.clear()
+        answered = await hung(machine, nursery, "held")
+        machine.store.open.set()
+        await until_true(lambda: "held" in machine.copied())
+        assert not answered.is_set()
+        disk.open.set()
+        await answered.wait()
+
+
+async def test_without_waiting_for_the_store_the_disk_has_it_first(machine, monkeypatch):
+    disk = Disk(monkeypatch)
+    async with machine.running():
+        await trio.to_thread.run_sync(machine.log.go_async)
+        for number in range(3):
+            await machine.put(f"{number}")
+            assert disk.count == number + 1
+
+
+async def test_after_a_sync_that_failed_nothing_more_is_taken(machine, monkeypatch):
+    """The system may count as written what the disk did not take: another sync would prove
+    nothing."""
+    disk = Disk(monkeypatch)
+    async with machine.running():
+        await machine.put("one")
+        former = machine.store.current().generation
+        disk.fault = OSError(errno.EIO, os.strerror(errno.EIO))
+        with pytest.raises(OutcomeUnknown):
+            await machine.put("two")
+        disk.fault = None
+        assert machine.journal.doubts == 1
+        ailment = machine.journal.condition.ailment
+        assert ailment.lasting
+        assert "has not taken a write (Input/output error)" in ailment.sentence
+        with pytest.raises(StorageFailed):
+            await machine.put("three")
+        assert machine.written() >= {"one"}
+        assert "three" not in machine.written()
+        await until_true(lambda: machine.store.current().generation != former)
 
 
 async def test_groups_grow_while_one_is_away(machine):

@@ -1,19 +1,22 @@
 """The log that answers wait for: what the writer commits is in a store of another machine first.
 
-The writer's thread commits a batch, reads what SQLite has committed, and waits; a thread of the
-log's own (:mod:`risala.engine.journal.shipping.log_sender`) puts it into the store. While one batch
-is away the next one gathers, so that batches grow with the load. A batch that waits is on this
-machine's disk and not answered. The caller may be told that the outcome is unknown
-(:mod:`risala.engine.actors.answer_window`); the batch goes on as soon as the store has it.
+The writer's thread commits a batch, reads what SQLite has committed, syncs it and waits. Meanwhile
+a thread of the log's own (:mod:`risala.engine.journal.shipping.log_sender`) puts it into the store.
+While one batch is away the next one gathers, so that batches grow with the load. It is answered
+when this machine's disk has it and the store too. The caller may be told that the outcome is
+unknown (:mod:`risala.engine.actors.answer_window`); the batch goes on as soon as both have it.
 """
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
+from io import FileIO
 from math import inf
 from pathlib import Path
 from typing import Final
@@ -60,6 +63,10 @@ class AwaitedLog:
         """``copies`` is another way to the same store, for what takes long: orders go there too."""
         self.answer_wait_s = answer_wait_s
         self._span_s = span_s
+        self._database = database
+        self._wal: FileIO | None = None
+        """The WAL, to sync it. The writer's thread alone uses it."""
+        self._synced = 0
         self._pages = WrittenPages(database)
         self._changed = threading.Condition()
         """Guards the mode, the end, and how far the store has come."""
@@ -100,12 +107,17 @@ class AwaitedLog:
         return WrittenBatch(done, mark, began_s)
 
     def settle(self, written: WrittenBatch) -> Done:
-        """What came of a batch, once the store has it.
+        """What came of a batch, once it is on this machine's disk and the store has it.
 
-        On the writer's thread. If the service stops meanwhile, its outcome is unknown.
+        On the writer's thread. If the service stops meanwhile, its outcome is unknown, as it is
+        after a sync that failed.
         """
         try:
+            self._sync(written.mark)
             is_held = self._wait(written.mark)
+        except OSError as error:
+            self._sender.doubt("this machine's disk has not taken a write")
+            return replace(in_doubt(written.done), fault=error)
         finally:
             now_s = self._span_s()
             self._lateness.end(now_s)
@@ -113,6 +125,15 @@ class AwaitedLog:
         if written.done.commits:
             self._waits.add(now_s - written.began_s)
         return written.done if is_held else in_doubt(written.done)
+
+    def _sync(self, mark: int) -> None:
+        """The writer's commits are not synced by SQLite while a log is awaited."""
+        if mark > self._synced:
+            if self._wal is None:
+                path = wal.beside(self._database)
+                self._wal = open(path, "rb", buffering=0)  # noqa: SIM115 -- kept
+            os.fdatasync(self._wal.fileno())
+            self._synced = mark
 
     def _read(self, done: Done) -> int:
         """Read what the batch has written; its mark."""
@@ -254,6 +275,8 @@ class AwaitedLog:
         self._sender.stop(LAST_S)
         with self._pages.writing:
             self._pages.close()
+        if self._wal is not None:
+            self._wal.close()
 
     def _has_all(self) -> bool:
         return self._is_over or self._held >= self._pages.mark

@@ -123,6 +123,9 @@ class Condition:
         if isinstance(error, MemoryError):
             self._fall_ill(_NO_MEMORY)
             return
+        if isinstance(error, OSError):
+            self._fall_ill(_unsynced(error))
+            return
         code = _code(error) if isinstance(error, sqlite3.Error) else 0
         self._fall_ill(_ailment(code, str(error), self._path))
 
@@ -138,6 +141,14 @@ class Condition:
             # No traceback: its values would show the data to store.
             with suppress(MemoryError):  # a report of missing memory must not fail for want of it
                 _log.error("storage.failed", reason=ailment.text, lasts=ailment.lasting)
+
+
+def _unsynced(error: OSError) -> Ailment:
+    """A sync that failed lasts: the system counts what it could not write as written, and says so
+    of the next one too."""
+    text = f"the disk that holds the database has not taken a write ({error.strerror})"
+    advice = "Check the disk (`dmesg`), then start again. What was not answered may be missing."
+    return Ailment(text, advice, lasting=True)
 
 
 def _advice_lost(path: Path) -> str:

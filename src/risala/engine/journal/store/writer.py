@@ -116,7 +116,10 @@ class CommitLog(Protocol):
         ...
 
     def settle(self, written: WrittenBatch) -> Done:
-        """What came of a batch, once the log has it."""
+        """What came of a batch, once it is on this machine's disk and the log has it.
+
+        A fault that the batch did not have before is a sync that failed.
+        """
         ...
 
     def end_soon(self) -> None:
@@ -176,6 +179,8 @@ class Journal:
         self.committed = Bell()
         """Rung after each batch that reached the disk."""
         self._log: CommitLog | None = None
+        self._log_syncs = False
+        """The log syncs what is committed, while the other machine gets it."""
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Open the file, serve until :meth:`stop` or cancellation, empty the queue, close.
@@ -428,9 +433,9 @@ class Journal:
         log = self._log
         if log is None or log.is_over:
             return self._run_batch(conn, batch)
-        written = log.write(partial(self._commit_batch, conn, batch))
+        written = self._write_to(log, conn, batch)
         await disk.logged(partial(log.is_settled, written))
-        return log.settle(written)
+        return self._settle(log, written)
 
     def _work(self, conn: sqlite3.Connection, token: trio.lowlevel.TrioToken) -> None:
         """The thread: take the gathered units, commit them, answer all of them with one wake-up.
@@ -488,7 +493,26 @@ class Journal:
             return self._commit_batch(conn, batch)
         if self._log.is_over:  # another machine may write: this one may not
             return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
-        return self._log.settle(self._log.write(partial(self._commit_batch, conn, batch)))
+        return self._settle(self._log, self._write_to(self._log, conn, batch))
+
+    def _write_to(
+        self, log: CommitLog, conn: sqlite3.Connection, batch: list[_Entry]
+    ) -> WrittenBatch:
+        if not self._log_syncs:
+            # A commit would wait for the disk, and the log only then for the other machine.
+            if conn.in_transaction:  # the last rollback failed with the disk
+                conn.rollback()
+            conn.execute("pragma synchronous = normal")
+            self._log_syncs = True
+        return log.write(partial(self._commit_batch, conn, batch))
+
+    def _settle(self, log: CommitLog, written: WrittenBatch) -> Done:
+        done = log.settle(written)
+        if done.fault is not None and written.done.fault is None:
+            self.condition.meet(done.fault)
+        elif done.commits and done.fault is None:
+            self.condition.recovered()
+        return done
 
     def _commit_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
         """On the writer's thread: nothing is answered before the place of its write is known."""
@@ -499,7 +523,7 @@ class Journal:
             self.condition.meet(done.fault)
         if done.commits and not self.condition.check():
             return in_doubt(done)
-        if done.commits and done.fault is None:
+        if done.commits and done.fault is None and self._log is None:
             self.condition.recovered()
         return done
 
