@@ -116,4 +116,5 @@ class LogOnLoop(AwaitedLog):
         """The writer has waited already."""
         self._reached(None)
         self._sender.stop(0)
+        self.close()
         self._news.ring()

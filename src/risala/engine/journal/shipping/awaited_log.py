@@ -273,6 +273,10 @@ class AwaitedLog:
             self._changed.wait_for(self._has_all, LAST_S)
         self._reached(None)
         self._sender.stop(LAST_S)
+        self.close()
+
+    def close(self) -> None:
+        """Close the files of this machine's database: nothing is written any more."""
         with self._pages.writing:
             self._pages.close()
         if self._wal is not None:
