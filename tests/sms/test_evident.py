@@ -37,6 +37,18 @@ ASCII_TEXTS = [
     RECEIPT.upper(),
     "Payment of 1,500.00 MRU received. Ref: TX99812",
     "https://example.com/a?b=1",
+    "Bonjour,\nje suis la\n",
+    "TRANSFER 500 36123456 1234",
+    "36123456",
+    "NON",
+    "xD",
+    "!!",
+    # Brackets are letters in GSM 03.38.
+    "[OK] recu",
+    "{code}",
+    "A|B|C",
+    '{"temp":21.5,"id":7}',
+    "GPS:[14.7,-17.4]",
 ]
 OTHER_TEXTS = [
     "Prénom: Aïcha, 5 €",
@@ -51,6 +63,10 @@ OTHER_TEXTS = [
     "안녕하세요",
     "ありがとうございます",
     "Wałęsa, źle",
+    "नमस्ते, कल मिलते हैं",
+    "Việt Nam, hẹn gặp lại",
+    "où es-tu ?",
+    "שלום, מה שלומך",
 ]
 GENUINE = [
     "é" * 200,
@@ -309,6 +325,15 @@ def test_the_setting_forces_either():
         encode_ucs2("السلام عليكم"),
         encode_ucs2("你好，明天上午十点见"),
         "été".encode(),
+        "à bientôt".encode("latin-1"),
+        RECEIPT.replace("DELIVRD", "EXPIRED").encode("utf-16-be"),
+        b"\r\nSTOP",
+        b"\t1",
+        b"Y",
+        encode_ucs2("Привет"),
+        encode_ucs2("\n1"),
+        "été".encode("utf-16-le"),
+        "السلام".encode(),
     ],
 )
 def test_a_header_that_is_declared_and_missing(octets):

@@ -20,9 +20,11 @@ _EDGE_BITS: Final = 1.5
 """A digit behind a letter, or the reverse."""
 _ODD_BITS: Final = 22.0
 """A control, half of a pair, an unassigned or private character, or U+FFFD."""
+_CLOSING_BITS: Final = 3.0
+"""A bracket that closes another one: it is expected."""
 _HALF_BITS: Final = 8.0
 """Half of a letter at an end, which a cut between two parts leaves."""
-_RARE_BITS: Final = 16.0
+_RARE_BITS: Final = 17.0
 """An assigned character outside every row below."""
 _TEXT_BITS: Final = 6.0
 """The most that a letter of a text costs on average, where its script has few letters; texts have
@@ -97,7 +99,10 @@ _FREQUENT: Final = frozenset(
     "码证验账号元额款订送货件银行客户详情链退"
 )
 """The Han characters of most words of a message."""
-_lower_upper: Final = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]").findall
+_OPENING: Final = {"]": "[", "}": "{", ">": "<"}
+_lower_upper: Final = re.compile(
+    r"[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]|[A-ZÀ-ÖØ-Þ]{2}[a-zß-öø-ÿ]"
+).findall
 _edges: Final = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]").findall
 
 
@@ -136,7 +141,7 @@ def _row(character: str) -> tuple[str, float]:
     if character in _MARK_BITS:
         return _NONE, _MARK_BITS[character]
     if 0x4E00 <= point <= 0x9FFF:
-        return _HAN, _levels().get(character, 17.0)
+        return _HAN, _levels().get(character, 18.0)
     if 0xAC00 <= point <= 0xD7A3:
         return _HANGUL, _levels().get(character, 14.0)
     if character == "\ufffd" or unicodedata.category(character) in ("Cc", "Cs", "Co", "Cn"):
@@ -153,6 +158,8 @@ def cost_bits(text: str) -> float:
     bits, before = _HALF_BITS * (len(text) - len(whole)), _NONE
     for at, character in enumerate(whole):
         script, own = _row(character)
+        if character in _OPENING and _OPENING[character] in whole[:at]:
+            own = _CLOSING_BITS
         is_run = at > 1 and character == whole[at - 1] == whole[at - 2]
         if own >= _ODD_BITS or not is_run:  # a third of the same letter says nothing more
             bits += own

@@ -65,7 +65,14 @@ class _Group(NamedTuple):
     """What stands between them and the group before."""
 
 
-_label: Final = re.compile(r"t[eé]l(?: ?[.:])* *(?=[+(0-9])", re.IGNORECASE).match
+_label: Final = re.compile(
+    r"(?:t[eé]l(?: ?[.:])*|(?:p|sms|callto|whatsapp|phone|mob(?:ile)?|gsm|هاتف|جوال) ?[.:]) *"
+    r"(?=[+(0-9])",
+    re.IGNORECASE,
+).match
+"""A word in front that says what the number is for. Lead lists of Facebook write ``p:+49…``."""
+_ARABIC_MARKS: Final = str.maketrans("\u066b\u066c", ".,")
+"""The decimal mark of figures in Arabic, and what parts thousands."""
 _figure: Final = re.compile(r"(?P<whole>\+?[0-9 .,']*[0-9]) ?(?P<mark>[.,])0+").fullmatch
 """A whole number with decimals that are all zero."""
 _plain: Final = re.compile(r"\+?[0-9]+").fullmatch
@@ -91,6 +98,8 @@ _strong: Final = re.compile(r"[^ .()-]|\.{2}|- -").search
 """What stands between two numbers rather than within one; a slash is also written within one."""
 _BRACKETED_GROUPS: Final = 3
 """Brackets stand around a country's code, or an area's behind it: among these first groups."""
+_OTHER_MIN: Final = 7
+"""Digits of what is a number too, although not one that a message reaches, such as a landline."""
 _EXTENSION_MAX: Final = 4
 """Digits that are dialled behind a number with a dash or a slash."""
 
@@ -140,7 +149,7 @@ def _visible(text: str) -> str:
         " ".join(typed(each, Purpose.NUMBER) for each in line.split())
         for line in text.strip().splitlines()
     )
-    found = ";".join(filter(None, lines)).strip()
+    found = ";".join(filter(None, lines)).strip().translate(_ARABIC_MARKS)
     label = _label(found)
     return found if label is None else found[label.end() :]
 
@@ -245,9 +254,23 @@ def _are_two(text: str, reads: ReadDigits, *, strong: bool) -> bool:
     """
     groups, _ = _split(text)
     begun = _first_end(groups, reads, strong=strong)
-    if begun is None:
-        return False
-    return any(_reads_from(groups[at:], reads) for at in range(begun, len(groups)))
+    if begun is not None and any(
+        _reads_from(groups[at:], reads) for at in range(begun, len(groups))
+    ):
+        return True
+    return not strong and _has_another(groups, reads)
+
+
+def _has_another(groups: list[_Group], reads: ReadDigits) -> bool:
+    """Whether a sign parts a number from digits that may be one: a landline, one of abroad."""
+    for at in range(1, len(groups)):
+        if not _strong(groups[at].before):
+            continue
+        for one, other in ((groups[:at], groups[at:]), (groups[at:], groups[:at])):
+            digits = sum(len(each.digits) for each in other)
+            if digits >= _OTHER_MIN and _reads_from(one, reads):
+                return True
+    return False
 
 
 def _first_end(groups: list[_Group], reads: ReadDigits, *, strong: bool) -> int | None:

@@ -524,6 +524,26 @@ def test_the_setting_forces_the_label():
         ("READ", ReceiptState.DELIVERED, None),
         ("SENT", ReceiptState.ACCEPTED, None),
         ("QUEUED", ReceiptState.ENROUTE, None),
+        ("REJECT", ReceiptState.REJECTED, None),
+        ("UNDLVRD", ReceiptState.UNDELIVERABLE, None),
+        ("SUBSCRIBER_ABSENT", ReceiptState.UNDELIVERABLE, Cause.ABSENT),
+        ("Unreachable", ReceiptState.UNDELIVERABLE, Cause.ABSENT),
+        ("HANDSET_ERROR", ReceiptState.UNDELIVERABLE, None),
+        ("NUMBER_INVALID", ReceiptState.UNDELIVERABLE, None),
+        ("NDNC", ReceiptState.REJECTED, Cause.BARRED),
+        ("BUFFRED", ReceiptState.ENROUTE, None),
+        ("ACKED", ReceiptState.ACCEPTED, None),
+        # Words that begin as DELIVERED does.
+        ("DELIVRED", ReceiptState.DELIVERED, None),
+        ("DeliveredToTerminal", ReceiptState.DELIVERED, None),
+        ("DELIVERY_SUCCESS", ReceiptState.DELIVERED, None),
+        ("DeliveredToNetwork", ReceiptState.ACCEPTED, None),
+        ("DeliveryImpossible", ReceiptState.UNDELIVERABLE, None),
+        ("DeliveryUncertain", ReceiptState.UNKNOWN, None),
+        ("DELIVERY_EXPIRED", ReceiptState.EXPIRED, None),
+        ("DELIVERY_PENDING", ReceiptState.ENROUTE, None),
+        ("DELIVERY_BLOCKED", ReceiptState.REJECTED, None),
+        ("DELIVERY_UNKNOWN", ReceiptState.UNKNOWN, None),
     ],
 )
 def test_words_of_the_end_are_open(word, state, cause):
@@ -542,10 +562,40 @@ def test_a_carriers_own_word_and_one_that_nobody_knows():
     assert (mapped.state, mapped.is_understood) == (ReceiptState.UNDELIVERABLE, True)
 
 
-def test_the_id_of_the_text_is_tried_too():
-    tlvs = (Tlv(RECEIPTED_MESSAGE_ID, b"999000112\0"), Tlv(MESSAGE_STATE, b"\2"))
-    pdu = DeliverSm(esm_class=4, short_message=_DELIVERED.encode(), tlvs=tlvs)
-    receipt = parse_receipt(pdu)
+@pytest.mark.parametrize("word", ["DELIVERING", "DELIVERY_ATTEMPT", "Bounced", "42", "DELAYED"])
+def test_a_word_that_nobody_knows_ends_nothing(word):
+    receipt = parse_receipt(deliver(_TOLD.format(word, "")))
     assert receipt is not None
-    assert receipt.carrier_id == "999000112"
-    assert "55AA" in receipt.also_known_as
+    assert (receipt.state, receipt.is_understood) == (ReceiptState.ENROUTE, False)
+
+
+@pytest.mark.parametrize(
+    ("answered", "named", "told", "form"),
+    [
+        ("55AA", b"999000112\0", "55AA", IdForm.SAME),
+        ("55AA", b"999000112", "55AA", IdForm.SAME),
+        ("7f3b2c10-9a55-4be0-8d6a-0d5f1e2c3b4a", b"1\0", None, IdForm.SAME),
+        ("c0ffee07", b"999000112\0", "C0FFEE07", IdForm.SAME),
+        ("1216080510463401720", b"12345678901234567890\0", None, IdForm.SAME),
+        ("29095", b"7781\0", "0000029095", IdForm.SAME),
+        ("4b1d0c", b"999000112\0", "4922636", IdForm.RESP_HEX_RECEIPT_DEC),
+        ("4B1D0C", b"4B1D0D\0", "0004922636", IdForm.RESP_HEX_RECEIPT_DEC),
+        ("4922636", b"ABCDEF\0", "4B1D0C", IdForm.RESP_DEC_RECEIPT_HEX),
+        ("0004922636", b"smsc-2:17\0", "4b1d0c", IdForm.RESP_DEC_RECEIPT_HEX),
+        # The other way round: the parameter is right, and the text has the id of another system.
+        ("4b1d0c", b"4b1d0c\0", "999000112", IdForm.SAME),
+        ("4b1d0c", b"4922636\0", "17", IdForm.RESP_HEX_RECEIPT_DEC),
+        # An empty parameter, and one of spaces.
+        ("55AA", b"\0", "55AA", IdForm.SAME),
+        ("55AA", b"", "55AA", IdForm.SAME),
+    ],
+)
+@pytest.mark.parametrize("esm_class", [0, 4])
+def test_the_id_of_the_text_is_tried_too(answered, named, told, form, esm_class):
+    tlvs = (Tlv(RECEIPTED_MESSAGE_ID, named), Tlv(MESSAGE_STATE, b"\2"))
+    text = _DELIVERED.replace("55AA", told or answered)
+    pdu = DeliverSm(esm_class=esm_class, short_message=text.encode(), tlvs=tlvs)
+    assert is_receipt(pdu)
+    receipt = parse_receipt(pdu, form)
+    assert receipt is not None
+    assert answered in (receipt.carrier_id, *receipt.also_known_as)

@@ -15,7 +15,7 @@ from risala.drivers.modem.at.engine import Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.at.lines import ResultKind
 from risala.drivers.modem.inbound.assembly import digest_of
-from risala.drivers.modem.inbound.intake import ModemIntake, written_s
+from risala.drivers.modem.inbound.intake import ModemIntake, is_report, written_s
 from risala.drivers.modem.ready.start import Facts
 from risala.drivers.modem.ready.storage import Place, Storage, Stored, Usage
 from risala.drivers.modem.talk.asking import Asker
@@ -187,7 +187,7 @@ class ModemInbox:
 
     async def _read_announced(self, announced: _Announced) -> None:
         """Read one place by its index. A report that is not there lies in the storage of reports:
-        some modems announce it in the storage of messages."""
+        some modems announce it in the storage of messages, where another message may lie."""
         name, index = announced.place
         places = [(name or self._facts.storage, index)]
         if announced.is_report and _REPORTS in self._facts.storages and name != _REPORTS:
@@ -196,30 +196,33 @@ class ModemInbox:
             stored = await self._storage.read(place)
             if stored is not None:
                 await self._received(stored)
-                return
+                if is_report(stored.pdu, stored.tpdu_octets) or not announced.is_report:
+                    return
 
     async def _sweep(self, *others: str) -> None:
         """Read all that the current storage lists, and other ones."""
         self._sweep_wanted = False
         announced, self._announced = self._announced, []
-        listed = await self._read_all(*others, self._facts.storage)
+        listed, reports = await self._read_all(*others, self._facts.storage)
         for each in announced:
-            # Some modems list no message at place 0.
-            if each.place[1] not in listed:
+            # Some modems list no message at place 0, or a text where they announce a report.
+            if each.place[1] not in (reports if each.is_report else listed):
                 await self._read_announced(each)
         usage = await self._storage.usage()
         if usage is not None and usage.is_tight:
             await self._clear()
 
-    async def _read_all(self, *storages: str) -> set[int]:
+    async def _read_all(self, *storages: str) -> tuple[set[int], set[int]]:
         """Read all that storages list, in the order of the texts' own times, whatever their places;
-        the places of the current storage where something was."""
+        the places of the current storage where something was, and those of reports."""
         found = [stored for name in storages for stored in await self._storage.list(name)]
         # Some modems list the same messages under two names: of those the last counts.
         once = {each.pdu: each for each in found}.values() if len(storages) > 1 else found
         for stored in sorted(once, key=lambda each: written_s(each.pdu, each.tpdu_octets)):
             await self._received(stored)
-        return {each.place[1] for each in found if each.place[0] == self._facts.storage}
+        here = [each for each in found if each.place[0] == self._facts.storage]
+        reports = {each.place[1] for each in here if is_report(each.pdu, each.tpdu_octets)}
+        return {each.place[1] for each in here}, reports
 
     async def _received(self, stored: Stored) -> None:
         """One PDU, from the storage or straight from the network (index -1)."""

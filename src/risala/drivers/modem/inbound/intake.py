@@ -133,12 +133,22 @@ class ModemIntake:
 def written_s(pdu: str, tpdu_octets: int | None) -> float:
     """The own time of a stored text, in seconds since 1970. What tells none comes first, such as
     reports, and what cannot be read."""
-    try:
-        _, tpdu = from_hex(pdu, Direction.TO_PHONE, tpdu_octets)
-    except PduError:
-        return -math.inf
+    tpdu = _tpdu_of(pdu, tpdu_octets)
     at = tpdu.sent_at if isinstance(tpdu, Deliver) else None
     return -math.inf if at is None else at.timestamp()
+
+
+def is_report(pdu: str, tpdu_octets: int | None) -> bool:
+    """Whether a PDU is a status report."""
+    return isinstance(_tpdu_of(pdu, tpdu_octets), StatusReport)
+
+
+def _tpdu_of(pdu: str, tpdu_octets: int | None) -> object:
+    """The TPDU of a received PDU; None if it cannot be read."""
+    try:
+        return from_hex(pdu, Direction.TO_PHONE, tpdu_octets)[1]
+    except PduError:
+        return None
 
 
 async def _durably(store: Callable[[], Awaitable[None]]) -> None:

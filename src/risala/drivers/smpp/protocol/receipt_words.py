@@ -17,7 +17,6 @@ clean: Final = re.compile(r"[^A-Za-z0-9_.+-]").sub
 _not_letters: Final = re.compile(r"[^A-Z]").sub
 
 _BY_WORD: Final = {
-    "DELIV": ReceiptState.DELIVERED,
     "DLVRD": ReceiptState.DELIVERED,
     "SUCCE": ReceiptState.DELIVERED,
     "READ": ReceiptState.DELIVERED,
@@ -26,6 +25,7 @@ _BY_WORD: Final = {
     "DELET": ReceiptState.DELETED,
     "CANCE": ReceiptState.DELETED,
     "UNDEL": ReceiptState.UNDELIVERABLE,
+    "UNDLV": ReceiptState.UNDELIVERABLE,
     "NOTDE": ReceiptState.UNDELIVERABLE,
     "UNSUC": ReceiptState.UNDELIVERABLE,
     "FAIL": ReceiptState.UNDELIVERABLE,
@@ -34,19 +34,24 @@ _BY_WORD: Final = {
     "ERROR": ReceiptState.UNDELIVERABLE,
     "NACK": ReceiptState.UNDELIVERABLE,
     "ABSEN": ReceiptState.UNDELIVERABLE,
+    "UNREA": ReceiptState.UNDELIVERABLE,
     "INVAL": ReceiptState.UNDELIVERABLE,
     "REJEC": ReceiptState.REJECTED,
     "BLOCK": ReceiptState.REJECTED,
     "BARRE": ReceiptState.REJECTED,
     "BLACK": ReceiptState.REJECTED,
     "DND": ReceiptState.REJECTED,
+    "NDNC": ReceiptState.REJECTED,
     "SPAM": ReceiptState.REJECTED,
     "UNKNO": ReceiptState.UNKNOWN,
+    "UNCER": ReceiptState.UNKNOWN,
     "ACCEP": ReceiptState.ACCEPTED,
+    "ACKED": ReceiptState.ACCEPTED,
     "SENT": ReceiptState.ACCEPTED,
     "SUBMI": ReceiptState.ACCEPTED,
     "ENROU": ReceiptState.ENROUTE,
     "BUFFE": ReceiptState.ENROUTE,
+    "BUFFR": ReceiptState.ENROUTE,
     "QUEUE": ReceiptState.ENROUTE,
     "PENDI": ReceiptState.ENROUTE,
     "RETRY": ReceiptState.ENROUTE,
@@ -59,13 +64,23 @@ _BY_PHRASE: Final = {"UNKNOWNSUBSCRIBER": ReceiptState.UNDELIVERABLE}
 """States of words whose first letters would mislead."""
 _CAUSES_OF_WORDS: Final = {
     "ABSEN": Cause.ABSENT,
+    "UNREA": Cause.ABSENT,
+    "SUBSCRIBERABSENT": Cause.ABSENT,
     "UNKNOWNSUBSCRIBER": Cause.UNKNOWN_NUMBER,
     "DND": Cause.BARRED,
+    "NDNC": Cause.BARRED,
     "BARRE": Cause.BARRED,
     "SPAM": Cause.CONTENT_REFUSED,
 }
-_FAULT_WORDS: Final = ("FAIL", "UNDELIV", "NOTDELIV", "ERROR", "REJECT")
+_FAULT_WORDS: Final = (
+    *("FAIL", "UNDELIV", "NOTDELIV", "ERROR", "REJECT", "IMPOSS"),
+    *("ABSENT", "UNREACH", "INVALID", "NOTFOUND"),
+)
 """Wherever they stand in a word such as DELIVERY_FAILED, it was not delivered."""
+_delivery: Final = re.compile(r"DELIV[ER]*(?P<done>D?)Y?(?P<more>.*)").fullmatch
+"""DELIVRD and DELIVERED say that it is done; of DELIVERY_PENDING the other word counts."""
+_is_halfway: Final = re.compile("TO(?:NET|SMSC|CARR|OPER|GATE)").match
+"""What follows DELIVERED where it means no phone: DeliveredToNetwork."""
 
 
 def clean_word(stat: str) -> str:
@@ -76,11 +91,22 @@ def clean_word(stat: str) -> str:
 def state_of_word(word: str) -> ReceiptState | None:
     """The state that a cleaned word means; None: nobody knows."""
     letters = _not_letters("", word)
-    found = _BY_PHRASE.get(letters) or _BY_WORD.get(letters[:5])
+    found = _BY_PHRASE.get(letters) or _of_delivery(letters) or _BY_WORD.get(letters[:5])
     is_fault = any(each in letters for each in _FAULT_WORDS)
     if is_fault and (found is None or found is ReceiptState.DELIVERED or not found.is_final):
         return ReceiptState.UNDELIVERABLE
     return found
+
+
+def _of_delivery(letters: str) -> ReceiptState | None:
+    """The state of a word that begins as DELIVERED or DELIVERY does."""
+    delivery = _delivery(letters)
+    if delivery is None:
+        return None
+    more = delivery["more"]
+    if delivery["done"]:
+        return ReceiptState.ACCEPTED if _is_halfway(more) else ReceiptState.DELIVERED
+    return ReceiptState.DELIVERED if more in ("", "OK") else _BY_WORD.get(more[:5])
 
 
 def cause_of_word(word: str) -> Cause | None:
