@@ -81,6 +81,8 @@ def test_a_whole_text_is_folded_alike():
         *(("ARRÊT svp, merci d’avance", "arret"), ("Stop s'il vous plaît", "stop")),
         *(("توقف من فضلك", "توقف"), ("شُكراً، توقّف", "توقف"), ("STOP STOP STOP!!!", "stop")),
         *(("Bonjour, STOP. Merci beaucoup !", "stop"), ("START, please", "start")),
+        *(("Stop s.v.p.", "stop"), ("S.T.P. ARRÊT", "arret"), ("Bonsoir stop", "stop")),
+        *(("stop ;-)", "stop"), ("ⓈⓉⓄⓅ", "stop"), ("ﺗﻮﻗﻒ", "توقف"), ("STOP\ufffc", "stop")),
     ],
 )
 def test_the_one_word_that_says_something(text, word):
@@ -93,6 +95,7 @@ def test_the_one_word_that_says_something(text, word):
         *("STOP 12345", "STOP 1", "please stop sending text reminders", "don't stop", "stop it"),
         *("Count me in! We have got to STOP this terrible bill", "Merci, pas stop", "non-stop"),
         *("توقف عن الكلام", "لا توقف", "", "!!!", "🛑", "merci", "stop or start"),
+        *("Re: STOP", "STOP STOPPER", "OUI STOP", "S. STOP V. P.", "🇸🇹🇴🇵"),
         *("STOP\n\nEnvoyé de mon iPhone", f"stop{'!' * LOOKED_AT_MAX}", "st op", "stops"),
     ],
 )

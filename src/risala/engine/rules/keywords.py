@@ -15,7 +15,8 @@ COURTESIES: Final = (
     *("thank you very much", "thank you", "thanks a lot", "many thanks", "thanks", "thx"),
     *("please", "pls", "plz", "hello", "hi", "ok"),
     *("merci beaucoup", "merci bien", "merci d'avance", "merci"),
-    *("s'il vous plait", "s'il te plait", "svp", "stp", "bonjour", "salam"),
+    *("s'il vous plait", "s'il te plait", "svp", "s.v.p", "stp", "s.t.p"),
+    *("bonjour", "bonsoir", "salam"),
     *("شكرا جزيلا", "شكرا لكم", "شكرا لك", "شكرا", "من فضلكم", "من فضلك", "لو سمحتم", "لو سمحت"),
     *("رجاء", "الرجاء", "السلام عليكم", "سلام"),
 )

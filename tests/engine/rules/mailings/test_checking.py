@@ -52,7 +52,16 @@ def test_numbers_as_people_and_spreadsheets_write_them(cell):
     [
         *((each, RowFault.NUMBER_MISSING) for each in ("", " ", "'", '=""', "\u200b")),
         *((each, RowFault.NUMBER) for each in ("néant", "12", "classe 12345", "01/12/2010")),
+        *(
+            (each, RowFault.NUMBER)
+            for each in ("#N/A", "########", "NaN", "O22123456", "12,50 MRU")
+        ),
         *((each, RowFault.NUMBER_UNSERVED) for each in ("2212345", "77 00 11 22", "٧٧٠٠١١٢٢")),
+        # Days, whose digits alone would be a number here.
+        *((each, RowFault.NUMBER) for each in ("28/11/2026", "28.11.2026", "2026-11-28")),
+        *((each, RowFault.NUMBER) for each in ("28-11-2026 08:30", "٢٨/١١/٢٠٢٦", "'2024-2025")),
+        *((each, RowFault.NUMBER) for each in ("2024/2025", "2024 – 2025", '="28/11/2026"')),
+        ("28\u201111\u20112026", RowFault.NUMBER),
     ],
 )
 def test_what_is_no_number(cell, fault):
@@ -69,6 +78,14 @@ def test_what_is_no_number(cell, fault):
         ("22 12 34 56 / 33123456", RowFault.TWO_NUMBERS),
         ("22123456 ext. 12", RowFault.EXTENSION),
         ("22123456-12", RowFault.EXTENSION),
+        ("22123456\n33123456", RowFault.TWO_NUMBERS),
+        ("'22123456, 33123456", RowFault.TWO_NUMBERS),
+        ("22 12 34 56 (père) 33 12 34 56 (mère)", RowFault.TWO_NUMBERS),
+        ("٢٢١٢٣٤٥٦ و ٣٣١٢٣٤٥٦", RowFault.TWO_NUMBERS),
+        ("+222 22123456 / +33 6 12 34 56 78", RowFault.TWO_NUMBERS),
+        ("٢٫٢E+10", RowFault.NUMBER_SHORTENED),
+        ("22123456;ext=7", RowFault.EXTENSION),
+        ("22123456 poste 4", RowFault.EXTENSION),
     ],
 )
 def test_what_is_nearly_a_number_says_why_it_is_none(cell, fault):
@@ -76,10 +93,16 @@ def test_what_is_nearly_a_number_says_why_it_is_none(cell, fault):
     assert checked(("33123456", cell, "1500")) == (None, fault, "Tél", 0)
 
 
-@pytest.mark.parametrize("cell", ["", "néant", "12"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        *("", "néant", "12", "-", "0", "#N/A", "\u200e", "28/11/2026", "2024-2025", "voir frais"),
+        *("mari", "36 12", "?"),
+    ],
+)
 def test_a_number_in_another_column_is_named(cell):
     assert checked(("Sidi", cell, "33 12 34 56")) == (None, RowFault.OTHER_COLUMN, "Frais", 0)
-    fault = RowFault.NUMBER if cell else RowFault.NUMBER_MISSING
+    fault = RowFault.NUMBER if cell.strip("\u200e") else RowFault.NUMBER_MISSING
     assert checked(("Sidi", cell, "21/11/2010")) == (None, fault, "Tél", 0)
     assert checked(("Sidi", cell, "", "33123456")) == (None, fault, "Tél", 0)
 
@@ -173,9 +196,27 @@ def test_a_number_of_a_country_that_is_not_open_is_told_as_such():
 
 @pytest.mark.parametrize(
     "name",
-    ["Salma B", "Salma\u00a0B", "Salma\u202fB\u00a0", "\u3000Salma\u200e B", "Salma\u00a0\u200bB"],
+    [
+        *("Salma B", "Salma\u00a0B", "Salma\u202fB\u00a0", "\u3000Salma\u200e B"),
+        *(
+            "Salma\u00a0\u200bB",
+            "\ufeffSalma",
+            "\u202aSalma\u202c",
+            "\u2068Salma\u2069",
+            "Sal\u00adma",
+        ),
+        *(
+            "Salma\u2060",
+            "Salma\u200d",
+            "Salma\ufe0f",
+            "Sal\u200cma",
+            "\u061cSalma",
+            "Sal\U000e0001ma",
+        ),
+        *("Salma\u3164", "Salma\u2003B", "Salma\u180eB", "\u115fSalma"),
+    ],
 )
-def test_a_kind_of_space_in_a_name_costs_no_part(name):
+def test_a_mark_or_a_kind_of_space_in_a_name_costs_no_part(name):
     text = "Bonjour {{Nom}}, votre rendez-vous a la clinique est demain a 10 h 30. Merci a vous."
     checker = row_checker(("Tél", "Nom"), 0, text, DEFAULT, smart=False)
     assert checker.check(2, ("36123401", name)).segments == 1

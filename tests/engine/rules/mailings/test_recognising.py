@@ -147,7 +147,13 @@ def test_two_rows_of_headings(text):
         ("Élève;;Contact\nNom;Âge;Tél\nBâ;7;22123456\n", ("Nom", "Âge", "Tél"), 1),
         ("Liste\nNom;Père;Mère\nBâ;22123456;33123456\n", ("Nom", "Père", "Mère"), 1),
         ("Total : 1500 MRU\nالاسم;الهاتف\nBâ;22123456\n", ("الاسم", "الهاتف"), 1),
+        ("Date;28/11/2026\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 1),
+        ("Total;2\nListe\nNom;Tél\nBâ;22123456\n", ("Nom", "Tél"), 2),
+        ("Année;2024-2025\nMontant;1500,00\nNom;GSM\nBâ;22123456\n", ("Nom", "GSM"), 2),
+        ("التاريخ;٢٨/١١/٢٠٢٦\nالاسم;الهاتف\nسيدي;22123456\n", ("الاسم", "الهاتف"), 1),
         # None: people without a number, and a wider row of a person.
+        ("Bâ;12\nLy;22123456\n", ("1", "2"), 0),
+        ("Nom;Tél\nBâ;12\nNom;Tél\nLy;22123456\n", ("Nom", "Tél"), 0),
         ("Nom;Tél\nBâ;\nSow;néant\nLy;22123456\n", ("Nom", "Tél"), 0),
         ("Nom;Tél\nBâ;perdu;x\nLy;22123456\nSy;33123456\n", ("Nom", "Tél"), 0),
         ("22123456\n33123456\n", ("1",), 0),

@@ -16,6 +16,7 @@ from risala.sms.limits import TEXT_CHARACTERS_MAX
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 from risala.sms.segment import count
+from risala.sms.typed import Purpose, typed
 from risala.sms.unseen import as_sent, as_value, without_unseen
 
 _strange: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffd-\uffff]").search
@@ -29,8 +30,9 @@ _FAULTS: Final = {
 }
 _is_date: Final = re.compile(
     r"((19|20)\d\d([-/.])\d\d?\3\d\d?|[0-3]?\d([-/.])[01]?\d\4(19|20)\d\d)(\D.*)?"
+    r"|(19|20)\d\d ?[-/] ?(19|20)\d\d"
 ).fullmatch
-"""A day: without its separators it may be a number of the plan."""
+"""A day, or a school year: without its separators it may be a number of the plan."""
 _has_digits: Final = re.compile(r"(?:\d\D*){5}").search
 """Most cells have no number, and this tells that soonest."""
 _looks_like_one: Final = re.compile(r"\+?[\d\s().-]+").fullmatch
@@ -173,11 +175,20 @@ def check_row(
 
 
 def read_number(cell: str, plan: NumberingPlan) -> str | NumberFault:
-    """The phone number that a cell has, as ``+`` and digits, or why it has none."""
+    """The phone number that a cell has, as ``+`` and digits, or why it has none; a day is none,
+    whatever its digits would be."""
+    written = _unwrapped(cell)
+    if _is_day(written):
+        return NumberFault.NUMBER
     try:
-        return plan.read(_unwrapped(cell))
+        return plan.read(written)
     except UnreadNumber as error:
         return error.fault
+
+
+def _is_day(written: str) -> bool:
+    plain = " ".join(typed(each, Purpose.NUMBER) for each in written.split())
+    return _is_date(plain) is not None
 
 
 def _unwrapped(cell: str) -> str:
@@ -188,15 +199,13 @@ def _unwrapped(cell: str) -> str:
 
 def _no_number(cell: str) -> RowFault:
     """What is wrong with a cell that is no number of the plan: it may look like one."""
-    typed = without_unseen(as_value(_unwrapped(cell))).strip()
-    if not typed:
+    written = without_unseen(as_value(_unwrapped(cell))).strip()
+    if not written:
         return RowFault.NUMBER_MISSING
-    is_one = _looks_like_one(typed) and _has_digits(typed) and not _is_date(typed)
+    is_one = _looks_like_one(written) and _has_digits(written) and not _is_day(written)
     return RowFault.NUMBER_UNSERVED if is_one else RowFault.NUMBER
 
 
 def has_number(cell: str, plan: NumberingPlan) -> bool:
-    """Whether a cell is a phone number, and no day whose digits would be one."""
-    if not _has_digits(cell) or _is_date(cell):
-        return False
-    return not isinstance(read_number(cell, plan), NumberFault)
+    """Whether a cell is a phone number."""
+    return _has_digits(cell) is not None and not isinstance(read_number(cell, plan), NumberFault)

@@ -200,11 +200,14 @@ def recognise_table(
 
 
 def _titles(sample: Sequence[SampleRow], number_column: int, plan: NumberingPlan) -> int:
-    """How many rows above the headings are titles: each has fewer cells than the headings, and none
-    is a heading of the numbers itself."""
+    """How many rows above the headings are titles: each has fewer cells than the headings, or a
+    figure where these have the numbers, and none is a heading of the numbers itself."""
     for at, row in enumerate(sample[1 : TITLES_MAX + 1], start=1):
         above = sample[:at]
-        if any(_filled(each) >= _filled(row) for each in above):
+        if any(
+            _filled(each) > _filled(row) - (not _is_figure(each, number_column, plan))
+            for each in above
+        ):
             continue
         if _is_named(row, number_column, plan) and not any(
             _filled(each) > 1
@@ -222,6 +225,12 @@ def _titles(sample: Sequence[SampleRow], number_column: int, plan: NumberingPlan
 
 def _filled(row: SampleRow) -> int:
     return sum(map(bool, row.cells))
+
+
+def _is_figure(row: SampleRow, number_column: int, plan: NumberingPlan) -> bool:
+    """Whether a row has a day, a sum or the like in the numbers' column."""
+    cell = cell_at(row.cells, number_column)
+    return any(map(str.isdigit, cell)) and not has_number(cell, plan)
 
 
 def _is_named(row: SampleRow, number_column: int, plan: NumberingPlan) -> bool:
