@@ -70,7 +70,7 @@ def read(tmp_path: Path) -> Iterator[Read]:
             "parent": os.getppid(),
         }
         answer = read_table(request)
-        lines = map(json.loads, rows.read_text().splitlines())
+        lines = map(json.loads, rows.read_bytes().split(b"\n")[:-1])
         found = [ReadRow(row, json.loads(cells), *others) for row, cells, *others in lines]
         assert len(found) == answer["rows"]
         return ReadTable(answer["recognised"], found)

@@ -2,9 +2,16 @@
 
 import io
 import zipfile
+from datetime import date, datetime
 
 import openpyxl
 import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.comments import Comment
+from openpyxl.styles import Font
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.table import Table
 
 from risala.engine.mailings.reader.strict import _LONGEST, _TRANSITIONAL, _Transitional
 from risala.engine.rules.mailings.faults import TableFault
@@ -125,6 +132,11 @@ def test_people_who_are_all_hidden(refused):
         ([["sep=;"]], []),
         ([["Tél"]], ["A1:C1"]),
         ([[0.5, "Liste"]], []),
+        ([["École Nour, tél. 36123401"]], ["A1:C1"]),
+        ([["قائمة الأولياء ٢٠٢٤"]], ["A1:C1"]),
+        ([["Date", date(2026, 11, 28)]], []),
+        ([["Total", 2], ["Liste"]], ["A2:C2"]),
+        ([[], ["École"], [None, "Année", "2024-2025"], []], ["A1:C1", "A2:C2"]),
     ],
 )
 def test_titles_above_the_headings(read, titles, merged):
@@ -174,6 +186,78 @@ def test_a_strict_workbook_is_read_as_the_usual_one(read, name, request):
     usual = read(path)
     octets = strict(path.read_bytes())
     assert b"purl.oclc.org" in zipfile.ZipFile(io.BytesIO(octets)).read("xl/workbook.xml")
+    assert read(octets) == usual
+
+
+def rich(sheet):
+    sheet["A2"] = CellRichText(TextBlock(InlineFont(b=True), "B"), "â")
+
+
+def dated(sheet):
+    for cell, value in (("C1", "Né"), ("C2", date(2010, 11, 21)), ("C3", datetime(2010, 1, 2, 8))):
+        sheet[cell] = value
+
+
+def of_kinds(sheet):
+    for cell, value in (("C2", True), ("C3", "#N/A"), ("B2", 22123456.0), ("B3", "33 12 34 56")):
+        sheet[cell] = value
+
+
+def commented(sheet):
+    sheet["B2"].comment = Comment("seule", "x")
+    sheet["B3"].hyperlink = "tel:33123456"
+    sheet["A1"].font = Font(bold=True)
+
+
+def formatted(sheet):
+    sheet["B2"].number_format = "00 00 00 00"
+    sheet.freeze_panes = "A2"
+    sheet.column_dimensions["B"].width = 40
+
+
+def in_a_table(sheet):
+    sheet.add_table(Table(displayName="Parents", ref="A1:C3"))
+
+
+def titled(sheet):
+    sheet.insert_rows(1, 2)
+    sheet["A1"] = "Parents de CM1, 2024-2025"
+    sheet.merge_cells("A1:C2")
+
+
+def beside_another(sheet):
+    sheet.parent.create_sheet("Notes").append(["x"])
+    sheet.parent.defined_names["Liste"] = DefinedName("Liste", attr_text="Sheet!$A$1:$C$3")
+
+
+def in_arabic(sheet):
+    for cell, value in (("A1", "الاسم"), ("B1", "الهاتف"), ("A2", "سيدي"), ("B2", "٢٢١٢٣٤٥٦")):
+        sheet[cell] = value
+    sheet.sheet_view.rightToLeft = True
+
+
+def merged_down(sheet):
+    sheet.merge_cells("C2:C3")
+
+
+def column_hidden(sheet):
+    sheet.column_dimensions["C"].hidden = True
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(rich, dated, of_kinds, commented, formatted, in_a_table, titled, beside_another),
+        *(in_arabic, merged_down, hide_row, filtered, grouped, column_hidden),
+    ],
+)
+def test_a_strict_workbook_with_all_that_people_put_into_one(read, change):
+    book = book_of()
+    change(book.active)
+    usual = read(octets_of(book))
+    assert {*usual.numbers} <= {*NUMBERS}
+    octets = strict(octets_of(book))
+    assert octets != octets_of(book)
     assert read(octets) == usual
 
 

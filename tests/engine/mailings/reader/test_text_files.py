@@ -115,6 +115,47 @@ def test_arabic_lists_of_other_programs(read, separator, codec, encoding):
     assert found.numbers == NUMBERS
 
 
+SEVERAL = [["Zoé", "22123456"], ["Ève", "33123456"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "recognised"),
+    [
+        # "CSV (Macintosh)", with each separator, and what stands in its cells.
+        ("Prénom;Tél\rZoé;22123456\rÈve;33123456", "mac-roman", ("macintosh", ";")),
+        ("Prénom,Tél\rZoé,22123456\rÈve,33123456\r", "mac-roman", ("macintosh", ",")),
+        ("Prénom\tTél\rZoé\t22123456\rÈve\t33123456\r", "mac-roman", ("macintosh", "\t")),
+        ("sep=;\rPrénom;Tél\rZoé;22123456\rÈve;33123456\r", "mac-roman", ("macintosh", ";")),
+        ('"Prénom";"Tél"\r"Zoé";"22123456"\r"Ève";"33123456"', "mac-roman", ("macintosh", ";")),
+        ("Prénom;Tél\r\nZoé;22123456\r\nÈve;33123456\r\n", "mac-roman", ("macintosh", ";")),
+        ("Liste d’été\rPrénom;Tél\rZoé;22123456\rÈve;33123456", "mac-roman", ("macintosh", ";")),
+        # Line ends of other programs, and several kinds in one file.
+        ("Prénom;Tél\rZoé;22123456\rÈve;33123456\r", "utf-8-sig", ("utf-8", ";")),
+        ("Prénom\tTél\rZoé\t22123456\rÈve\t33123456", "utf-16", ("utf-16", "\t")),
+        ("Prénom;Tél\r\r\nZoé;22123456\r\r\nÈve;33123456\r\r\n", "utf-8", ("utf-8", ";")),
+        ("Prénom;Tél\n\rZoé;22123456\n\rÈve;33123456\n\r", "utf-8", ("utf-8", ";")),
+        ("Prénom;Tél\rZoé;22123456\nÈve;33123456\r\n", "cp1252", ("windows-1252", ";")),
+        ("Prénom;Tél\r\nZoé;22123456\r\nÈve;33123456\r\n\x1a", "cp1252", ("windows-1252", ";")),
+        # A separator that is named, with marks, padding and blank lines around it.
+        ("sep=;\r\nPrénom;Tél\r\nZoé;22123456\r\nÈve;33123456", "utf-8-sig", ("utf-8", ";")),
+        ("sep=\t\r\nPrénom\tTél\r\nZoé\t22123456\r\nÈve\t33123456", "utf-16", ("utf-16", "\t")),
+        ("SEP=|;;;\nPrénom|Tél\nZoé|22123456\nÈve|33123456", "cp1252", ("windows-1252", "|")),
+        ("sep=^\nPrénom^Tél\nZoé^22123456\nÈve^33123456", "utf-8", ("utf-8", "^")),
+        ('"sep=,"\r\n\r\n"Prénom","Tél"\r\nZoé,22123456\r\nÈve,33123456', "utf-8", ("utf-8", ",")),
+    ],
+)
+def test_files_of_old_and_other_programs(read, text, codec, recognised):
+    found = read(text.encode(codec))
+    assert (found.recognised["encoding"], found.recognised["separator"]) == recognised
+    assert (found.recognised["columns"], found.cells) == (("Prénom", "Tél"), SEVERAL)
+    assert found.numbers == NUMBERS[:2]
+
+
+def test_a_line_end_of_a_word_processor_is_none(read):
+    found = read("Tél;Mot\n22123456;a\u2028b\x85c\n".encode())
+    assert found.cells == [["22123456", "a\u2028b\x85c"]]
+
+
 def test_a_text_is_checked_for_each_row(read):
     octets = "Nom;Tél;Frais\nBâ;22123456;5\n;33123456;6\nLy;12;7\nSy;22123456;\n".encode()
     found = read(octets, text="{{nom}} {{frais}}")

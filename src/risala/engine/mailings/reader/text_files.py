@@ -33,6 +33,8 @@ PIECE_BYTES: Final = 65_536
 """So much is read of a file at a time."""
 LINE_CHARACTERS_MAX: Final = COLUMNS_MAX * CELL_CHARACTERS_MAX
 """A longer line has too many cells, or one that is too long."""
+_OLD_END: Final = "\x1a"
+"""What programs of DOS write behind the last line."""
 
 
 def open_text(path: Path, choice: Choice) -> OpenedTable:
@@ -121,6 +123,7 @@ def _lines(file: TextIO) -> Iterator[str]:
                 many = max(map(line.count, "\t;|,")) >= COLUMNS_MAX
                 columns, cell = TableFault.TOO_MANY_COLUMNS, TableFault.CELL_TOO_LONG
                 raise UnreadableTable(columns if many else cell)
-            yield line
+            if line != _OLD_END:
+                yield line
     except UnicodeError:
         raise UnreadableTable(TableFault.BROKEN_ENCODING) from None
