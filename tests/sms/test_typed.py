@@ -27,6 +27,7 @@ def test_each_purpose_has_its_rule():
         *("123456.", "123456。", "«123456»", "“123456”", "(123456)", "123456…", "*123456*"),
         *("１２３４５６", "１２３－４５６", "१२३४५६", "১২৩৪৫৬", "١٢٣٤٥٦", "۱۲۳۴۵۶", "۱۲۳٤٥٦"),
         *(f"{mark}123{mark}456{mark}" for mark in UNSEEN),
+        *("`123456`", "\u2067123456\u2069", "𝟏𝟐𝟑𝟒𝟓𝟔", "１２３ ４５６", "၁၂၃၄၅၆", "১২৩-৪৫৬"),
         *("\u2068123456\u2069", "123\u3164456", "\u2800123456"),
     ],
 )
@@ -88,6 +89,15 @@ def test_a_number_keeps_what_separates_it_but_for_spaces(written, read):
         ("ＮＯＭ １", "nom 1"),
         ("عمود ١", "عمود 1"),
         ("Straße", "STRASSE"),
+        ("المبـــلغ", "المبلغ"),
+        ("l`année", "l’année"),
+        ("d`eau", "d’eau"),
+        ("E\u2011mail", "e-mail"),
+        ("Frais\nscolaires", "Frais scolaires"),
+        ("ﬁn du mois", "fin du mois"),
+        ("\u2067القسم\u2069", "القسم"),
+        ("Sol\u00adde", "solde"),
+        ("№\u30001", "No 1"),
     ],
 )
 def test_two_ways_to_write_a_heading(written, heading):

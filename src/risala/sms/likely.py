@@ -100,9 +100,7 @@ _FREQUENT: Final = frozenset(
 )
 """The Han characters of most words of a message."""
 _OPENING: Final = {"]": "[", "}": "{", ">": "<"}
-_lower_upper: Final = re.compile(
-    r"[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]|[A-ZÀ-ÖØ-Þ]{2}[a-zß-öø-ÿ]"
-).findall
+_lower_upper: Final = re.compile(r"[a-zß-öø-ÿ][A-ZÀ-ÖØ-Þ]|[A-ZÀ-ÖØ-Þ]{2}[a-zß-öø-ÿ]").findall
 _edges: Final = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]").findall
 
 

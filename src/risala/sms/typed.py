@@ -56,14 +56,16 @@ class Normalisation:
     case: bool = True
     """Capitals stay."""
     accents: bool = True
-    """Accents, vowel signs and the Arabic stroke between letters stay."""
+    """Accents and vowel signs stay."""
+    stroke: bool = True
+    """The stroke that widens an Arabic word stays."""
 
 
 RULES: Final[Mapping[Purpose, Normalisation]] = {
     Purpose.NUMBER: Normalisation(spaces="none"),
     Purpose.CODE: Normalisation(spaces="none"),
-    Purpose.KEYWORD: Normalisation(form="NFKD", case=False, accents=False),
-    Purpose.HEADING: Normalisation(form="NFKC", case=False),
+    Purpose.KEYWORD: Normalisation(form="NFKD", case=False, accents=False, stroke=False),
+    Purpose.HEADING: Normalisation(form="NFKC", case=False, stroke=False),
     Purpose.NAME: Normalisation(needed_marks=True, form="NFC", digits=False, signs=False),
     Purpose.MONEY: Normalisation(spaces="none"),
     Purpose.REFERENCE: Normalisation(form="NFKC"),
@@ -89,6 +91,8 @@ def typed(text: str, purpose: Purpose) -> str:
     rule = RULES[purpose]
     if not text.isascii():
         text = _plainer(text, rule)
+    elif rule.signs:
+        text = text.replace("`", "'")
     text = ("" if rule.spaces == "none" else " ").join(text.split())
     if not rule.case:
         text = text.casefold()
@@ -115,9 +119,9 @@ def _plainer(text: str, rule: Normalisation) -> str:
         text = unicodedata.normalize(rule.form, text)
         text = text.translate(_SIGNS) if rule.signs else text  # of those that it took apart
     if not rule.accents:
-        text = "".join(
-            each for each in text if not unicodedata.combining(each) and each != _TATWEEL
-        )
+        text = "".join(each for each in text if not unicodedata.combining(each))
+    if not rule.stroke:
+        text = text.replace(_TATWEEL, "")
     return western(text) if rule.digits else text
 
 

@@ -56,6 +56,60 @@ async def test_the_price_of_a_code_counts_its_lines_for_autofill(
     assert before - Decimal(await house.balance()) == Decimal(priced["price"])
 
 
+HASH, HOST = "FA+9qCX9VSu", "app.example"
+
+
+@pytest.mark.parametrize(
+    ("template", "settings", "octets"),
+    [
+        # 160 letters of GSM 7-bit are 140 octets, and so are 70 of two octets.
+        ("x" * 142 + "{{code}}", {}, 140),
+        ("x" * 143 + "{{code}}", {}, 141),
+        ("x" * 140 + "{{code}}", {"code_length": 8}, 140),
+        ("x" * 141 + "{{code}}", {"code_length": 8}, 141),
+        ("x" * 137 + "{{code}} {{expiry_minutes}}", {"expiry_minutes": 9}, 138),
+        ("x" * 140 + "{{code}} {{expiry_minutes}}", {"expiry_minutes": 30}, 141),
+        ("é" * 142 + "{{code}}", {}, 140),
+        # Letters that GSM 7-bit writes with two.
+        ("€" * 71 + "{{code}}", {}, 140),
+        ("[" * 71 + "x{{code}}", {}, 141),
+        ("ش" * 52 + "{{code}}", {}, 140),
+        ("ش" * 53 + "{{code}}", {}, 142),
+        (
+            "رمزك هو {{code}} وينتهي بعد {{expiry_minutes}} دقائق، لا تعطه لأحد أبدا من فضلك",
+            {},
+            146,
+        ),
+        ("👍" * 26 + "{{code}}", {}, 140),
+        ("👍" * 26 + "x{{code}}", {}, 142),
+        ("Grüße, ваш код {{code}}, " + "д" * 33, {}, 140),
+        # A mark that nobody sees is not sent.
+        ("\u200b" + "x" * 142 + "{{code}}", {}, 140),
+        ("ç" * 52 + "{{code}}", {}, 140),
+    ],
+)
+async def test_a_code_that_android_does_not_fill_in_is_told(
+    house, organization, autojump_clock, template, settings, octets
+):
+    changes = {"template": template, "app_hashes": [HASH], **settings}
+    found = await house.gateway.perform("verify.config", {**organization, **changes})
+    (told,) = (
+        each
+        for each in found["autofillSizes"]
+        if (each["language"], each["appHash"]) == ("default", True)
+    )
+    warned = [each for each in found["warnings"] if each.startswith("The template for default wit")]
+    assert bool(warned) is (octets > 140)
+    assert all(
+        each.endswith("Android fills in no code of more than 140 octets.") for each in warned
+    )
+    before = Decimal(await house.balance())
+    sent = {"to": "+22236123456", "app_hash": HASH}
+    await house.gateway.perform("verify.send", {**organization, **sent})
+    assert before - Decimal(await house.balance()) == Decimal(told["price"])
+    assert told["segments"] == (2 if octets > 140 else 1)
+
+
 NAMES = [
     ("\u200fقسم 6\u200f", "قسم 6"),
     ("Bank\u202e", "Bank"),

@@ -157,6 +157,10 @@ async def test_routes_are_made_once_and_removed(open_house, quick):
         "توقف",
         "تَوَقَّف",
         "توقـــف",
+        "Stop s.v.p.",
+        "(STOP)\nMerci",
+        "ⓈⓉⓄⓅ",
+        "ﺗﻮﻗﻒ \ufffc",
     ],
 )
 async def test_stop_ends_messages_and_start_reverses_it(open_house, quick, driver, word):
@@ -355,7 +359,23 @@ async def test_it_is_off_unless_wished_for(open_house, quick, driver):
         await send(house, house.principal)
 
 
-@pytest.mark.parametrize("text", ["stop it", "non stop", "stops", "STOP 12345", "", "?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "stop it",
+            "non stop",
+            "stops",
+            "STOP 12345",
+            "",
+            "?",
+            "Re: STOP",
+            "non-stop",
+            "توقف هنا",
+        ),
+        *("🛑", "Stop, je paie demain", "STOP\n\nEnvoyé de mon iPhone"),
+    ],
+)
 async def test_only_the_word_alone_counts(open_house, quick, driver, text):
     async with open_house(driver=driver) as house:
         await house.perform("inbound.opt_outs", organization_id=house.organization_id, heeds=True)

@@ -198,21 +198,9 @@ def test_a_number_of_a_country_that_is_not_open_is_told_as_such():
     "name",
     [
         *("Salma B", "Salma\u00a0B", "Salma\u202fB\u00a0", "\u3000Salma\u200e B"),
-        *(
-            "Salma\u00a0\u200bB",
-            "\ufeffSalma",
-            "\u202aSalma\u202c",
-            "\u2068Salma\u2069",
-            "Sal\u00adma",
-        ),
-        *(
-            "Salma\u2060",
-            "Salma\u200d",
-            "Salma\ufe0f",
-            "Sal\u200cma",
-            "\u061cSalma",
-            "Sal\U000e0001ma",
-        ),
+        *("Salma\u00a0\u200bB", "\ufeffSalma", "\u202aSalma\u202c", "\u2068Salma\u2069"),
+        *("Sal\u00adma", "Salma\u2060", "Salma\u200d", "Salma\ufe0f", "Sal\u200cma"),
+        *("\u061cSalma", "Sal\U000e0001ma"),
         *("Salma\u3164", "Salma\u2003B", "Salma\u180eB", "\u115fSalma"),
     ],
 )
