@@ -266,6 +266,11 @@ def push(content, kind=b"\xbe", *, more=b"\xaf\x84"):
         (push(WAITS, b"\x03\xbe\x81\xea"), "1234"),
         (push(WAITS, more=b"\xaf\x84" + b"x" * 118), "1234"),
         (b"\x01\x06\x81\x02\xbe" + b"x" * 129 + WAITS, "1234"),
+        (push(WAITS + b"\x89\x13\x80aicha@example.com\0"), "1234"),
+        (push(WAITS + b"\x96\x08\xeaSalut !\0\x89\x18\x80" + FROM), "+22236123456"),
+        (push(b"\x8c\x82\x98" + b"x" * 40 + b"\0\x8d\x92\x8a\x80\x8e\x02\x4e\x20"), "1234"),
+        (push(WAITS, MMS.upper().encode() + b"\0"), "1234"),
+        (push(WAITS + b"\x88\x05\x81\x03\x03\xf4\x80\x83http://mms.example/\xe9\0"), "1234"),
     ],
 )
 def test_the_notice_of_a_picture_message(octets, who):

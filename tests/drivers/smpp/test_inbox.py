@@ -190,7 +190,19 @@ WRITTEN_MS = 1_794_562_800_000
 
 @pytest.mark.parametrize(
     ("told", "sent_ms"),
-    [("261113114000008+", WRITTEN_MS), ("", None), ("000000010000000R", None)],
+    [
+        ("261113114000008+", WRITTEN_MS),
+        ("261113094000000+", WRITTEN_MS),
+        ("261113044000020-", WRITTEN_MS),
+        ("261113151000022+", WRITTEN_MS),
+        ("261113114000708+", WRITTEN_MS + 700),
+        ("261113214000048+", WRITTEN_MS),
+        ("261230234500000+", WRITTEN_MS + 47 * 86_400_000 + 14 * 3_600_000 + 5 * 60_000),
+        # Nothing, a time from now on, days that no year has, what is no time at all.
+        *(("", None), ("000000010000000R", None), ("260230114000000+", None)),
+        *(("261313114000000+", None), ("2611131140", None), ("0000000000000000", None)),
+        *(("26-11-13 11:40:0", None), ("261113114000099+", None)),
+    ],
 )
 async def test_the_own_time_of_a_text_is_kept_where_the_carrier_tells_it(told, sent_ms):
     async with opened() as box:
