@@ -20,7 +20,8 @@ def sweep(
     names: str | tuple[str, ...], cases: Iterable[Any], named: Callable[[Any], str] = str
 ) -> Callable[[Test], Test]:
     """Run a test for each case, as its argument ``names`` or, for tuples, as several. All cases are
-    tried: those that fail are raised together, each with its name.
+    tried: those that fail are raised together, each with its name. How many there are stands in
+    ``cases`` of the test.
 
     ``parametrize`` makes the fixtures of each case: take that where a case leaves something behind
     that another one would see.
@@ -51,6 +52,7 @@ def sweep(
         made: Any = run_async if inspect.iscoroutinefunction(test) else run
         others = [each for each in asked.parameters.values() if each.name not in given(rows[0])]
         made.__signature__ = asked.replace(parameters=others)
+        made.cases = len(rows)
         return made
 
     return swept
