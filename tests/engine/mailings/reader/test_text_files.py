@@ -129,6 +129,9 @@ SEVERAL = [["Zoé", "22123456"], ["Ève", "33123456"]]
         ('"Prénom";"Tél"\r"Zoé";"22123456"\r"Ève";"33123456"', "mac-roman", ("macintosh", ";")),
         ("Prénom;Tél\r\nZoé;22123456\r\nÈve;33123456\r\n", "mac-roman", ("macintosh", ";")),
         ("Liste d’été\rPrénom;Tél\rZoé;22123456\rÈve;33123456", "mac-roman", ("macintosh", ";")),
+        # "CSV (MS-DOS)".
+        ("Prénom;Tél\r\nZoé;22123456\r\nÈve;33123456\r\n\x1a", "cp850", ("ibm850", ";")),
+        ("Prénom,Tél\r\nZoé,22123456\r\nÈve,33123456\r\n", "cp850", ("ibm850", ",")),
         # Line ends of other programs, and several kinds in one file.
         ("Prénom;Tél\rZoé;22123456\rÈve;33123456\r", "utf-8-sig", ("utf-8", ";")),
         ("Prénom\tTél\rZoé\t22123456\rÈve\t33123456", "utf-16", ("utf-16", "\t")),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from risala.engine.rules.mailings.encodings import (
     ARABIC,
+    DOS,
     ENCODINGS,
     ENCRYPTED,
     LATIN,
@@ -62,6 +63,18 @@ def fault(octets, chosen=None):
         ("Nom;Tel\nFrançois;22123456\nJérôme;33123456\n", "mac-roman", MAC),
         ("Nombre;Teléfono\rMuñoz;22123456\rGarcía;33123456\r", "mac-roman", MAC),
         ("Name;Telefon\rMüller;22123456\rJäger;33123456\rGroß;1\r", "mac-roman", MAC),
+        (FRENCH.replace("’", "'").replace("« ÉCOLE »", "ÉCOLE"), "cp850", DOS),
+        ("Prénom;Tél\r\nZoé;22123456\r\nGaëlle;33123456\r\n", "cp850", DOS),
+        ("Nom;Tel\r\nRené;22123456\r\n", "cp850", DOS),
+        ("Nom;Tel\r\nFrançois;22123456\r\nJérôme à Nîmes;33123456\r\n", "cp850", DOS),
+        ("NOM;TEL\r\nHÉLÈNE;22123456\r\nDÉDÉ;33123456\r\n", "cp850", DOS),
+        ("Name;Telefon\r\nMüller;22123456\r\nJäger;33123456\r\n", "cp850", DOS),
+        ("Nombre;Teléfono\r\nMuñoz;22123456\r\nGarcía;33123456\r\n", "cp850", DOS),
+        ("Prénom;Tél\r\nDéjà;22123456\r\nà côté;33123456\r\n", "cp437", DOS),
+        ("PRÉNOM;TÉL\rÉLÉONORE;22123456\rFRANÇOIS;33123456\r", "mac-roman", MAC),
+        ("Name;Ort\rJörg;Köln\rÜmit;Münster\r", "mac-roman", MAC),
+        ("Nom;Tel\rPêche;22123456\rRéné Gálvez;33123456\r", "mac-roman", MAC),
+        ("Nom;Mot\nAli;‘oui’ dit-il… à ‚peine‘\nÉva;ç’a été\n", "cp1252", LATIN),
         # Windows's punctuation is no letter of a Macintosh.
         ("Nom;Mot\nAli;l’« œuvre… – “à” 5 €\nŒ;cœur\n", "cp1252", LATIN),
         ("Nom;Mot\nAïcha;suite…\nZoë;“mot” d’été\nSöderžan;Žižek\n", "cp1252", LATIN),

@@ -83,7 +83,9 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
         (
             click.option(
                 "--encoding",
-                type=click.Choice(["utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh"]),
+                type=click.Choice(
+                    ["utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh", "ibm850"]
+                ),
                 help="Of the file, if it is not recognised.",
             ),
             click.option(

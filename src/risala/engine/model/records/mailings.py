@@ -142,8 +142,8 @@ class Recognised:
     """How a file is read: what was found by looking, or what somebody chose."""
 
     encoding: str
-    """``utf-8``, ``utf-16``, ``windows-1252``, ``windows-1256`` or ``macintosh``; of a workbook
-    ``xlsx``."""
+    """``utf-8``, ``utf-16``, ``windows-1252``, ``windows-1256``, ``macintosh`` or ``ibm850``; of a
+    workbook ``xlsx``."""
     separator: str | None
     """``;``, ``,``, a tab or ``|``; None: it has no separators (a workbook, a single column)."""
     sheet: str | None

@@ -34,7 +34,7 @@ from risala.engine.operations.operation import Call
 from risala.sms.address import sender_fault
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
-ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh")
+ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh", "ibm850")
 """In which spreadsheets of French, Arabic and English write."""
 SEPARATORS: Final = {";": "semicolon", ",": "comma", "\t": "tab", "|": "bar"}
 """What separates the cells of a row."""

@@ -2,8 +2,10 @@
 
 Spreadsheets write UTF-8 with a mark or without one, UTF-16 ("Unicode text"), and the alphabet of
 the machine's language: Windows-1252 in French, Windows-1256 in Arabic, Mac OS Roman ("CSV
-(Macintosh)"). In Windows-1256, words are in bytes above 0x7F alone; in the two others such bytes
-stand between letters of ASCII: in Windows-1252 from 0xC0 on, in Mac OS Roman before 0xA0.
+(Macintosh)"), code page 850 ("CSV (MS-DOS)"). In Windows-1256, words are in bytes above 0x7F alone;
+in the others such bytes stand between letters of ASCII: in Windows-1252 from 0xC0 on, in Mac OS
+Roman and code page 850 before 0xA0. Of these two other bytes are capitals, which stand behind no
+small letter.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ LATIN: Final = "windows-1252"
 ARABIC: Final = "windows-1256"
 MAC: Final = "macintosh"
 """As IANA registers Mac OS Roman."""
-ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC, MAC)
+DOS: Final = "ibm850"
+"""As IANA registers code page 850; in its letters 437 is the same."""
+ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC, MAC, DOS)
 """What can be chosen, in the order of a list."""
 WEIGHED_BYTES: Final = 2_000_000
 """So much of a file is weighed to tell Windows-1252 from Windows-1256; it is looked through whole
@@ -42,7 +46,7 @@ OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ENCRYPTED: Final = "EncryptedPackage".encode("utf-16-le")
 """The stream in which a workbook with a password lies ([MS-OFFCRYPTO] 2.3.4.4)."""
 
-_MAC_CODEC: Final = "mac-roman"
+_OTHER_CODECS: Final = {MAC: "mac-roman", DOS: "cp850"}
 _HIGH: Final = bytes(range(0x80, 0x100))
 _ARABIC_LETTERS: Final = bytes(
     each
@@ -63,6 +67,17 @@ _mac_letters: Final = re.compile(
 ).findall
 """Letters of Mac OS Roman inside a word. In Windows-1252 they are signs, which stand beside words
 (quotation marks, an ellipsis), nothing, or rare letters; ``’``, ``œ`` and ``Œ`` are left out."""
+_dos_letters: Final = re.compile(
+    rb"(?<=[a-z])[\x81-\x84\x86](?=[^\x80-\xff])|(?<=[a-z])[\x85\x87](?=[a-z])"
+    rb"|(?<=[a-z])[\xa1-\xa5](?=[a-z])|(?<=[A-Z])[\x81-\x84](?=[a-z])|(?<=[A-Z])\x90(?![a-z])"
+).findall
+"""Small letters of code page 850 inside a word, where Mac OS Roman has capitals and Windows-1252
+has signs; and ``É`` among capitals."""
+_no_dos_letters: Final = re.compile(
+    rb"(?<=[a-z])[\x8e\x8f\x90\x99\x9a\x9d]|(?<=[A-Z])[\x8e\x8f\x90\x99\x9a](?=[a-z])"
+    rb"|(?<=[A-Z])[\x82\x83](?=[A-Z])"
+).findall
+"""The reverse: small letters of Mac OS Roman where code page 850 has capitals."""
 _latin_letters: Final = re.compile(
     rb"(?<=[A-Za-z])[\xc0-\xc6\xcb-\xcf\xd6\xd8-\xff]|[\xc0-\xc6\xcb-\xcf\xd6\xd8-\xff](?=[A-Za-z])"
 ).findall
@@ -112,7 +127,7 @@ class EncodingEvidence:
         self._size = self._zeros_even = self._zeros_odd = self._controls = 0
         self._utf_8: codecs.IncrementalDecoder | None = codecs.getincrementaldecoder("utf-8")()
         self._weighed = self._arabic = self._latin = self._high = self._in_sequences = 0
-        self._mac = self._western = self._newlines = 0
+        self._mac = self._western = self._dos = self._newlines = 0
 
     def feed(self, piece: bytes) -> None:
         """Look at the next bytes."""
@@ -142,6 +157,7 @@ class EncodingEvidence:
         self._newlines += piece.count(b"\n")
         self._mac += len(_mac_letters(piece))
         self._western += len(_latin_letters(piece))
+        self._dos += len(_dos_letters(piece)) - len(_no_dos_letters(piece))
         for run in _runs(piece):
             letters = len(run) - len(run.translate(None, _ARABIC_LETTERS))
             if _has_ascii(run):
@@ -173,8 +189,8 @@ class EncodingEvidence:
             raise UnreadableTable(TableFault.NOT_A_TABLE)
         if chosen in (LATIN, ARABIC):
             return _of_windows(chosen)
-        if chosen == MAC:
-            return FoundEncoding(MAC, _MAC_CODEC)
+        if chosen in (MAC, DOS):
+            return FoundEncoding(chosen, _OTHER_CODECS[chosen])
         if self._is_utf_8():
             return FoundEncoding(UTF_8, "utf-8-sig")
         is_mixed = self._in_sequences * 5 > self._high * 4
@@ -182,10 +198,12 @@ class EncodingEvidence:
             raise UnreadableTable(TableFault.BROKEN_ENCODING)
         if self._arabic > max(self._latin, self._mac):
             return _of_windows(ARABIC)
+        if self._dos > self._western:
+            return FoundEncoding(DOS, _OTHER_CODECS[DOS])
         # Old Macintosh programs end lines with CR alone.
         is_tie = self._mac == self._western > 0 and not self._newlines
         is_mac = self._mac > self._western or is_tie
-        return FoundEncoding(MAC, _MAC_CODEC) if is_mac else _of_windows(LATIN)
+        return FoundEncoding(MAC, _OTHER_CODECS[MAC]) if is_mac else _of_windows(LATIN)
 
     def _is_utf_8(self) -> bool:
         if self._utf_8 is None:

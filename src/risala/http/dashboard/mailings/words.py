@@ -109,6 +109,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
     "windows-1252": N_("Western European (Windows-1252)"),
     "windows-1256": N_("Arabic (Windows-1256)"),
     "macintosh": N_("Western European (Macintosh)"),
+    "ibm850": N_("Western European (MS-DOS)"),
 }
 """How the letters of a text file are written."""
 SEPARATORS: Final[Mapping[str, str]] = {
