@@ -14,6 +14,8 @@ from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.model.times import iso
+from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.keyring import KeyRing
 from risala.engine.verify.sessions import Withdraw
@@ -79,6 +81,23 @@ async def test_a_code_arrives_and_is_approved_once(open_house, quick):
         view = house.gateway.get_verification(house.principal, verification_id)
         with pytest.raises(NotFound):
             house.gateway.get_message(house.principal, view.message_id)
+
+
+async def test_figures_have_what_was_approved_and_spent_by_time(open_house, quick):
+    async with open_house() as house:
+        now_ms = house.gateway.services.recorder.clock.now_ms()
+        approved, denied = [await send(house, f"+2223612345{n}") for n in (6, 7)]
+        await house.driver.wait_submitted(2)
+        assert await check(house, approved, Phone(house).code(0))
+        assert not await check(house, denied, WRONG)
+        hour = 3_600_000
+        span = {"since": iso(now_ms - hour), "until": iso(now_ms + hour)}
+        asked = {"organization_id": house.principal.organization_id, **span}
+        told = await house.gateway.perform("overview.show", asked)
+        assert told["approvedHours"] == [{"at": iso(now_ms // hour * hour), "count": 1}]
+        by_day = told["spentByDay"]
+        assert len(by_day) == SPENT_DAYS
+        assert (told["spent"], by_day[-1], {*by_day[:-1]}) == ("1.00", "1.00", {"0.00"})
 
 
 async def test_arabic_indic_digits_are_digits(open_house, quick):

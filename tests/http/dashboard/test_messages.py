@@ -10,6 +10,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.people import Language
+from risala.engine.model.times import iso
 from web_people import FakeWebGateway, sender
 
 LIST = "/app/org_1/messages"
@@ -153,6 +154,17 @@ async def test_the_overview(owner, period):
         assert word in page.text.replace('<bdi class="num">', "").replace("</bdi>", "")
 
 
+@pytest.mark.parametrize("period", ["", "?period=week", "?period=month"])
+async def test_each_figure_of_the_overview_has_its_line(owner, gateway, period):
+    shown = web_messages.overview()
+    day_before = iso(web_messages.AT_MS // 86_400_000 * 86_400_000 - 3_600_000)
+    yesterday = {**shown["hours"][1], "at": day_before}
+    gateway.answers = {"overview.show": {**shown, "hours": [yesterday, *shown["hours"]]}}
+    page = await owner.get(f"/app/org_1/overview{period}")
+    figures = page.text.partition('<dl class="stats"')[2].partition("</dl>")[0]
+    assert figures.count("<dt>") == figures.count('class="spark"') == 4
+
+
 async def test_a_growth_of_many_times_is_a_multiple(owner, gateway):
     shown = web_messages.overview()
     few = [{**each, "accepted": 1} for each in shown["before"][:1]]
@@ -168,11 +180,14 @@ async def test_a_growth_of_many_times_is_a_multiple(owner, gateway):
 async def test_the_overview_of_nothing(owner, gateway):
     empty = {**web_messages.overview(), "hours": [], "before": [], "networks": [], "feed": []}
     empty |= {"medianMs": None, "spent": "0.00", "spentADay": "0.00", "uncertain": []}
+    empty |= {"approvedHours": [], "spentByDay": ["0.00"] * 7}
     empty["verifications"] = {**dict.fromkeys(empty["verifications"], 0), "latestOnly": False}
     gateway.answers = {"overview.show": empty}
     page = await owner.get("/app/org_1/overview")
     assert "nothing delivered yet" in page.text
     assert "No message in this period." in page.text
+    spent = page.text.partition("Spent")[2].partition("</dl>")[0]
+    assert 'class="spark"' not in spent
 
 
 async def test_a_message_is_written_and_sent_once(owner, gateway):

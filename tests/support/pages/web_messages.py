@@ -128,7 +128,9 @@ def overview() -> dict[str, Any]:
         "before": [{**hours[0], "accepted": 1000}],
         "verifications": {"sessions": 381, "tried": 334, "approved": 312, "expired": 47}
         | {"pending": 3, "latestOnly": False},
+        "approvedHours": [{"at": each["at"], "count": 30} for each in hours],
         "spent": "1142.50",
+        "spentByDay": ["1100.00", "1200.00", "0.00", "1300.00", "900.00", "1000.00", "1142.50"],
         "spentADay": "1134.00",
         "feed": [listed(number, state) for number, state in enumerate(STATES[:6])],
         "uncertain": [MESSAGE_ID],

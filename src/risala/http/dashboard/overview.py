@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, time, timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.records import figures
-from risala.engine.model.records.figures import HourFigures, NetworkFigures
+from risala.engine.model.records.figures import HourCount, HourFigures, NetworkFigures
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
 from risala.http.dashboard.start.steps import left_of
@@ -25,6 +25,7 @@ from risala.http.web.states import network_name
 
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
+H = TypeVar("H", HourFigures, HourCount)
 PERIODS: Final = {"day": (1, N_("Today")), "week": (7, N_("7 days")), "month": (30, N_("30 days"))}
 NETWORKS_MAX: Final = 5
 """The maximum of listed networks; most traffic is within one country, which has few."""
@@ -40,6 +41,11 @@ class Period:
     days: int
     since_ms: int
     until_ms: int
+
+    @property
+    def step_ms(self) -> int:
+        """What a bar stands for: an hour of a day, else a day."""
+        return _HOUR_MS if self.days == 1 else _DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     )
     whole, before = sums(found.hours), sums(found.before)
     labels, bars = _bars(visit, period, found.hours)
+    approved = _in_places(period, found.approved_hours)
     return {
         "periods": PERIODS,
         "period": period,
@@ -106,6 +113,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "places": _marks_below(visit, period, labels),
         "sparks": _sparks(bars),
         "share_sparks": _share_sparks(bars),
+        "approved_sparks": [sum(each.count for each in place) for place in approved],
         "networks": [_network(each) for each in found.networks[:NETWORKS_MAX]],
         "lasts_ms": _lasts_ms(visit, found.spent_a_day),
         "is_low": _is_low(visit),
@@ -127,20 +135,25 @@ def _bars(
     visit: PageRequest, period: Period, hours: Sequence[HourFigures]
 ) -> tuple[list[str | Markup], list[Bar]]:
     """One bar an hour of a day, else one a day; also for those without messages."""
-    step = _HOUR_MS if period.days == 1 else _DAY_MS
-    count = -(-(period.until_ms - period.since_ms) // step)
-    found: list[list[HourFigures]] = [[] for _ in range(count)]
-    for hour in hours:
-        place = (hour.at - period.since_ms) // step
-        if 0 <= place < count:
-            found[place].append(hour)
-    starts = [period.since_ms + place * step for place in range(count)]
+    step, found = period.step_ms, _in_places(period, hours)
+    starts = [period.since_ms + place * step for place in range(len(found))]
     formats = visit.formats
     labels: list[str | Markup] = [
         formats.clock_text(at, seconds=False) if step == _HOUR_MS else formats.date_text(at)
         for at in starts
     ]
     return labels, [sums(each).bar for each in found]
+
+
+def _in_places(period: Period, hours: Sequence[H]) -> list[list[H]]:
+    """The hours of each bar."""
+    count = -(-(period.until_ms - period.since_ms) // period.step_ms)
+    found: list[list[H]] = [[] for _ in range(count)]
+    for hour in hours:
+        place = (hour.at - period.since_ms) // period.step_ms
+        if 0 <= place < count:
+            found[place].append(hour)
+    return found
 
 
 def _marks_below(

@@ -18,6 +18,7 @@ from risala.engine.model.records.figures import (
     SENT_MAX,
     SESSIONS_MAX,
     Funnel,
+    HourCount,
     HourFigures,
     NetworkFigures,
 )
@@ -129,6 +130,31 @@ def funnel(
     whole = sum(count for *_, count in rows)
     tried = sum(count for status, was_tried, count in rows if was_tried or status == "approved")
     return Funnel(sessions=whole, tried=tried, is_cut=whole == sessions_max, **by_status)
+
+
+def approved_hours(
+    conn: sqlite3.Connection, organization_id: str, mode: str, since_ms: int, until_ms: int
+) -> tuple[HourCount, ...]:
+    """The approved ones among the sessions that :func:`funnel` counts, by hour."""
+    rows = conn.execute(
+        "SELECT created_at / ? AS hour, count(*) FROM (SELECT status, created_at FROM verifications"
+        " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
+        " ORDER BY created_at DESC LIMIT ?) WHERE status = 'approved' GROUP BY hour ORDER BY hour",
+        (_HOUR_MS, organization_id, mode, since_ms, until_ms, SESSIONS_MAX),
+    )
+    return tuple(HourCount(hour * _HOUR_MS, count) for hour, count in rows)
+
+
+def spent_by_day(
+    conn: sqlite3.Connection, organization_id: str, since: int, until: int
+) -> tuple[int, ...]:
+    """Charged on each day from ``since`` until before ``until``, in minor units."""
+    rows = conn.execute(
+        "SELECT day, amount FROM spending WHERE organization_id = ? AND day >= ? AND day < ?",
+        (organization_id, since, until),
+    )
+    amounts: dict[int, int] = dict(rows.fetchall())
+    return tuple(amounts.get(day, 0) for day in range(since, until))
 
 
 def spent(conn: sqlite3.Connection, organization_id: str, since: int, until: int) -> int:

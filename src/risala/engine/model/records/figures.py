@@ -32,6 +32,15 @@ class HourFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class HourCount:
+    """How many in an hour; hours without any are left out."""
+
+    at: Moment
+    """Its beginning."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkFigures:
     network: str
     accepted: int
@@ -66,7 +75,12 @@ class Overview:
     before: tuple[HourFigures, ...]
     """Of the same hours a week, or a whole time, earlier: up to the same moment."""
     funnel: Annotated[Funnel, JsonName("verifications")]
+    approved_hours: tuple[HourCount, ...]
+    """Sessions that were approved, by the hours in which they began."""
     spent: Money
+    spent_by_day: tuple[Money, ...]
+    """Of each day of the time, in their order; of seven days at least, the last of which is its
+    last."""
     spent_a_day: Money
     """On the average of the last days in which there was anything."""
     feed: tuple[FeedMessage, ...]
