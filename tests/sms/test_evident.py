@@ -10,8 +10,8 @@ from risala.sms.evident import (
     HEADER,
     JUDGED_OCTETS_MAX,
     InboundCoding,
-    Label,
     TextForm,
+    TextLabel,
     judge_header,
     judge_octets,
     mms_notice,
@@ -394,7 +394,7 @@ def test_rubbish_does_not(text):
 @pytest.mark.parametrize("is_forced", [False, True])
 def test_a_label_is_read_as_it_is_told(is_forced):
     for form in (*TextForm, HEADER):
-        label = Label(TextForm.UCS2, form, is_forced)
+        label = TextLabel(TextForm.UCS2, form, is_forced)
         assert read_label(str(label)) == label
 
 

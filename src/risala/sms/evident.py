@@ -67,7 +67,7 @@ class JudgedText:
         return self.believed is self.declared
 
 
-class Label(NamedTuple):
+class TextLabel(NamedTuple):
     """How a carrier labelled what it sent, where that is not as it was read."""
 
     declared: str
@@ -83,7 +83,7 @@ class Label(NamedTuple):
 
 
 HEADER: Final = "header"
-"""In a :class:`Label`: a text behind a user data header."""
+"""In a :class:`TextLabel`: a text behind a user data header."""
 _BY_SETTING: Final = "by inbound_coding"
 _LABEL_WORDS: Final = "|".join((*TextForm, HEADER))
 _label: Final = re.compile(
@@ -91,10 +91,10 @@ _label: Final = re.compile(
 ).fullmatch
 
 
-def read_label(told: str | None) -> Label | None:
+def read_label(told: str | None) -> TextLabel | None:
     """The label that a driver told; None if it told none, or something else."""
     found = _label(told or "")
-    return None if found is None else Label(found[1], found[2], found[3] is not None)
+    return None if found is None else TextLabel(found[1], found[2], found[3] is not None)
 
 
 JUDGED_OCTETS_MAX: Final = 1024

@@ -69,7 +69,7 @@ class Receipt:
     :attr:`Inbound.label`."""
 
     @property
-    def told(self) -> str:
+    def in_timeline(self) -> str:
         """The carrier's own word, and how the receipt was labelled if that was wrong: for the
         message's timeline alone."""
         return self.raw if self.label is None else f"{self.raw} ({self.label})"

@@ -19,8 +19,8 @@ from risala.sms.assembly import MISSING
 from risala.sms.evident import (
     MMS_PORT,
     InboundCoding,
-    Label,
     TextForm,
+    TextLabel,
     judge_octets,
     mms_notice,
 )
@@ -203,7 +203,7 @@ def as_evident(deliver: Deliver, coding: InboundCoding) -> Evident:
     if reading.is_as_declared:
         return Evident(as_read)
     note = f"declared TP-DCS {data.dcs:#04x}, read as {reading.believed}"
-    label = Label(declared, reading.believed, coding is not InboundCoding.AUTO)
+    label = TextLabel(declared, reading.believed, coding is not InboundCoding.AUTO)
     return Evident(as_read, note, str(label))
 
 

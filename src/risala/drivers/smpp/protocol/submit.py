@@ -29,8 +29,8 @@ from risala.sms.evident import (
     MMS_PORT,
     InboundCoding,
     JudgedText,
-    Label,
     TextForm,
+    TextLabel,
     judge_header,
     judge_octets,
 )
@@ -236,7 +236,7 @@ class Decoded:
     concatenation: Concatenation | None
     note: str = ""
     """What was declared and what was believed, if these differ."""
-    label: Label | None = None
+    label: TextLabel | None = None
     """The same for the page of the message."""
     form: TextForm | None = None
     """How the text was read; None: in an alphabet of another continent."""
@@ -283,16 +283,16 @@ def decode_message(
 
 def _label_of(
     reading: JudgedText, coding: InboundCoding, *, is_as_flagged: bool, is_flagged: bool
-) -> Label | None:
+) -> TextLabel | None:
     """How the text was labelled, if that was not believed: its coding sooner than its header."""
     if not reading.is_as_declared:
         is_forced = coding is not InboundCoding.AUTO
-        return Label(reading.declared, reading.believed, is_forced)
+        return TextLabel(reading.declared, reading.believed, is_forced)
     if is_as_flagged:
         return None
     form = reading.believed
     declared, believed = (HEADER, form) if is_flagged else (form, HEADER)
-    return Label(declared, believed, is_forced=False)
+    return TextLabel(declared, believed, is_forced=False)
 
 
 def plain_text(pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO) -> str:
@@ -303,7 +303,7 @@ def plain_text(pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO) -> s
 
 def text_and_label(
     pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO
-) -> tuple[str, Label | None]:
+) -> tuple[str, TextLabel | None]:
     """The same, with how it was labelled if that was not believed."""
     octets = message_octets(pdu)
     is_usual = pdu.data_coding != DCS_UCS2 and not pdu.esm_class & ESM_UDHI

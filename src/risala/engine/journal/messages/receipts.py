@@ -85,7 +85,7 @@ def _end(conn: sqlite3.Connection, sheet: Sheet, message: MessageState, arrival:
     line = DELIVERED if is_delivered else Line(Kind.UNDELIVERED, receipt.why)
     raw = receipt.raw if is_delivered else receipt.raw or None
     by = (message.carrier, message.attempts)
-    entry = TimelineEntry(now_ms, message.status, line, *by, raw=receipt.told)
+    entry = TimelineEntry(now_ms, message.status, line, *by, raw=receipt.in_timeline)
     if is_delivered:
         sheet.deliver(message, entry)
         event = outbox.event_of(conn, message, now_ms, is_plain=True)
@@ -135,7 +135,7 @@ def _apply(
     if message.segments > 1 and found.number != WHOLE:
         line = _said(Kind.RECEIPT, receipt, parts=message.segments)
         timeline.append(conn, message.key, _entry(arrival, message, found, line))
-    return settle(conn, message, stamp, receipt_raw=receipt.told)
+    return settle(conn, message, stamp, receipt_raw=receipt.in_timeline)
 
 
 def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) -> TimelineEntry:
@@ -145,7 +145,7 @@ def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) ->
         line,
         arrival.carrier,
         segment=found.number,
-        raw=arrival.receipt.told,
+        raw=arrival.receipt.in_timeline,
     )
 
 

@@ -35,8 +35,8 @@ _is_date: Final = re.compile(
 """A day, or a school year: without its separators it may be a number of the plan."""
 _has_digits: Final = re.compile(r"(?:\d\D*){5}").search
 """Most cells have no number, and this tells that soonest."""
-_looks_like_one: Final = re.compile(r"\+?[\d\s().-]+").fullmatch
-"""Digits with what people put between those of a number, though it is none of the plan."""
+_looks_like_one: Final = re.compile(r"\+?(?:[\s().-]*\d){7,}[\s().-]*").fullmatch
+"""Seven digits or more, with what people put between those of a number: fewer have no country."""
 _wrapped: Final = re.compile(r'=?"(?P<quoted>[^"]*)"|[\'’](?P<marked>.*)', re.DOTALL).fullmatch
 """``="22…"`` and ``'22…``: how spreadsheets, and our own reports, keep a number a text."""
 
@@ -202,7 +202,7 @@ def _no_number(cell: str) -> RowFault:
     written = without_unseen(as_value(_unwrapped(cell))).strip()
     if not written:
         return RowFault.NUMBER_MISSING
-    is_one = _looks_like_one(written) and _has_digits(written) and not _is_day(written)
+    is_one = _looks_like_one(written) is not None and not _is_day(written)
     return RowFault.NUMBER_UNSERVED if is_one else RowFault.NUMBER
 
 

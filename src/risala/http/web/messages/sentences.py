@@ -16,7 +16,7 @@ from risala.engine.model.records.messages import StoryEntry
 from risala.http.web.formats import Formats
 from risala.http.web.languages import N_, Words
 from risala.sms.cause import Cause
-from risala.sms.evident import HEADER, Label, TextForm, read_label
+from risala.sms.evident import HEADER, TextForm, TextLabel, read_label
 
 _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
@@ -114,14 +114,14 @@ def label_sentence(words: Words, told: str | None) -> Markup | None:
     return None if label is None else _labelled(words, label, _TEXT_LABELS)
 
 
-def _labelled(words: Words, label: Label, sentences: tuple[str, str]) -> Markup:
+def _labelled(words: Words, label: TextLabel, sentences: tuple[str, str]) -> Markup:
     declared, believed = (words(_FORMS.get(each, each)) for each in label[:2])
     return words(sentences[label.is_forced], declared=declared, believed=believed)
 
 
 def raw_and_label(words: Words, raw: str) -> tuple[str, Markup | None]:
     """The carrier's word in a line of a timeline, and how its receipt was labelled if that was
-    wrong (:attr:`risala.sms.receipt.Receipt.told`)."""
+    wrong (:attr:`risala.sms.receipt.Receipt.in_timeline`)."""
     word, _, told = raw.removesuffix(")").rpartition(" (")
     label = read_label(told) if raw.endswith(")") else None
     if label is None:
