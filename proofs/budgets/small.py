@@ -40,7 +40,7 @@ _RULES: Final[Mapping[str, str]] = {
     """,
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
         mailings/rendering.py: folded render cell_at
-        mailings/reporting.py: report_heading report_cells wrong_of
+        mailings/reporting.py: report_heading report_cells wrong_of fault_words
         people/names.py: as_name name_in_mails name_in_file
     """,
     "It looks once at each character, or only at the beginning.": """
@@ -79,7 +79,8 @@ _SMS: Final[Mapping[str, str]] = {
         unseen.py: name_of
         typed.py: western
         message.py: submit_reference
-        numbering/calling_codes.py: country_of_code
+        evident.py: read_label
+        numbering/calling_codes.py: country_of_code english_name
         numbering/countries.py: country network_of prefixes_of
         numbering/digits.py: compact is_digits
         numbering/part_of_number.py: part_min ranges_of
