@@ -18,6 +18,7 @@ from risala.engine.model.times import iso
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
 from risala.http.web.access import PageAccess
+from risala.http.web.forms import SentForm
 from risala.plugins.contract import Inbound
 from web_browser import Reader
 
@@ -110,6 +111,38 @@ async def test_nobody_is_refused_a_form_that_their_role_allows(open_city):
     assert sorted(short) == sorted(FALLS_SHORT), "\n".join(sorted(short ^ set(FALLS_SHORT)))
 
 
+NASTY = (
+    *("9" * 30, "-" + "9" * 30, "1e400", "nan", "10000-01-01T00:00", "0000-00-00", "\0", "\x7f"),
+    *("\u202e", "\u200b", "", " ", "x" * 20_000, "[" * 5_000, "\U0010ffff", "١٢٣", "%s{0}{{x}}"),
+)
+"""What no form asks for, and people, programs and attackers send."""
+
+
+@pytest.mark.long
+async def test_no_field_of_a_form_ends_in_an_error(open_city, monkeypatch):
+    """Each field that a form reads gets one of them, beside others that are as they should be."""
+    read, get, tried = set(), SentForm.text, 0
+    monkeypatch.setattr(SentForm, "text", lambda self, *of: (read.add(of[0]), get(self, *of))[1])
+    async with open_city(sms=BANK) as city:
+        for role in ("owner", None):
+            who = Visitor.OPERATOR if role is None else Visitor.OWNER
+            app, routes = (city.console, OPERATORS) if role is None else (city.dashboard, CUSTOMERS)
+            for route in (each for each in routes if may_post(who, each)):
+                if route.path.endswith(ENDS):
+                    continue
+                read.clear()
+                poster = await new_poster(city, app, role)
+                await poster.send(route)
+                for n, name in enumerate(sorted(read - {"form_token", "once"})):
+                    if n % 9 == 8:  # there is a limit of each thing
+                        poster = await new_poster(city, app, role)
+                    value = NASTY[tried % len(NASTY)]
+                    page = await poster.send(route, {name: value})
+                    assert page.status < 500, (route.path, name, value[:20])
+                    tried += 1
+    assert tried > 200
+
+
 def may_post(who, route):
     return (
         route.method == "POST"
@@ -125,7 +158,7 @@ class Poster:
         self.city, self.reader, self.mark = city, reader, mark
         self.user_id, self.email, self.own = user_id, email, {"organization_id": organization}
 
-    async def send(self, route):
+    async def send(self, route, changed=()):
         names = re.findall("<(.*?)>", route.path)
         things = {name: await self.thing(name, route) for name in names}
         path = re.sub("<(.*?)>", lambda at: things[at[1]], route.path)
@@ -136,6 +169,7 @@ class Poster:
             fields["name"] = f"New {next(numbers)}"
         if route.path == "/account/delete":
             fields["email"] = self.email
+        fields.update(changed)
         return await self.reader.post(path, fields)
 
     async def thing(self, name, route):
