@@ -42,6 +42,7 @@ class Poisoned:
         """Know what was planted on the machine that this one takes over from."""
         self.organization_id = other.organization_id
         self._planted |= other._planted
+        self._count = other._count
 
     async def plant(self, engine: Engine) -> None:
         """Plant some rows of a life, one after the other."""

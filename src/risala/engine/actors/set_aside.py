@@ -31,7 +31,9 @@ AGAIN_FIRST_S: Final = 600.0
 AGAIN_MAX_S: Final = 86_400.0
 """Each wait is twice the one before, up to this."""
 SETTLED_S: Final = 3600.0
-"""An item that has not come for so long after its time is gone: somebody ended or deleted it."""
+"""An item that has not come for so long after its time is gone: somebody ended or deleted it. One
+whose row cannot be read is remembered until it can be, or until a restart: some loops read each row
+once."""
 ITEMS_MAX: Final = 1000
 """Items of one loop that are known at a time; beyond them the next in turn is tried early."""
 CALLS_SHOWN: Final = 4
@@ -60,6 +62,8 @@ class _Aside:
     again_s: float
     """When it is tried again, on Trio's clock."""
     wait_s: float
+    is_kept: bool
+    """It is remembered though it does not come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,15 @@ class ItemTurn:
 
 
 class ItemLoop:
-    """The items of one loop. An id says to an operator which item it is; it has no secrets."""
+    """The items of one loop. An id says to an operator which item it is; it has no secrets.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        at_start: it runs once, at the start: what it has set aside comes again at the next one.
+    """
+
+    def __init__(self, name: str, *, at_start: bool = False) -> None:
         self.name = name
+        self._at_start = at_start
         self._aside: dict[str, _Aside] = {}
         self._total = 0
 
@@ -122,7 +131,7 @@ class ItemLoop:
         if concerns_all(fault):
             raise fault
         if self.is_free(item_id):
-            self.set_aside(item_id, fault, {})
+            self.set_aside(item_id, fault, {}, is_row=True)
 
     def free(self, items: Sequence[I], id_of: Callable[[I], object]) -> list[I]:
         """Those that may be handled now."""
@@ -176,13 +185,15 @@ class ItemLoop:
         if self._aside and self._aside.pop(key, None) is not None:
             log.info("item.done_after_all", loop=self.name, item=key)
 
-    def set_aside(self, key: str, fault: Exception, named: Mapping[str, str]) -> None:
+    def set_aside(
+        self, key: str, fault: Exception, named: Mapping[str, str], *, is_row: bool = False
+    ) -> None:
         """An item broke with a fault of its own: leave it aside for a while."""
         known = self._aside.get(key)
         wait_s = AGAIN_FIRST_S if known is None else min(2 * known.wait_s, AGAIN_MAX_S)
         if known is None and len(self._aside) >= ITEMS_MAX:
             del self._aside[min(self._aside, key=lambda each: self._aside[each].again_s)]
-        self._aside[key] = _Aside(trio.current_time() + wait_s, wait_s)
+        self._aside[key] = _Aside(trio.current_time() + wait_s, wait_s, is_row or self._at_start)
         self._total += 1
         # Without the exception's words: they may quote a text or a code.
         at = raised_at(fault, CALLS_SHOWN)
@@ -191,7 +202,10 @@ class ItemLoop:
 
     def _forget_gone(self) -> None:
         before_s = trio.current_time() - SETTLED_S
-        for key in [key for key, each in self._aside.items() if each.again_s < before_s]:
+        gone = [
+            key for key, each in self._aside.items() if each.again_s < before_s and not each.is_kept
+        ]
+        for key in gone:
             del self._aside[key]
 
 
@@ -201,9 +215,9 @@ class SetAsideItems:
     def __init__(self) -> None:
         self._loops: dict[str, ItemLoop] = {}
 
-    def loop(self, name: str) -> ItemLoop:
+    def loop(self, name: str, *, at_start: bool = False) -> ItemLoop:
         """A loop by its permanent name; made if nobody asked for it before."""
-        return self._loops.setdefault(name, ItemLoop(name))
+        return self._loops.setdefault(name, ItemLoop(name, at_start=at_start))
 
     def statuses(self) -> list[ItemLoopStatus]:
         """Of each loop, by their names."""

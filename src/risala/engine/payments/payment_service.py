@@ -276,10 +276,16 @@ class PaymentService:
         await trio.sleep_forever()
 
     async def _ask_cut_off(self) -> bool:
-        """Whether a method did not answer."""
+        """Whether one of them is to be asked about again: its method did not answer, or it cannot
+        be read."""
         after, is_silent = "", False
-        begun, broken = self._have.payments.begun, self._items.broken_row
-        while cut_off := begun(BEGUN_AT_ONCE, after, broken):
+
+        def pass_over(payment_id: str, fault: Exception) -> None:
+            nonlocal is_silent
+            is_silent = True
+            self._items.broken_row(payment_id, fault)
+
+        while cut_off := self._have.payments.begun(BEGUN_AT_ONCE, after, pass_over):
             for each in cut_off:
                 after = each.id
                 if self._items.is_free(each.id):

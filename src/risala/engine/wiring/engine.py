@@ -129,7 +129,7 @@ async def open_engine(
         router, owners = Router(carriers), await _begin(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
-        again = core.set_aside.loop("recovery")
+        again = core.set_aside.loop("recovery", at_start=True)
         await clear_up(core.repositories.queue, clock, carriers, again)
         scheduler = await core.supervisor.start(
             "scheduler",

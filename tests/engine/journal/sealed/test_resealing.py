@@ -22,7 +22,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
-from risala.engine.rules.secrets.sealing import key_of
+from risala.engine.rules.secrets.sealing import SecretPurpose, key_of
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "v1.0.db.gz"
 SIGNER = bytes(range(200, 220))
@@ -173,3 +173,16 @@ def test_what_a_lost_key_sealed_is_named_and_comes_back_with_it(tmp_path, old):
         assert {key_of(text) for _, _, text in stored(conn)} == {others.ring().newest.id}
     with closing(open_reader(path)) as conn:
         assert meta.get(conn, SEALED_BY) == others.ring().newest.id
+
+
+@pytest.mark.parametrize("headers", ["{", "[" * 20_000, "[]", '{"x-a": 1}', "\u0661"])
+def test_headers_that_cannot_be_read_are_lost_and_in_nobodys_way(old, tmp_path, headers):
+    path, _ = old
+    keys = SealingKeys(tmp_path)
+    with closing(sqlite3.connect(path)) as conn:
+        conn.execute("UPDATE webhook_endpoints SET headers = ?", (headers,))
+        conn.commit()
+    with opened(path, keys) as conn:
+        assert conn.execute("SELECT headers FROM webhook_endpoints").fetchone() == (headers,)
+        assert {each.purpose for each in lost(conn, keys)} == {SecretPurpose.WEBHOOK_HEADER}
+        assert seal_some(conn, None, keys=keys)[0] >= 1

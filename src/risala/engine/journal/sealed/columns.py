@@ -33,9 +33,11 @@ class SealedColumn:
     def changed(self, identity: str, stored: Stored, change: Change) -> Stored:
         """The column with each text in it changed."""
         if self.by_name:
+            if (members := _members(stored)) is None:
+                return stored  # there is no secret in it that could be read
             values = {
                 name: change(self.purpose, header_of(identity, name), value)
-                for name, value in json.loads(stored).items()
+                for name, value in members.items()
             }
             return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
         # Octets of an older version are any octets: Latin-1 has a character for each of them.
@@ -44,12 +46,24 @@ class SealedColumn:
         return made if isinstance(stored, str) else made.encode("latin-1")
 
     def texts(self, identity: str, stored: Stored) -> Iterator[tuple[str, str]]:
-        """Each text in the column, after what it is bound to."""
+        """Each text in the column, after what it is bound to. Of one that cannot be read an empty
+        text, which no key opens."""
         if self.by_name:
-            for name, value in json.loads(stored).items():
+            members = _members(stored)
+            for name, value in {"": ""}.items() if members is None else members.items():
                 yield header_of(identity, name), value
         else:
             yield identity, stored if isinstance(stored, str) else stored.decode("latin-1")
+
+
+def _members(stored: Stored) -> dict[str, str] | None:
+    """The values of a column by their names; None: it cannot be read."""
+    try:
+        found = json.loads(stored)
+    except (ValueError, RecursionError):
+        return None
+    is_right = isinstance(found, dict) and all(isinstance(each, str) for each in found.values())
+    return found if is_right else None
 
 
 def header_of(endpoint_id: str, name: str) -> str:
