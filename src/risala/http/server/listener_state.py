@@ -72,6 +72,8 @@ class ListenerState:
         self._open: set[ListenerConnection] = set()
         # The idle connections, longest idle first: dicts keep their order.
         self._idle: dict[ListenerConnection, None] = {}
+        self._came = trio.Event()
+        """Somebody connects, after a time without connections."""
         self._stop_at = inf
         self._full_said_at = self._lacking_said_at = -inf
 
@@ -101,6 +103,7 @@ class ListenerState:
             self._idle.pop(longest)
             longest.close_idle()
         self._open.add(connection)
+        self._came.set()
         return True
 
     def make_room(self, cause: OSError) -> None:
@@ -135,7 +138,11 @@ class ListenerState:
     async def keep_time(self) -> None:
         """Close connections whose time is over, for ever: one task for all deadlines."""
         while True:
-            await trio.sleep(_SWEEP_EVERY_S)
+            if self._open:
+                await trio.sleep(_SWEEP_EVERY_S)
+            else:  # a service that nobody calls sleeps
+                self._came = trio.Event()
+                await self._came.wait()
             now = trio.current_time()
             for connection in tuple(self._open):
                 connection.sweep(now)
