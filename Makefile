@@ -27,7 +27,7 @@ test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' progr
 	$(if $(BROWSER),@$(HAS_CHROMIUM))
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(if $(BROWSER),-m "browser or not browser") $(ARGS)
 
-HAS_CHROMIUM := { command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
+HAS_CHROMIUM := { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium-headless-shell"; exit 1; }
 
 test-shuffled: ## all tests in a shuffled order; it prints the seed, and SEED=… repeats it
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"

@@ -307,7 +307,8 @@ def measured(source: Path) -> list[Effort]:
     """What each task takes on the pages of a source."""
     found: list[Effort] = []
     with serving(source) as demo, sync_playwright() as playwright:
-        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        names = ("chromium-headless-shell", "chromium", "chromium-browser")
+        chromium = next(filter(None, map(shutil.which, names)), None)
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         context = browser.new_context(locale="en", viewport={"width": 1280, "height": 844})
         page = context.new_page()
