@@ -12,11 +12,13 @@ import argparse
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from proofs import evidence
 from rich.console import Console
 
 from benchmarks import machine
@@ -24,7 +26,7 @@ from benchmarks.measure import Line, Round, Scenario, Series
 from benchmarks.pace import Pace
 from benchmarks.peers import kannel
 from benchmarks.processes import Absent
-from benchmarks.report import Results, as_json, print_report, report_console
+from benchmarks.report import HEADER, Results, as_json, key_rows, print_report, report_console
 from benchmarks.scenarios import (
     accept,
     delivery,
@@ -53,6 +55,17 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
+QUICK: Final = (
+    *("accept 64", "accept 16", "accept 1", "accept 64 p99"),
+    *("accept 1, before_answer", "accept 64, before_answer"),
+    *("drain", "drain, CPU a message", "delivered while accepting"),
+    *("mailing, delivered", "accept 64, a mailing's file is read", "idle CPU", "idle RSS"),
+)
+"""The lines that a reader asks for first: some ten minutes, three rounds."""
+QUICK_ROUNDS: Final = 3
+PAGE: Final = Path(__file__).parent / "README.md"
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One scenario on one tree, ready to be measured again and again."""
@@ -67,10 +80,15 @@ class Turn:
         return f"{self.scenario.name}, {self.tree}" if self.scenario.of_tree else self.scenario.name
 
 
-def chosen(scenarios: Iterable[Scenario], words: list[str]) -> list[Scenario]:
+def chosen(
+    scenarios: Iterable[Scenario], words: Sequence[str], *, whole: bool = False
+) -> list[Scenario]:
     """Those with a line whose name holds one of the words; all where there is no word.
 
     What their goals are ratios to comes along.
+
+    Args:
+        whole: the words are whole names of lines.
     """
     scenarios = list(scenarios)
     if not words:
@@ -79,7 +97,8 @@ def chosen(scenarios: Iterable[Scenario], words: list[str]) -> list[Scenario]:
         line.name
         for scenario in scenarios
         for line in scenario.lines
-        if any(word in line.name or word == scenario.name for word in words)
+        if line.name in words
+        or (not whole and any(word in line.name or word == scenario.name for word in words))
     }
     lines = [line for scenario in scenarios for line in scenario.lines]
     for line in [each for each in lines if each.name in wanted]:
@@ -93,7 +112,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "only", nargs="*", metavar="WORD", help="only lines with this in their name"
     )
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument(
+        "--quick", action="store_true", help="the lines of the page's table: about ten minutes"
+    )
+    parser.add_argument("--write", action="store_true", help="write that table into the page")
+    parser.add_argument("--rounds", type=int, help="default: 5; with --quick: 3")
     parser.add_argument("--seconds", type=float, default=2.0, help="of each load")
     parser.add_argument("--messages", type=int, default=10_000, help="in a queue to drain")
     parser.add_argument(
@@ -101,7 +124,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--against", metavar="TREE", help="a commit, or another tree's directory")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every value there")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if options.quick and options.only:
+        parser.error("--quick names its own lines")
+    if options.rounds is None:
+        options.rounds = QUICK_ROUNDS if options.quick else 5
+    return options
 
 
 def opened(
@@ -129,7 +157,7 @@ def _measured(turn: Turn, number: int, console: Console) -> dict[str, float]:
 def run(options: argparse.Namespace, console: Console, scenarios: tuple[Scenario, ...]) -> Results:
     """Open everything, measure it in turn, and give back all values."""
     common, ours, theirs = Series(), Series(), Series()
-    picked = chosen(scenarios, options.only)
+    picked = chosen(scenarios, QUICK if options.quick else options.only, whole=options.quick)
     others: dict[str, list[float]] = {}
     with ExitStack() as stack:
         trees = {"ours": (HERE, ours)}
@@ -174,6 +202,9 @@ def main(scenarios: tuple[Scenario, ...] = SCENARIOS) -> None:
     console.print(f"{machine.described()}; a sync takes {machine.sync_ms():.2f} ms")
     results = run(options, console, scenarios)
     print_report(console, results, options.against)
+    if options.write:
+        command = 'make bench ARGS="--quick --write"' if options.quick else "make bench"
+        evidence.write("speed", HEADER, key_rows(results, QUICK), command=command, page=PAGE)
     if options.json:
         options.json.write_text(json.dumps(as_json(results), indent=1), encoding="utf-8")
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import Goal, Line, Series, Spread, ratio
 
+HEADER: Final = ("What", "Value", "Ratio", "Goal", "Reached", "Others' cores")
 _FILE_COLUMNS = 170
 """The widest row is some 160."""
 
@@ -82,6 +84,15 @@ def rows(results: Results) -> Iterable[tuple[str, ...]]:
             yield (*head, shown, *wanted, f"{cores:.1f}" if not place else "")
 
 
+def key_rows(results: Results, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The rows of some lines, in the order of their names, for a page."""
+    found, last = dict[str, list[tuple[str, ...]]](), ""
+    for row in rows(results):
+        last = row[0] or last
+        found.setdefault(last, []).append(row)
+    return [row for name in names for row in found.get(name, ())]
+
+
 def compared(results: Results) -> Iterable[tuple[str, ...]]:
     """What, the other tree's value, ours, and ours as a ratio to it."""
     for line, of_tree in results.lines:
@@ -104,7 +115,7 @@ def print_report(console: Console, results: Results, against: str | None) -> Non
     _table(
         console,
         title,
-        ("what", "value", "ratio", "goal", "reached", "others' cores"),
+        HEADER,
         rows(results),
     )
     if against:

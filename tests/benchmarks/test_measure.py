@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.__main__ import SCENARIOS, chosen
+from benchmarks.__main__ import QUICK, SCENARIOS, chosen
 from benchmarks.measure import Goal, Line, Series, Spread, ratio
-from benchmarks.report import Results, compared, rows, spread_words, verdict
+from benchmarks.report import Results, compared, key_rows, rows, spread_words, verdict
 
 
 def test_a_ratio_is_taken_round_by_round():
@@ -85,3 +85,19 @@ def test_every_goal_speaks_of_a_line_that_is_measured():
     assert len(set(names)) == len(names)
     for line in lines:
         assert {goal.of for goal in line.goals} | {line.against} <= {*names, None}
+
+
+def test_the_quick_lines_are_lines_and_bring_what_they_are_ratios_to():
+    names = [line.name for each in chosen(SCENARIOS, QUICK, whole=True) for line in each.lines]
+    assert {*QUICK, "bare 64", "Kannel drain"} <= {*names}
+    assert "accept 256, before_answer" not in names
+    assert len(names) < len([line for each in SCENARIOS for line in each.lines]) / 2
+
+
+def test_a_page_gets_the_rows_of_its_lines_in_their_order(results):
+    assert [row[0] for row in key_rows(results, ("accept 64", "bare 64"))] == [
+        "accept 64",
+        "",
+        "bare 64",
+    ]
+    assert key_rows(results, ("another line",)) == []
