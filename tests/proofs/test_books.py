@@ -135,7 +135,7 @@ CASES = (
         "unsaid",
         "2 times in the file",
         "INSERT INTO inbound SELECT 'mo_x', carrier, sender, recipient, body, 'pdu-x', received_at,"
-        " organization_id, sent_at FROM inbound WHERE carrier = 'mattel'",
+        " organization_id, sent_at, label FROM inbound WHERE carrier = 'mattel'",
     ),
     Case("webhooks", "lost", "did not arrive", lambda at: at.uncalled("/hook")),
     Case("webhooks", "lost", "another body", lambda at: at.called_with("{}")),

@@ -40,7 +40,7 @@ WRONG = (
     (ListMailingRows, {"state": "good"}, "state", "invalid_state"),
     (WriteWorkbook, {"words": []}, "words", "invalid_words"),
     (WriteWorkbook, {"words": {"row": "x" * 201}}, "words", "too_long"),
-    (WriteWorkbook, {"words": {str(n): "" for n in range(101)}}, "words", "invalid_words"),
+    (WriteWorkbook, {"words": {str(n): "" for n in range(401)}}, "words", "invalid_words"),
     (ShowPerson, {"step": "last"}, "step", "invalid_step"),
 )
 

@@ -62,7 +62,7 @@ class World:
             for number, sender in enumerate((NUMBER, OTHER)):
                 identity = f"{first_id('mo', now_ms)[:-1]}{number}"
                 conn.execute(
-                    "INSERT INTO inbound VALUES (?, 'fake', ?, '1234', ?, '', ?, ?, NULL)",
+                    "INSERT INTO inbound VALUES (?, 'fake', ?, '1234', ?, '', ?, ?, NULL, NULL)",
                     (identity, sender, CAME_IN, now_ms, organization_id),
                 )
             for each in (organization_id, self.second.organization_id):

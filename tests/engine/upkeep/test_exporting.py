@@ -105,7 +105,7 @@ async def world(open_house, autojump_clock):
         identity, whose = first_id("mo", now_ms), made.mine["organization_id"]
         await made.services.recorder.journal.commit(
             lambda conn: conn.execute(
-                "INSERT INTO inbound VALUES (?, 'fake', ?, '1234', ?, '', ?, ?, NULL)",
+                "INSERT INTO inbound VALUES (?, 'fake', ?, '1234', ?, '', ?, ?, NULL, NULL)",
                 (identity, NUMBER, CAME_IN, now_ms, whose),
             )
         )

@@ -125,7 +125,7 @@ def test_what_came_in_goes_for_that_organization(book):
     short, long = book.organization(), book.organization()
     for number, organization_id in enumerate((short, long)):
         book.conn.execute(
-            "INSERT INTO inbound VALUES (?, 'c', '+222', '1', 'hi', '', ?, ?, NULL)",
+            "INSERT INTO inbound VALUES (?, 'c', '+222', '1', 'hi', '', ?, ?, NULL, NULL)",
             (f"{first_id('mo', book.now_ms)[:-1]}{number}", book.now_ms, organization_id),
         )
     choose(book, short, None, None, 1)

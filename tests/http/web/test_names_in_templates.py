@@ -45,6 +45,7 @@ EXCEPT = {
     ("web/templates/parts.html", "each.label"): "The labels of a record's fields.",
     ("web/templates/parts.html", "check(each.name"): "The labels of a record's fields.",
     ("web/templates/parts.html", "field(each.name"): "The labels of a record's fields.",
+    ("dashboard/templates/inbound/list.html", "label_sentence("): "A sentence of ours.",
     ("dashboard/templates/messages/export.html", "each.label"): "As a chip.",
     ("operator/templates/audit/export.html", "each.label"): "As a chip.",
     ("web/templates/parts.html", "country.name"): "Countries in the page's language.",
