@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -203,7 +204,7 @@ def main(scenarios: tuple[Scenario, ...] = SCENARIOS) -> None:
     results = run(options, console, scenarios)
     print_report(console, results, options.against)
     if options.write:
-        command = 'make bench ARGS="--quick --write"' if options.quick else "make bench"
+        command = f'make bench ARGS="{" ".join(sys.argv[1:])}"'
         evidence.write("speed", HEADER, key_rows(results, QUICK), command=command, page=PAGE)
     if options.json:
         options.json.write_text(json.dumps(as_json(results), indent=1), encoding="utf-8")
