@@ -230,6 +230,12 @@ async def test_after_a_sync_that_failed_nothing_more_is_taken(machine, monkeypat
         await until_true(lambda: machine.store.current().generation != former)
 
 
+async def test_a_stop_does_not_wait_for_who_hangs_in_the_store(machine, monkeypatch):
+    monkeypatch.setattr("risala.engine.journal.shipping.awaited_log.LAST_S", 0.05)
+    with machine.log._pages.writing, trio.fail_after(HANG_S):
+        await trio.to_thread.run_sync(machine.log.stop, abandon_on_cancel=True)
+
+
 async def test_groups_grow_while_one_is_away(machine):
     async with machine.running() as nursery:
         answered = await hung(machine, nursery, "first")

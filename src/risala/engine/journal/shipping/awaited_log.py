@@ -277,8 +277,12 @@ class AwaitedLog:
 
     def close(self) -> None:
         """Close the files of this machine's database: nothing is written any more."""
-        with self._pages.writing:
-            self._pages.close()
+        # A thread that hangs in the store may hold the lock; a stop does not wait for it.
+        if self._pages.writing.acquire(timeout=LAST_S):
+            try:
+                self._pages.close()
+            finally:
+                self._pages.writing.release()
         if self._wal is not None:
             self._wal.close()
 

@@ -498,12 +498,11 @@ class Journal:
     def _write_to(
         self, log: CommitLog, conn: sqlite3.Connection, batch: list[_Entry]
     ) -> WrittenBatch:
-        if not self._log_syncs:
+        if not self._log_syncs and not conn.in_transaction:
             # A commit would wait for the disk, and the log only then for the other machine.
-            if conn.in_transaction:  # the last rollback failed with the disk
-                conn.rollback()
-            conn.execute("pragma synchronous = normal")
-            self._log_syncs = True
+            with suppress(sqlite3.Error):  # then SQLite syncs too, until the next batch
+                conn.execute("pragma synchronous = normal")
+                self._log_syncs = True
         return log.write(partial(self._commit_batch, conn, batch))
 
     def _settle(self, log: CommitLog, written: WrittenBatch) -> Done:
