@@ -1,6 +1,6 @@
 """Loops for life that serve everybody: one item that breaks one must end nobody else's turn.
 
-Each handles its items inside ``ItemLoop.item`` or ``ItemLoop.together``
+Each handles its items inside ``ItemLoop.item``, ``made`` or ``together``
 (``engine/actors/set_aside.py``), or stands here with the reason why it has no items of customers.
 """
 
@@ -70,10 +70,9 @@ def for_life(tree: ast.AST) -> Iterator[str]:
 def handles_items(tree: ast.AST) -> bool:
     """Whether a file handles items so that one that breaks is set aside."""
     return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("item", "together")
-        and ast.unparse(node.func.value).rpartition(".")[2] in ("items", "_items")
+        isinstance(node, ast.Attribute)
+        and node.attr in ("item", "made", "together")
+        and ast.unparse(node.value).rpartition(".")[2] in ("items", "_items")
         for node in ast.walk(tree)
     )
 

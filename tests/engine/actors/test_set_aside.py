@@ -86,6 +86,22 @@ async def test_what_is_everybodys_is_raised(items, fault):
     assert items.status().total == 0
 
 
+async def test_what_is_made_of_an_item_or_nothing(items):
+
+    def half(number, *, of_what):
+        if isinstance(of_what, Exception):
+            raise of_what
+        return number / of_what
+
+    assert items.made("msg_1", half, 3, of_what=2) == 1.5
+    assert items.made("msg_1", half, 3, of_what=ITS_OWN[0]) is None
+    assert items.held() == {"msg_1"}
+    with pytest.raises(type(EVERYBODYS[0])):
+        items.made("msg_2", half, 3, of_what=EVERYBODYS[0])
+    assert items.made("msg_1", half, 3, of_what=2) == 1.5
+    assert not items.held(), "it was done after all"
+
+
 async def test_a_cancellation_is_raised(items):
     with trio.CancelScope() as scope, items.item("mlg_1"):
         scope.cancel()

@@ -64,7 +64,11 @@ class ReceiptWatch:
     def took(self, receipt: Receipt, now_s: float) -> None:
         """A receipt names a message."""
         if receipt.state.is_final:
-            self._count("final", now_s)
+            # Nearly all receipts: one that says the end is no news while there is no problem.
+            if self.attention or now_s - self._since_s >= HOUR_S:
+                self._count("final", now_s)
+            else:
+                self._hour["final"] += 1
             return
         self._unfinal += 1
         if receipt.is_understood:

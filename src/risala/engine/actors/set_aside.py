@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import structlog
 import trio
@@ -23,6 +23,8 @@ from risala.engine.model.errors import SecretLost, Unavailable, machine_lacks
 from risala.plugins.loading import raised_at
 
 I = TypeVar("I")  # noqa: E741 -- an item of a loop
+P = ParamSpec("P")
+R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
 
@@ -120,6 +122,22 @@ class ItemLoop:
             named: whose it is, for the log.
         """
         return ItemTurn(self, str(item_id), named)
+
+    def made(
+        self, item_id: str, make: Callable[P, R | None], *given: P.args, **named: P.kwargs
+    ) -> R | None:
+        """What ``make`` makes of an item, as in the item's block; None: that set it aside. It costs
+        a fifth of a block, for items that pass thousands of times a second."""
+        try:
+            made = make(*given, **named)
+        except Exception as fault:
+            if concerns_all(fault):
+                raise
+            self.set_aside(item_id, fault, {})
+            return None
+        if self._aside:
+            self.done(item_id)
+        return made
 
     def is_free(self, item_id: object) -> bool:
         """Whether an item may be handled now: it is not set aside, or its time has come again."""

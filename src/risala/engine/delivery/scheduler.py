@@ -183,7 +183,7 @@ class Scheduler(Decider[SchedulerMessage]):
     def _next_job(self, lane: CarrierWorker, now_ms: int, now_s: float) -> Job | None:
         """In this order: messages that go alone; codes; messages that are begun; the others in
         turn; those of mailings in turn."""
-        queue = self._board.queue
+        queue, made = self._board.queue, self._board.items.made
         may_begin = self._board.leasing and lane.standing.gate is Gate.OPEN
         if lane.solo.waiting is not None:
             waiting = lane.solo.take()
@@ -194,7 +194,7 @@ class Scheduler(Decider[SchedulerMessage]):
         routes = self._routes_of(lane, now_s) if may_begin else ()
         goes_whole = lane.driver.capabilities.takes_whole
         while (row := queue.take(routes, PRIORITY_CODE, now_ms)) is not None:
-            if (job := self._job(row, goes_whole=goes_whole)) is not None:
+            if (job := made(row.id, self._job, row, goes_whole=goes_whole)) is not None:
                 self._turns[lane.name].rotate(-1)
                 return job
         if lane.continuing:
@@ -202,7 +202,7 @@ class Scheduler(Decider[SchedulerMessage]):
         for priority in (PRIORITY_MESSAGE, PRIORITY_MAILING):
             while (row := queue.take(routes, priority, now_ms)) is not None:
                 self._turns[lane.name].rotate(-1)
-                if (job := self._job(row, goes_whole=goes_whole)) is not None:
+                if (job := made(row.id, self._job, row, goes_whole=goes_whole)) is not None:
                     return job
         return None
 
@@ -215,13 +215,8 @@ class Scheduler(Decider[SchedulerMessage]):
         ]
 
     def _job(self, row: DueRow, *, goes_whole: bool) -> Job | None:
-        """What is to be submitted for a row; None: it breaks, or its text can no longer be read. It
-        is not given out again, and fails when its validity ends, a code's within minutes."""
-        with self._board.items.item(row.id):
-            return self._made(row, goes_whole=goes_whole)
-        return None
-
-    def _made(self, row: DueRow, *, goes_whole: bool) -> Job | None:
+        """What is to be submitted for a row; None: its text can no longer be read. It is not given
+        out again, and fails when its validity ends, a code's within minutes."""
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
         if text is None:
             log.error("scheduler.unreadable", message_id=row.id)

@@ -168,7 +168,7 @@ def parse_receipt(
         state=state,
         raw=raw,
         cause=None if state in _NO_FAULT else _cause(state, word, error, network, causes or {}),
-        also_known_as=_other_names(ids, form),
+        also_known_as=_other_names(ids, form) if len(ids) > 1 else other_forms(ids[0], form),
         recipient=_number(pdu.source_addr),
         sender=_number(pdu.destination_addr),
         reference=reference.number if reference and len(reference.value) == 2 else None,
@@ -180,7 +180,7 @@ def parse_receipt(
 def _other_names(ids: list[str], form: IdForm) -> tuple[str, ...]:
     """The other forms of a receipt's id; then the id of its text, if that is another."""
     others = other_forms(ids[0], form)
-    if len(ids) == 1 or ids[1] == ids[0]:
+    if ids[1] == ids[0]:
         return others
     found = dict.fromkeys((*others, ids[1], *other_forms(ids[1], form)))
     found.pop(ids[0], None)
