@@ -23,6 +23,7 @@ from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.intake.policies import Policies, Ruled, Ruling
+from risala.engine.intake.together import Together
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
@@ -108,6 +109,7 @@ class Intake:
         self._billing = billing
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
         self.opt_outs = OptOuts(repositories.inbound)
+        self._together = Together(self._send_together, self._send_within)
         self._first_of_key: dict[tuple[str, Mode, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False
@@ -128,6 +130,27 @@ class Intake:
             by: the actor named in the audit trail, written in the same unit.
             callback: what to call as the message goes on, stored in the same unit.
         """
+        if by is None and callback is None and self._may_be_together(command):
+            return await self._together.ask(principal, command)
+        return await self._send_within(principal, command, by, callback)
+
+    def _may_be_together(self, command: SendMessage) -> bool:
+        """Whether accepting this message waits for the journal alone."""
+        log = self._recorder.answers.log
+        return (
+            command.idempotency_key is None
+            and not self.policies.are_there
+            and (log is None or not log.waits)
+            and not self._recorder.journal.is_inline
+        )
+
+    async def _send_within(
+        self,
+        principal: Principal,
+        command: SendMessage,
+        by: AuditEntry | None = None,
+        callback: Callback | None = None,
+    ) -> bytes:
         told = [command.idempotency_key]
         work = partial(self._send, principal, command, by, callback, told)
         return await self._recorder.answers.within(work, partial(_unconfirmed, told))
@@ -294,6 +317,65 @@ class Intake:
         (response,) = accepted.results
         assert isinstance(response, bytes)
         return response
+
+    # -- messages of many requests
+
+    async def _send_together(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[bytes | Exception] | None:
+        """As :meth:`_send` for each of these requests of one key, by one unit. None: none of them
+        was accepted, and each is asked alone, so that it is told its own reason."""
+        try:
+            organization = self._accounts.organization(principal.organization_id)
+            stamp = self._stamp(organization.id)
+            items = self._judged(organization, principal, commands, ())
+            self._let_in(len(commands))
+        except Exception:  # noqa: BLE001 -- of one of them perhaps: whose it is meets it alone
+            return None
+        prepared = [item for item in items if isinstance(item, NewMessage)]
+        try:
+            results = await self._accept_prepared(organization, principal, prepared, stamp)
+        finally:
+            self._let_out(len(commands))
+        if results is None:
+            return None
+        each = iter(results)
+        return [next(each) if isinstance(item, NewMessage) else item for item in items]
+
+    async def _accept_prepared(
+        self,
+        organization: Organization,
+        principal: Principal,
+        news: Sequence[NewMessage],
+        stamp: Stamp | None,
+    ) -> Sequence[bytes | Exception] | None:
+        """Accept messages of a request each. None: none of them was."""
+        if not news:
+            return ()
+        holding = self._holding(organization)
+        try:
+            if principal.mode is Mode.LIVE:
+                await holding.take(news)
+            accepted = await self._messages.accept_each(news, stamp)
+        except OutcomeUnknown as error:
+            await holding.failed(error)
+            return [_doubted(new) for new in news]
+        except BaseException as error:
+            await holding.failed(error)
+            if isinstance(error, Exception):
+                return None
+            raise
+        results: list[bytes | Exception] = [*accepted.results]
+        doubts = [each for each in results if isinstance(each, OutcomeUnknown)]
+        if doubts:
+            await holding.failed(doubts[0])
+        else:
+            await holding.committed(news, accepted)
+        self._settled(organization, news, accepted.results, stamp)
+        return [
+            _doubted(new) if isinstance(result, OutcomeUnknown) else result
+            for new, result in zip(news, results, strict=True)
+        ]
 
     # -- many messages
 
@@ -583,6 +665,10 @@ class Intake:
                 ),
             )
         )
+
+
+def _doubted(new: NewMessage) -> OutcomeUnknown:
+    return OutcomeUnknown(_SAY_AGAIN, (new.idempotency_key,))
 
 
 def _unconfirmed(told: Sequence[str | None], *, of_batch: bool = False) -> OutcomeUnknown:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from risala.engine.journal.accounts import ledger, senders
 from risala.engine.journal.accounts.ledger import Charge
@@ -110,6 +110,18 @@ def accept_each(
         Failed(result) if isinstance(result := accepted.results[0], Refusal) else accepted
         for accepted in accept_group(conn, requests)
     ]
+
+
+def together(answers: Sequence[Acceptance | Failed]) -> Acceptance:
+    """What came of requests of a single message each, as of one request: some may have failed by
+    the storage too."""
+    results: list[Any] = [
+        each.error if isinstance(each, Failed) else each.results[0] for each in answers
+    ]
+    there = [each for each in answers if isinstance(each, Acceptance)]
+    entered = next((each.entered for each in reversed(there) if each.entered is not None), None)
+    first = next((each.id for each in there if each.id is not None), None)
+    return Acceptance(results, entered, first, len(there) == len(answers))
 
 
 class _AcceptedMessages(NamedTuple):

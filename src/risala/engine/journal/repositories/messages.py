@@ -12,7 +12,7 @@ from risala.engine.journal.messages import acceptance, answers, reads
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.pages import cut_messages, find, lists
 from risala.engine.journal.repositories.store import Store, read
-from risala.engine.journal.store.transaction import Piece
+from risala.engine.journal.store.transaction import Group, Piece
 from risala.engine.journal.webhooks.compat_calls import registering
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.events import Callback
@@ -66,6 +66,12 @@ class MessageRepository:
         """
         unit = audited(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
         return self._store.journal.commit_shielded(registering(callback, unit))
+
+    async def accept_each(self, news: Sequence[NewMessage], stamp: Stamp | None) -> Acceptance:
+        """Accept messages of as many requests by one unit: each is charged for itself."""
+        requests = [SendRequest((new,), stamp) for new in news]
+        unit = Group(acceptance.accept_each, requests)
+        return acceptance.together(await self._store.journal.commit_shielded(unit))
 
     def accept_batch(
         self, news: Sequence[NewMessage], stamp: Stamp | None

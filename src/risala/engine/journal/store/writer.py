@@ -333,6 +333,11 @@ class Journal:
         return self._path
 
     @property
+    def is_inline(self) -> bool:
+        """Whether each unit is a transaction of its own, run where it is handed in."""
+        return self._inline
+
+    @property
     def is_on_loop(self) -> bool:
         """Whether units run on the loop's thread, as under a mock clock."""
         return self._inline or self._disk is not None
