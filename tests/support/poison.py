@@ -153,8 +153,8 @@ def alert_call(conn: sqlite3.Connection, _: str, __: str) -> int:
     return insert(conn, "alert_calls", **given)
 
 
-def alert(conn: sqlite3.Connection, _: str, __: str) -> int:
-    given = {"kind": "no_such_kind", "subject": HUGE, "facts": "", "raised_at": -LARGEST}
+def alert(conn: sqlite3.Connection, _: str, name: str) -> int:
+    given = {"kind": "no_such_kind", "subject": name + HUGE, "facts": "", "raised_at": -LARGEST}
     return insert(conn, "alerts", **given)
 
 
