@@ -93,6 +93,18 @@ class FakeGateway:
             }
         ).encode()
 
+    async def send_together(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> list[bytes | Exception] | None:
+        """Each by itself."""
+        answers: list[bytes | Exception] = []
+        for command in commands:
+            try:
+                answers.append(await self.send_message(principal, command))
+            except Exception as error:  # noqa: BLE001 -- what a caller alone would meet
+                answers.append(error)
+        return answers
+
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> list[bytes | Refusal]:

@@ -39,13 +39,13 @@ def serving(app):
 def sent(monkeypatch):
     """What the server wrote, one item for each write. The clients here are sockets' own."""
     writes = []
-    stock = GuardedConnection._write_now
+    stock = GuardedConnection.write_now
 
     def count(connection, data):
         writes.append(bytes(data))
         return stock(connection, data)
 
-    monkeypatch.setattr(GuardedConnection, "_write_now", count)
+    monkeypatch.setattr(GuardedConnection, "write_now", count)
     return writes
 
 

@@ -109,7 +109,7 @@ class Intake:
         self._billing = billing
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
         self.opt_outs = OptOuts(repositories.inbound)
-        self._together = Together(self._send_together, self._send_within)
+        self._together = Together(self.send_together, self._send_within)
         self._first_of_key: dict[tuple[str, Mode, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False
@@ -130,16 +130,17 @@ class Intake:
             by: the actor named in the audit trail, written in the same unit.
             callback: what to call as the message goes on, stored in the same unit.
         """
-        if by is None and callback is None and self._may_be_together(command):
+        is_plain = by is None and callback is None and command.idempotency_key is None
+        if is_plain and self._waits_for_journal_alone:
             return await self._together.ask(principal, command)
         return await self._send_within(principal, command, by, callback)
 
-    def _may_be_together(self, command: SendMessage) -> bool:
-        """Whether accepting this message waits for the journal alone."""
+    @property
+    def _waits_for_journal_alone(self) -> bool:
+        """Whether accepting a message without an idempotency key waits for the journal alone."""
         log = self._recorder.answers.log
         return (
-            command.idempotency_key is None
-            and not self.policies.are_there
+            not self.policies.are_there
             and (log is None or not log.waits)
             and not self._recorder.journal.is_inline
         )
@@ -320,11 +321,14 @@ class Intake:
 
     # -- messages of many requests
 
-    async def _send_together(
+    async def send_together(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[bytes | Exception] | None:
-        """As :meth:`_send` for each of these requests of one key, by one unit. None: none of them
-        was accepted, and each is asked alone, so that it is told its own reason."""
+        """As :meth:`send` for each of these requests of one key, which have no idempotency keys, by
+        one unit. None: none of them was accepted, and each has to be asked alone, so that it is
+        told its own reason."""
+        if not self._waits_for_journal_alone:
+            return None
         try:
             organization = self._accounts.organization(principal.organization_id)
             stamp = self._stamp(organization.id)

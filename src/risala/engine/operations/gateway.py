@@ -133,6 +133,16 @@ class Gateway:
         """
         return await self.services.intake.send(principal, command)
 
+    async def send_together(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[bytes | Exception] | None:
+        """:meth:`send_message` for each of these requests without idempotency keys, by one unit.
+
+        Returns for each, in order, what it returns or raises; None: nothing was done, and each has
+        to be asked alone.
+        """
+        return await self.services.intake.send_together(principal, commands)
+
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[bytes | Refusal]:

@@ -35,6 +35,12 @@ class GatewayFacade(Protocol):
     async def send_message(self, principal: Principal, command: SendMessage, /) -> bytes:
         """Accept a message; the response's body, byte for byte the same for a repeated key."""
 
+    async def send_together(
+        self, principal: Principal, commands: Sequence[SendMessage], /
+    ) -> Sequence[bytes | Exception] | None:
+        """:meth:`send_message` for each of these requests, by one unit: what it returns or raises.
+        None: nothing was done, and each has to be asked alone."""
+
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage], /
     ) -> Sequence[bytes | Refusal]:

@@ -9,7 +9,7 @@ and answers is there or in the functions that handlers call, and only once.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import trio
 
@@ -132,6 +132,26 @@ def problem_answer(problem: Problem, request_id: str) -> PlainAnswer:
 Handler = Callable[[PlainRequest], Awaitable[PlainAnswer]]
 
 
+class GroupHandler(Protocol):
+    """Answers requests of one holder together. What is left to wait for then is the journal alone;
+    a request for which that is not so is answered by its path's handler."""
+
+    def takes(self, fields: Fields, /) -> bool:
+        """Whether requests with this header may be answered together. Pure."""
+
+    def command(self, raw: bytes, /) -> Any | None:  # noqa: ANN401 -- of whatever the path does
+        """What a body asks for; None: the path's handler has to look at it. Pure."""
+
+    def holder(self, request: PlainRequest, /) -> Principal:
+        """The holder of the key of a request. Raises what the path's handler would raise."""
+
+    async def answers(
+        self, principal: Principal, commands: Sequence[Any], /
+    ) -> Sequence[bytes | Exception] | None:
+        """A body or an error for each, in their order. None: nothing was done, and the path's
+        handler has to do it. What is raised is the answer to all of them."""
+
+
 class RequestNotes(Protocol):
     """The log of the requests of each key."""
 
@@ -143,7 +163,9 @@ class RequestNotes(Protocol):
 class PlainPath:
     """One path: its handlers by method, and the largest body that it takes."""
 
-    __slots__ = ("body_bytes_max", "handlers", "is_open", "other_method", "otherwise", "path")
+    __slots__ = (
+        *("body_bytes_max", "group", "handlers", "is_open", "other_method", "otherwise", "path"),
+    )
 
     def __init__(
         self,
@@ -160,6 +182,8 @@ class PlainPath:
         self.other_method = not_allowed(handlers)
         self.otherwise = otherwise
         """Answers every other method; None: :attr:`other_method` does."""
+        self.group: GroupHandler | None = None
+        """Answers several POST requests together; None: each is answered alone."""
 
 
 FindPath = Callable[[bytes], "PlainPath | None"]
@@ -220,6 +244,15 @@ class PlainRoutes:
         """Answer one method of ``path``; every other one (OPTIONS too) is 405."""
         self.add(path, {method: handler}, body_bytes_max)
 
+    def together(self, path: str, group: GroupHandler) -> None:
+        """Let the POST requests of a path that is there be answered together."""
+        self._paths[path.encode()].group = group
+
+    def grouped(self, target: bytes) -> PlainPath | None:
+        """The path that a target names, if it answers requests together."""
+        found = self._paths.get(target)
+        return None if found is None or found.group is None else found
+
     @property
     def bytes_max(self) -> int:
         """The largest body of a path without a limit of its own."""
@@ -272,18 +305,8 @@ class PlainRoutes:
             answer = problem_answer(report(error, request_id), request_id)
         finally:
             REQUEST_ID.reset(token)
-        self.tally.answers[answer.status] += 1
-        principal = request.principal
         request.unknown = shown(take_unknown())
-        if request.unknown and principal is not None:
-            answer.more = (*answer.more, (HEADER, ", ".join(request.unknown)))
-        if (
-            principal is not None
-            and self._notes is not None
-            # Checked first: a note that is dropped under load must not cost more than this.
-            and self._notes.has_room(principal)
-        ):
-            self._notes.note(self._noted(principal, request, path, method, answer, began_s))
+        self._tell(path, method, request, answer, began_s)
         if answer.status == 401:
             await self.hold(fields, client)
         if path.is_open:
@@ -291,6 +314,36 @@ class PlainRoutes:
             origin = origins[0].decode("latin-1") if origins else None
             answer.more = (*answer.more, *cors_headers(self.open_paths, path.path, origin))
         return answer
+
+    def group_answer(
+        self, path: PlainPath, request: PlainRequest, found: bytes | Exception, began_s: float
+    ) -> PlainAnswer:
+        """The answer to a request of a group, by what its handler found for it."""
+        if isinstance(found, bytes):
+            answer = PlainAnswer(found)
+        else:
+            answer = problem_answer(report(found, request.id), request.id)
+        self._tell(path, b"POST", request, answer, began_s)
+        return answer
+
+    def _tell(
+        self,
+        path: PlainPath,
+        method: bytes,
+        request: PlainRequest,
+        answer: PlainAnswer,
+        began_s: float,
+    ) -> None:
+        """Count an answer and note it; it names the members that nobody reads."""
+        self.tally.answers[answer.status] += 1
+        principal = request.principal
+        if principal is None:
+            return
+        if request.unknown:
+            answer.more = (*answer.more, (HEADER, ", ".join(request.unknown)))
+        # Checked first: a note that is dropped under load must not cost more than this.
+        if self._notes is not None and self._notes.has_room(principal):
+            self._notes.note(self._noted(principal, request, path, method, answer, began_s))
 
     def _noted(
         self,

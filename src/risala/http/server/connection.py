@@ -14,6 +14,7 @@ import trio
 
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
+from risala.http.server.crowd import Crowd
 from risala.http.server.exchange import HttpExchange
 from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.parser import Request, RequestParser
@@ -28,6 +29,8 @@ READ_BYTES: Final = 16 * 1024
 """Bytes that one read takes at most, and so the most that a client can have pipelined."""
 _SLICE_BYTES: Final = 16 * 1024
 """Bytes that the client must take within ``write_s``: 1.6 KiB a second, which any link does."""
+_TURN_S: Final = 1.0
+"""More than one turn of the loop takes."""
 _GONE: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
@@ -48,7 +51,12 @@ class GuardedConnection:
         face: ListenerState,
         state: LifespanState,
         stream: trio.SocketStream,
+        crowd: Crowd | None = None,
     ) -> None:
+        """
+        Args:
+            crowd: waits for this connection's requests, and answers usual ones; None: nobody does.
+        """
         self.app = app
         self.state = state
         self.routes = face.routes
@@ -57,7 +65,8 @@ class GuardedConnection:
         self.server: tuple[str, int] | None = None
         self._face = face
         self._stream = stream
-        self._descriptor = stream.socket.fileno()
+        self.descriptor = stream.socket.fileno()
+        self._crowd = crowd
         self._family = stream.socket.family
         self._parser = RequestParser()
         self._scope = trio.CancelScope()
@@ -106,12 +115,36 @@ class GuardedConnection:
             self._scope.cancel()
         self._seen_busy = self._busy
 
+    @property
+    def busy(self) -> bool:
+        """Whether a request is under way."""
+        return self._busy
+
+    def mark_busy(self) -> None:
+        """A request has come, and is being answered."""
+        self._busy, self._was_late = True, False
+        self._until = trio.current_time() + self.patience.quiet_s
+        self._face.mark_busy(self)
+
+    def mark_heard(self) -> None:
+        """Bytes were read, at which its task looks in the next turn of the loop. Only once before
+        each request, as :meth:`_is_unread`."""
+        if not self._was_late:
+            self._was_late = True
+            self._until = max(self._until, trio.current_time() + _TURN_S)
+
+    def mark_idle(self) -> None:
+        """No request is under way."""
+        self._busy = self._seen_busy = False
+        self._until = trio.current_time() + self.patience.idle_s
+        self._face.mark_idle(self)
+
     async def send(self, data: bytes) -> None:
         """Write a whole part of an answer; cancels the connection if that fails."""
         self._until = trio.current_time() + self.patience.quiet_s
         try:
             # Nearly always the socket has room for all of it, and nothing is waited for.
-            written = self._write_now(data)
+            written = self.write_now(data)
             for start in range(written, len(data), _SLICE_BYTES):
                 await trio.lowlevel.checkpoint_if_cancelled()
                 await self._send_slice(memoryview(data)[start : start + _SLICE_BYTES])
@@ -153,9 +186,7 @@ class GuardedConnection:
         if not await self._begin():
             return
         while (request := await self._next()) is not None:
-            self._busy, self._was_late = True, False
-            self._until = trio.current_time() + self.patience.quiet_s
-            self._face.mark_busy(self)
+            self.mark_busy()
             if request.fault is not None:
                 await self.refuse(request, request.fault)
                 return
@@ -166,9 +197,7 @@ class GuardedConnection:
                 unread = not request.complete or self._parser.in_head or self._parser.requests
                 self._lingers = self._lingers or bool(unread)
                 return
-            self._busy = self._seen_busy = False
-            self._until = trio.current_time() + self.patience.idle_s
-            self._face.mark_idle(self)
+            self.mark_idle()
             if self.stopping:
                 return
             if self._parser.requests:
@@ -183,7 +212,10 @@ class GuardedConnection:
         """The next request whose head was read; None when the client has gone."""
         parser = self._parser
         while not parser.requests:
-            data = await self._read()
+            if self._crowd is None or parser.in_head:
+                data = await self._read()
+            else:
+                data = await self._crowd.unusual(self)
             # cancel_called: the connection was closed for its idleness just as a request began.
             if not data or self._scope.cancel_called:
                 return None
@@ -200,9 +232,9 @@ class GuardedConnection:
     async def _read(self) -> bytes:
         """The received bytes; empty when the client sends no more, or has gone."""
         while True:
-            await trio.lowlevel.wait_readable(self._descriptor)
+            await trio.lowlevel.wait_readable(self.descriptor)
             try:
-                return os.read(self._descriptor, READ_BYTES)
+                return os.read(self.descriptor, READ_BYTES)
             except BlockingIOError:
                 continue
             except OSError:
@@ -214,10 +246,10 @@ class GuardedConnection:
         await trio.sleep_forever()
         raise AssertionError("the scope holds all that a connection does")
 
-    def _write_now(self, data: bytes) -> int:
+    def write_now(self, data: bytes) -> int:
         """Write as many of the bytes as the socket has room for; how many that were."""
         try:
-            return os.write(self._descriptor, data)
+            return os.write(self.descriptor, data)
         except BlockingIOError:
             return 0
 
@@ -253,7 +285,7 @@ class GuardedConnection:
 
     def _next_byte(self) -> bytes | None:
         """The next unread byte; empty where the client sends no more; None: nothing has come."""
-        peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self._descriptor)
+        peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self.descriptor)
         try:
             return peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:

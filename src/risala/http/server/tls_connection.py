@@ -64,7 +64,7 @@ class GuardedTlsConnection(GuardedConnection):
 
     async def _peek(self) -> bytes:
         while True:
-            await trio.lowlevel.wait_readable(self._descriptor)
+            await trio.lowlevel.wait_readable(self.descriptor)
             try:
                 return await self._stream.socket.recv(1, socket.MSG_PEEK)
             except OSError:
@@ -81,7 +81,7 @@ class GuardedTlsConnection(GuardedConnection):
         except trio.BrokenResourceError:
             return b""  # the client closed without close_notify, or sent bytes that are no TLS
 
-    def _write_now(self, data: bytes) -> int:
+    def write_now(self, data: bytes) -> int:
         return 0
 
     async def _write(self, data: memoryview) -> None:
@@ -92,7 +92,7 @@ class GuardedTlsConnection(GuardedConnection):
             return super()._is_gone()
         # A client that closes sends close_notify first, so there are bytes to peek at in any case.
         poll = select.poll()
-        poll.register(self._descriptor, _HANGS_UP)
+        poll.register(self.descriptor, _HANGS_UP)
         return bool(poll.poll(0))
 
     async def _say_goodbye(self) -> None:

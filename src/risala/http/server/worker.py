@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.http.server.connection import GuardedConnection
+from risala.http.server.crowd import Crowd
 from risala.http.server.listener_state import ListenerState
 from risala.http.server.roomy_listener import RoomyListener
 from risala.http.server.tls import ServerTls
@@ -39,15 +40,18 @@ async def serve_socket(
     that last longer are cancelled.
     """
     state: LifespanState = {}
+    crowd = Crowd(face) if tls is None and Crowd.is_possible() else None
 
     async def serve_connection(stream: trio.SocketStream) -> None:
         if tls is None:
-            await GuardedConnection(app, face, state, stream).run()
+            await GuardedConnection(app, face, state, stream, crowd).run()
         else:
             await GuardedTlsConnection(app, face, state, stream, tls.context).run()
 
     async with trio.open_nursery() as keeping:
         keeping.start_soon(face.keep_time)
+        if crowd is not None:
+            await keeping.start(crowd.run)
         async with trio.open_nursery() as connections:
             listener = RoomyListener(sock, face)
             async with trio.open_nursery() as accepting:
