@@ -125,6 +125,19 @@ def test_an_erased_number_is_found_in_each_block_of_rows(books):
     assert [each.number for each in left] == [*[None] * len(places), number(50_001)]
 
 
+def test_a_row_of_an_erased_number_keeps_a_message_that_was_not_noted(books):
+    """The service ended between the message and its note, and the erasure goes on first."""
+    sent = books.sending(3)
+    books.accept(sent.id, 1)
+    take = partial(
+        forgetting.take_number, organization_id=books.organization_id, number=number(1), limit=10
+    )
+    assert books.book.unit(take) == (1, 0)
+    noted = rows.row(books.conn, books.key(sent.id), 1)
+    assert (noted.state, noted.number, noted.cells) == (RowState.ACCEPTED, None, ())
+    assert_counted(books.conn, sent)
+
+
 def test_an_erased_number_is_in_no_row_and_on_no_list(books):
     sent, draft, theirs = books.sending(3), books.draft(2), MailingBook(books.book)
     others = theirs.draft(1)

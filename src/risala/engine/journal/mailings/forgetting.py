@@ -15,12 +15,15 @@ from risala.engine.journal.mailings.figures import of_rows
 from risala.engine.journal.mailings.rows import (
     ACCEPTED,
     LEFT_OUT,
+    READY,
     REFUSED,
     RowCounts,
     delete_to,
+    held,
     last_of_next,
     with_number,
 )
+from risala.engine.journal.mailings.settling import note_one
 from risala.engine.journal.store.sql import value_of
 
 _OVER: Final = "coalesce(ended_at, created_at)"
@@ -148,6 +151,8 @@ def take_number(
     """
     found = conn.execute(f"{_WITH_NUMBER} LIMIT ?", (organization_id, number, limit)).fetchall()
     for mailing, row, former, segments, price in found:
+        if former == READY and note_one(conn, mailing, row, (former, segments, price)):
+            former, segments, price = held(conn, mailing, [row])[row]
         state = former if former in (ACCEPTED, REFUSED) else LEFT_OUT
         counts = RowCounts()
         counts.add(former, segments, price, sign=-1)

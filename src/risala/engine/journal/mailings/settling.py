@@ -69,13 +69,36 @@ def _accept(
 def message_of(conn: sqlite3.Connection, found: StoredMailing, row: int) -> int | None:
     """The key of the message of a row, noted or not; None: it has none."""
     mailing = found.mailing
+    return _message(conn, mailing.organization_id, mailing.mode, row_key(mailing.id, row))
+
+
+def _message(
+    conn: sqlite3.Connection, organization_id: str, mode: str, client_key: str
+) -> int | None:
     key: int | None = value_of(
         conn,
         "SELECT key FROM message WHERE organization ="
         " (SELECT no FROM organizations WHERE id = ?) AND mode = ? AND client_key = ?",
-        (mailing.organization_id, MODES.number(mailing.mode), row_key(mailing.id, row)),
+        (organization_id, MODES.number(mode), client_key),
     )
     return key
+
+
+def note_one(conn: sqlite3.Connection, key: int, row: int, former: tuple[int, int, int]) -> bool:
+    """Note the message of a row that is ready, if it has one: the service ended in between.
+
+    Args:
+        former: the row's state, segments and price.
+    """
+    whose = "SELECT organization_id, mode, id FROM mailings WHERE key = ?"
+    organization_id, mode, mailing_id = conn.execute(whose, (key,)).fetchone()
+    message = _message(conn, organization_id, mode, row_key(mailing_id, row))
+    if message is None:
+        return False
+    counts = RowCounts()
+    _accept(conn, key, row, former, message, counts)
+    counts.write(conn, key)
+    return True
 
 
 def note_accepted(conn: sqlite3.Connection, mailing_id: str, limit: int) -> Mailing:
