@@ -23,6 +23,8 @@ async def _serve(stream: trio.SocketStream) -> None:
                     await trio.sleep_forever()
                 if head.startswith(b"POST /slow"):
                     await trio.sleep(10)
+                if head.startswith(b"POST /usual"):
+                    await trio.sleep(0.005)
                 await stream.send_all(_OK)
                 continue
         chunk = await stream.receive_some(65536)

@@ -121,6 +121,32 @@ def _simulator(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     return measure
 
 
+_SERVER = """
+[smpp_server]
+enabled = true
+bind = ["127.0.0.1:{port}"]
+deliver_window_max = 100
+"""
+
+
+def _smpp_server(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
+    """The same client at the server for customers: each submit is on the disk, and is delivered."""
+
+    def measure() -> dict[str, float]:
+        with ExitStack() as stack:
+            data = new_data(stack, tree)
+            made = data.risala("credential", "create", "smpp")
+            smsc, port = start_smsc(stack), processes.free_port()
+            data.configure(smsc.port, more=_SERVER.format(port=port))
+            data.serve(stack)
+            processes.wait_port(port)
+            who = {"system_id": made["credential"]["username"], "password": made["password"]}
+            job = json.dumps({"port": port, "seconds": stand.seconds, **who})
+            return {"SMPP server": processes.module("benchmarks.sender", job)["receipts_per_s"]}
+
+    return measure
+
+
 _TICK_MS = 1000 / _FLOOD_RATE_PER_S
 
 SCENARIOS = (
@@ -157,5 +183,10 @@ SCENARIOS = (
         "simulator",
         (Line("risala simulate smsc", "messages/s", (Goal(8, "bare 64"),)),),
         _simulator,
+    ),
+    Scenario(
+        "SMPP server",
+        (Line("SMPP server", "messages/s", (Goal(0.6, "risala simulate smsc"),)),),
+        _smpp_server,
     ),
 )

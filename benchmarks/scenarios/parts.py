@@ -14,13 +14,13 @@ from benchmarks.stand import Stand
 from benchmarks.trees import Tree
 
 
-def _module(name: str, *lines: Line) -> Scenario:
+def _module(name: str, *lines: Line, part: str = "") -> Scenario:
     def start(_stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
         if not processes.imports(f"benchmarks.{name}", tree):
             raise Absent(f"the parts of {tree.label} have other names")
-        return lambda: processes.module(f"benchmarks.{name}", tree=tree)
+        return lambda: processes.module(f"benchmarks.{name}", *filter(None, (part,)), tree=tree)
 
-    return Scenario(name, lines, start)
+    return Scenario(f"{part} {name}".strip(), lines, start)
 
 
 _ALONE = "smpplib's codec alone"
@@ -41,7 +41,14 @@ SCENARIOS = (
     ),
     _module(
         "webhooks",
+        Line("the same client in a bare loop", "/s"),
+        Line("webhooks to 10 of 5 ms", "/s", (Goal(0.6, "the same client in a bare loop"),)),
+        part="usual",
+    ),
+    _module(
+        "webhooks",
         Line("webhooks to 98", "/s"),
         Line("the same beside a dead and a slow one", "/s", (Goal(0.95, "webhooks to 98"),)),
+        part="hundred",
     ),
 )

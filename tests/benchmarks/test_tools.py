@@ -126,3 +126,10 @@ def test_a_module_is_run_with_the_trees_packages_first():
         check=True,
     )
     assert json.loads(done.stdout)[0] == str(HERE.src)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["actors", "codec", "smpp", "webhooks"])
+def test_a_part_finds_what_it_measures(name):
+    """A part whose names are gone is left out of a run, as one of an older tree is."""
+    assert processes.imports(f"benchmarks.{name}", HERE)
