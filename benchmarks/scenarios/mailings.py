@@ -18,6 +18,8 @@ _ROWS_MAX = 100_000
 """Of one mailing."""
 _ROWS_PER_MESSAGE = 10
 """So many rows for each message that is queued elsewhere: 100,000 unless told otherwise."""
+_ROWS_BESIDE = 5000
+"""Of a file that is read while messages are accepted: it makes room for them."""
 _STEP = 6_180_339
 """From one number to the next among the ten million of a network; it has no divisor in common with
 them, so that none occurs twice."""
@@ -86,7 +88,7 @@ def _sending(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
 def _beside(stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
     data = stand.service(tree)
     organization = _organization(data)
-    content = _file(_rows(stand))
+    content = _file(min(_ROWS_BESIDE, _rows(stand)))
 
     def measure() -> dict[str, float]:
         done = threading.Event()

@@ -5,12 +5,15 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import openpyxl
 import pytest
 import trio
 
-from risala.engine.mailings import reading
+from risala.engine.actors.set_aside import SetAsideItems
+from risala.engine.mailings import mailing_checking, reading
+from risala.engine.mailings.mailing_checking import BUSY_PAUSE, PIECE_S
 from risala.engine.mailings.reading import (
     ReadRequest,
     SheetFault,
@@ -203,3 +206,36 @@ async def test_a_report_that_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(StorageFailed):
         await write_workbook(tmp_path / "missing", tmp_path / "report.xlsx", "org_1")
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("sends_s", "per_s", "least_s", "most_s"),
+    [
+        (0.0, 1, PIECE_S - 0.05, PIECE_S),
+        (60.0, 1000, PIECE_S - 0.05, PIECE_S),
+        (60.0, 3000, BUSY_PAUSE * 0.05, BUSY_PAUSE * 0.05),
+        (0.3, 3000, 0.3, 0.3 + 2 * PIECE_S),
+    ],
+    ids=["nobody sends", "few send", "many send", "many send for a while"],
+)
+async def test_whoever_sends_has_the_time_between_two_pieces(
+    autojump_clock, sends_s, per_s, least_s, most_s
+):
+    """A piece took 0.05 s: 1,667 messages a second take a quarter of the time."""
+    intake = SimpleNamespace(accepted=0)
+    sources = SimpleNamespace(intake=intake, set_aside=SetAsideItems())
+    checking = mailing_checking.MailingChecking(sources, None, inline=True)
+
+    async def send() -> None:
+        with trio.move_on_after(sends_s):
+            while True:
+                await trio.sleep(0.01)
+                intake.accepted += per_s // 100
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send)
+        began_s = trio.current_time()
+        await checking._rest(0.05)
+        took_s = trio.current_time() - began_s
+        nursery.cancel_scope.cancel()
+    assert least_s - 0.001 <= took_s <= most_s + 0.001

@@ -230,6 +230,11 @@ class Intake:
         """Below this, in minor units, an organization is notified that its balance is low."""
         return self.prices.low_balance
 
+    @property
+    def accepted(self) -> int:
+        """Messages that were accepted since the start."""
+        return self._accepted
+
     def statistics(self) -> IntakeStatistics:
         return IntakeStatistics(
             self._taking, self._peak, self._settings.engine.intake_max, self._accepted
