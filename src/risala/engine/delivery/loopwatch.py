@@ -2,7 +2,7 @@
 
 Everything runs in one loop, and code that blocks it (``time.sleep``, a request without Trio, a long
 computation) blocks all carriers, the API and the journal together. No task can see that. So a
-thread asks the loop for a sign of life twice a second, and if none comes looks at what the loop's
+thread asks the loop for a sign of life once a second, and if none comes looks at what the loop's
 own thread is doing.
 """
 
@@ -29,7 +29,7 @@ from risala.engine.model.times import iso
 
 log = structlog.get_logger(__name__)
 
-TICK_S: Final = 0.5
+TICK_S: Final = 1.0
 BLOCKED_S: Final = 2.0
 """Nothing of ours takes a tenth of it; customers begin to notice."""
 STOOD_S: Final = 1.0
