@@ -147,6 +147,10 @@ PAIRS: Final = {
 }
 
 
+_TOLD_EACH = 10
+"""Histories, of which a file gets a line."""
+
+
 def main() -> int:
     given = _given()
     if given.plan:
@@ -162,6 +166,7 @@ def main() -> int:
         TextColumn("{task.fields[told]}"),
         TimeElapsedColumn(),
         console=console,
+        auto_refresh=console.is_terminal,  # into a file it would only take time
     )
     with bar, multiprocessing.get_context("spawn").Pool(given.jobs, maxtasksperchild=50) as pool:
         task = bar.add_task("", total=None if until_s else given.worlds, told="")
@@ -171,6 +176,8 @@ def main() -> int:
             total.add(played)
             told = f"{total.tally['accepted']:,} messages, {len(total.failed)} failed"
             bar.update(task, advance=1, told=told)
+            if not console.is_terminal and total.worlds % _TOLD_EACH == 0:
+                console.print(f"{total.worlds} histories, {told}")
             if played.faults:
                 console.print(_smallest(played).told, markup=False, highlight=False)
     _show(console, total)
