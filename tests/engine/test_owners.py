@@ -154,9 +154,7 @@ def most_within(times: list[int], span_ms: int) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 6))]
-)
+@pytest.mark.parametrize("seed", seeds(2, 6))
 async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_house, quick, seed):
     async with open_house(balance="9", limits=LimitsSection(sms_per_s=SMS_PER_S)) as house:
         organization_id = house.principal.organization_id

@@ -12,18 +12,16 @@ from tests.simulation.history import play
 from tests.simulation.plan import Plan, read
 from tests.simulation.shrink import shrink
 
-WORLDS = int(os.environ.get("RISALA_WORLDS", "10"))
-FEW = (0,)
-"""Of these, what `make test` plays too; a history with a standby is in test_standby."""
+from cases import examples, first
+
+WORLDS = int(os.environ.get("RISALA_WORLDS", examples(10)))
+"""`make test` plays the first of them; a history with a standby is in test_standby."""
 LINES_MAX = 120
 """The end of a story that a test shows; the whole of it is a command away."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "seed",
-    [n if n in FEW else pytest.param(n, marks=pytest.mark.long) for n in range(WORLDS)],
-)
+@pytest.mark.parametrize("seed", first(1, range(WORLDS)))
 def test_nothing_is_lost_doubled_or_mischarged(tmp_path, seed):
     played = play(Plan(seed), tmp_path / "first")
     if played.faults:

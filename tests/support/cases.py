@@ -83,6 +83,15 @@ def first(count: int, cases: Iterable[Any]) -> list[Any]:
     ]
 
 
+def seeds(few: int, count: int) -> list[Any]:
+    """``range(count)`` for ``parametrize``; those after the first ``few`` are marked ``long``.
+
+    Where less than all is asked for (``--hypothesis-profile=quick``), there are in proportion fewer
+    of them, and never fewer than ``few``.
+    """
+    return first(few, range(max(few, examples(count))))
+
+
 def examples(count: int) -> int:
     """``count`` in ``make test-all``, and in proportion where less is asked for (``make test``)."""
     return max(1, count * settings.default.max_examples // _WHOLE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 import trio
 
-from cases import first
+from cases import seeds
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import (
     DeliverySection,
@@ -454,7 +454,7 @@ async def test_prices_change_with_them(open_file, carrier, quick):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", first(1, range(4)))
+@pytest.mark.parametrize("seed", seeds(1, 4))
 async def test_whatever_is_changed_under_load_each_message_leaves_once(
     open_file, carrier, quick, seed
 ):

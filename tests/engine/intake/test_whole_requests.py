@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import trio
 
-from cases import first
+from cases import seeds
 from risala.config.model import LimitsSection
 from risala.engine.billing.claims import Reserve
 from risala.engine.limits.claims import TakeSms
@@ -66,7 +66,7 @@ def told(results) -> list:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", first(2, range(6)))
+@pytest.mark.parametrize("seed", seeds(2, 6))
 async def test_a_batch_comes_to_what_its_items_come_to_alone(open_house, quick, seed):
     random = Random(seed)
     async with open_house(limits=LimitsSection(sms_per_s=SMS_PER_S)) as house:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import trio
 
-from cases import first
+from cases import seeds
 from payment_shop import OPERATOR, wallet
 from risala.config.payments import PaymentsSection
 from risala.engine.journal.payments import payments as rows
@@ -345,7 +345,7 @@ async def live(life: Life) -> None:
                 people.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize("seed", first(1, range(8)))
+@pytest.mark.parametrize("seed", seeds(1, 8))
 async def test_the_books_are_right_whatever_comes(
     open_house, open_world, autojump_clock, leap, seed
 ):

@@ -94,10 +94,10 @@ def checked(tmp_path, export, *heads):
 
 
 async def test_a_head_goes_out_once_a_day_if_there_are_new_lines(
-    house, tmp_path, mailbox, autojump_clock
+    house, tmp_path, mailbox, autojump_clock, leap
 ):
     await rename(house)
-    await trio.sleep(FIRST_S + 1)
+    await leap(FIRST_S + 1)
     (first,) = heads_file.read(tmp_path)
     assert first.is_genuine()
     assert (tmp_path / "audit.key").stat().st_mode & 0o777 == 0o600
@@ -105,36 +105,36 @@ async def test_a_head_goes_out_once_a_day_if_there_are_new_lines(
     (mail,) = mailbox.sent
     assert (mail.to, first.text in mail.text) == ("omar@example.com", True)
     house.clock.ahead_ms += DAY_MS
-    await trio.sleep(LOOK_S)
+    await leap(LOOK_S)
     assert heads_file.read(tmp_path) == [first]  # nothing new
     await rename(house, "Other")
-    await trio.sleep(LOOK_S)
+    await leap(LOOK_S)
     await rename(house, "Third")
-    await trio.sleep(LOOK_S)
+    await leap(LOOK_S)
     first, second = heads_file.read(tmp_path)  # not the third yet
     assert second.key == first.key
     assert audit_file(tmp_path / "risala.db").heads == 2
     assert audit_file(tmp_path / "risala.db").clean
 
 
-async def test_the_standby_gets_them_too(open_house, autojump_clock, tmp_path):
+async def test_the_standby_gets_them_too(open_house, autojump_clock, leap, tmp_path):
     place = tmp_path / "standby"
     place.mkdir()
     async with open_house(standby=StandbySection(directory=place), inline=True) as house:
         await rename(house)
-        await trio.sleep(FIRST_S + 1)
+        await leap(FIRST_S + 1)
     assert heads_file.read(place) == heads_file.read(tmp_path) != []
 
 
-async def test_the_standby_gets_what_it_missed(open_house, autojump_clock, tmp_path):
+async def test_the_standby_gets_what_it_missed(open_house, autojump_clock, leap, tmp_path):
     place = tmp_path / "standby"
     in_the_way = place / "audit.heads"
     in_the_way.mkdir(parents=True)
     async with open_house(standby=StandbySection(directory=place), inline=True) as house:
         await rename(house)
-        await trio.sleep(FIRST_S + 1)
+        await leap(FIRST_S + 1)
         in_the_way.rmdir()
-        await trio.sleep(LOOK_S)
+        await leap(LOOK_S)
     assert heads_file.read(place) == heads_file.read(tmp_path) != []
 
 
@@ -156,28 +156,32 @@ class Shelf:
         self.kept.append(head)
 
 
-async def test_sinks_get_each_head_once_until_it_is_taken(open_house, autojump_clock, tmp_path):
+async def test_sinks_get_each_head_once_until_it_is_taken(
+    open_house, autojump_clock, leap, tmp_path
+):
     shelf, sinks = Shelf(refusals=2), SinksSection.model_validate({"shelf": {"sink": "shelf"}})
     outside = Connections(sinks={"shelf": shelf})
     async with open_house(outside=outside, sinks=sinks) as house:
         await rename(house)
-        await trio.sleep(FIRST_S + AFTER_S + 1)
+        await leap(FIRST_S + AFTER_S + 1)
         assert shelf.kept == []
         house.clock.ahead_ms += DAY_MS
         await rename(house, "Other")
-        await trio.sleep(3 * LOOK_S)
+        await leap(3 * LOOK_S)
     async with open_house(outside=outside, sinks=sinks):
-        await trio.sleep(2 * LOOK_S)
+        await leap(2 * LOOK_S)
     assert shelf.kept == [each.text for each in heads_file.read(tmp_path)]
     assert len(shelf.kept) == 2
 
 
-async def test_who_writes_the_whole_trail_anew_is_shown_by_a_head(house, tmp_path, autojump_clock):
+async def test_who_writes_the_whole_trail_anew_is_shown_by_a_head(
+    house, tmp_path, autojump_clock, leap
+):
     from risala.engine.rules.trail.chain import COLUMNS, GENESIS, hash_of
 
     database = tmp_path / "risala.db"
     await rename(house)
-    await trio.sleep(FIRST_S + 1)
+    await leap(FIRST_S + 1)
     (head,) = heads_file.read(tmp_path)
     with closing(sqlite3.connect(database)) as conn:
         rows = conn.execute(f"SELECT {', '.join(COLUMNS)} FROM audit_log ORDER BY seq").fetchall()
@@ -240,24 +244,26 @@ async def test_a_dropped_or_changed_trigger_is_found(house, tmp_path, autojump_c
 
 
 async def test_a_broken_trail_gets_no_head_and_new_lines_do_not_mend_it(
-    house, tmp_path, autojump_clock
+    house, tmp_path, autojump_clock, leap
 ):
     await rename(house)
     last = "SELECT max(seq) FROM audit_log"
     forge(tmp_path / "risala.db", f"DELETE FROM audit_log WHERE seq = ({last})")
     await rename(house, "Other")
-    await trio.sleep(FIRST_S + 1)
+    await leap(FIRST_S + 1)
     assert heads_file.read(tmp_path) == []
     (fault,) = audit_file(tmp_path / "risala.db").faults
     assert "it is missing" in fault
 
 
-async def test_a_restore_says_where_the_former_trail_ended(open_house, autojump_clock, tmp_path):
+async def test_a_restore_says_where_the_former_trail_ended(
+    open_house, autojump_clock, leap, tmp_path
+):
     database, copy = tmp_path / "risala.db", tmp_path / "copy.db"
     async with open_house() as house:
         back_up(database, copy, lambda *_: None)
         await rename(house)
-        await trio.sleep(FIRST_S + 1)
+        await leap(FIRST_S + 1)
     (head,) = heads_file.read(tmp_path)
     await trio.to_thread.run_sync(_put_back, copy, database)
     found = audit_file(database)
@@ -290,14 +296,14 @@ def _put_back(copy, database):
 
 @pytest.mark.slow
 async def test_an_auditor_checks_an_export_without_risala(
-    house, tmp_path, monkeypatch, autojump_clock
+    house, tmp_path, monkeypatch, autojump_clock, leap
 ):
     from risala.engine.operations.console import trail
 
     monkeypatch.setattr(trail, "EXPORT_PART", 2)
     for name in ("Shop", "متجر", "=x"):
         await rename(house, name)
-    await trio.sleep(FIRST_S + 1)
+    await leap(FIRST_S + 1)
     heads = tmp_path / "audit.heads"
     export = await exported(house)
     lines = export.splitlines()
@@ -317,9 +323,9 @@ def test_the_auditors_program_is_short_and_needs_no_risala():
     assert "import risala" not in text
 
 
-async def test_heads_come_from_a_file_a_mail_or_a_log(house, autojump_clock):
+async def test_heads_come_from_a_file_a_mail_or_a_log(house, autojump_clock, leap):
     await rename(house)
-    await trio.sleep(FIRST_S + 1)
+    await leap(FIRST_S + 1)
     (head,) = heads_file.read(house.gateway.services.settings.storage.data_dir)
     texts = (head.text, f"> {head.text}", json.dumps({"event": "audit.head", "head": head.text}))
     assert list(heads_of(["", "Keep this mail.", *texts])) == [head] * 3

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import trio
 
-from cases import first
+from cases import seeds
 from risala.engine.journal.messages.codes import verifications
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Overloaded, Unavailable
@@ -246,7 +246,7 @@ class Assault:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", first(2, range(6)))
+@pytest.mark.parametrize("seed", seeds(2, 6))
 async def test_no_crash_or_cancellation_bends_a_judgement(open_house, quick, disk_of, seed):
     async with open_house() as house:
         assault = Assault(house, seed)

@@ -8,7 +8,7 @@ import random
 import pytest
 import trio
 
-from cases import first
+from cases import seeds
 from patience import HANG_S
 from risala.engine.follow import live
 from risala.engine.model.commands import Principal, SendMessage
@@ -126,7 +126,7 @@ async def test_what_is_skipped_is_not_told_and_what_comes_after_is(
             assert stands(await drain(follower)) == {message_id: "sent"}
 
 
-@pytest.mark.parametrize("seed", first(5, range(20)))
+@pytest.mark.parametrize("seed", seeds(5, 20))
 async def test_events_come_once_and_in_order_at_any_speed(open_house, quick, monkeypatch, seed):
     rng = random.Random(seed)
     monkeypatch.setattr(live, "QUEUE_MAX", rng.randint(1, 8))

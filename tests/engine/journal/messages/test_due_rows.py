@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 from tests.support.repositories import queue_of
 
-from cases import first
+from cases import seeds
 from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue, _InHand
 from risala.engine.model.records.messages import START
 
@@ -201,7 +201,7 @@ class Both:
         self.book.now_ms += self.chance.randrange(4)
 
 
-@pytest.mark.parametrize("seed", first(8, range(30)))
+@pytest.mark.parametrize("seed", seeds(8, 30))
 def test_it_gives_out_what_reading_everything_would_give_out(journal, seed):
     book, conn = journal
     chance = random.Random(seed)

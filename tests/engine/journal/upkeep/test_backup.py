@@ -17,7 +17,7 @@ import pytest
 import trio
 
 import stones
-from cases import first
+from cases import seeds
 from mailing_book import new_mailing, new_row, number
 from patience import until
 from risala.engine.journal.mailings.settling import row_key
@@ -220,7 +220,7 @@ class TestChecksum:
         again = back_up(tmp_path / "from.db", made, silent)
         assert beside.read_text() == f"{again.sha256}  backup.db\n"
 
-    @pytest.mark.parametrize("seed", first(4, range(30)))
+    @pytest.mark.parametrize("seed", seeds(4, 30))
     def test_no_flipped_bit_is_restored(self, made, tmp_path, seed):
         content = bytearray(made.read_bytes())
         bit = random.Random(seed).randrange(len(content) * 8)

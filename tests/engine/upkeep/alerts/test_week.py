@@ -43,9 +43,13 @@ class Week:
         self.watched = await self._stack.enter_async_context(self._open(**limits))
         await trio.sleep(MINUTE_S)
 
-    async def nothing_happens(self, hours: int) -> None:
+    async def nothing_happens(self, hours: int, every_s: int = 10 * MINUTE_S) -> None:
         """It is looked at every ten minutes, not every minute."""
-        await self._leap(hours * HOUR_S, 10 * MINUTE_S)
+        await self._leap(hours * HOUR_S, every_s)
+
+    async def goes_on(self, hours: int = 1) -> None:
+        """It is looked at every five minutes."""
+        await self._leap(hours * HOUR_S, 5 * MINUTE_S)
 
     async def quiet_days(self) -> None:
         """Traffic and codes as usual: what is usual is known after them."""
@@ -64,10 +68,10 @@ class Week:
         watched.driver.delivers = False
         for _ in range(60):
             await watched.send()
-        await trio.sleep(HOUR_S)
+        await self.goes_on()
         watched.driver.set_health(HealthState.DOWN)
         await watched.send()
-        await trio.sleep(HOUR_S)
+        await self.goes_on()
 
     async def carriers_are_well(self) -> None:
         watched = self.watched
@@ -75,19 +79,19 @@ class Week:
         await trio.sleep(5 * MINUTE_S)
         watched.driver.delivers = True
         await watched.send()
-        await trio.sleep(HOUR_S)
+        await self.goes_on()
 
     async def sims_run_out(self) -> None:
         self.watched.say(
             sim_balance=2.0, sim_balance_is="low", segments_today=99, segments_per_day_max=100
         )
-        await trio.sleep(HOUR_S)
+        await self.goes_on()
 
     async def sims_are_filled(self) -> None:
         self.watched.say(
             sim_balance=99.0, sim_balance_is="fine", segments_today=1, segments_per_day_max=100
         )
-        await trio.sleep(HOUR_S)
+        await self.goes_on()
 
     async def networks_fail(self) -> None:
         watched, first = self.watched, self.watched.clock.now_ms() // HOUR_MS
@@ -97,7 +101,7 @@ class Week:
             await watched.traffic(hour, 100, 30)
             await watched.codes(hour * HOUR_MS, 60, 10)
         await watched.codes(watched.clock.now_ms(), 40, 0, start="+2224699")
-        await trio.sleep(3 * HOUR_S)
+        await self.goes_on(3)
 
     async def networks_are_well(self) -> None:
         watched, first = self.watched, self.watched.clock.now_ms() // HOUR_MS
@@ -105,7 +109,7 @@ class Week:
         for hour in range(first, first + 3):
             await watched.traffic(hour, 100, 95)
             await watched.codes(hour * HOUR_MS, 60, 48)
-        await trio.sleep(4 * HOUR_S)
+        await self.goes_on(4)
 
     async def all_else_fails(self) -> None:
         watched = self.watched
@@ -167,7 +171,7 @@ async def test_each_is_raised_and_over_once_in_a_week(open_watched, quick, leap)
         await week.all_else_is_well()
         while trio.current_time() < began_s + 7 * DAY_S:  # from now on there is one each day
             week.back_up()
-            await week.nothing_happens(24)
+            await week.nothing_happens(24, every_s=HOUR_S // 2)
 
         watched = week.watched
         found = await watched.alerts()

@@ -18,7 +18,7 @@ from sqlite_utils.utils import sqlite3
 from tests.engine.upkeep.standby.conftest import reached_by
 from tests.engine.upkeep.standby.test_stores import PART, is_same, opened, put, ship, unheard
 
-from cases import first
+from cases import seeds
 from patience import HANG_S, until, until_true
 from processes import environment
 from risala.config.outward import StandbySection
@@ -233,7 +233,7 @@ class TestBadDays:
             nursery.cancel_scope.cancel()
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("seed", first(1, range(4)))
+    @pytest.mark.parametrize("seed", seeds(1, 4))
     async def test_whatever_is_cut_off_at_any_moment_the_copy_becomes_the_same(
         self, places, database, tables, tmp_path, seed
     ):
