@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import trio
 
+from cases import seeds
 from risala.config.model import LimitsSection
 from risala.engine.actors.supervisor import RestartPolicy
 from risala.engine.billing.claims import Release, Reserve

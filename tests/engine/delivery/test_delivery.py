@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, EngineSection, OnUncertain, RetrySection
+from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import InsufficientBalance
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import PRIORITY_CODE
@@ -527,9 +528,9 @@ async def test_fairness_and_priority_behind_five_thousand(open_house, carrier, q
     async with open_house(
         carrier(rate_per_s=10), balance="5000", engine=EngineSection(buffer_rows_max=64)
     ) as house:
-        for begin in range(0, 5_000, BATCH_MAX):
-            bulk = (SendMessage("+22236123456", f"bulk {begin + n}") for n in range(BATCH_MAX))
-            await house.gateway.send_batch(house.principal, [*bulk])
+        bulk = [SendMessage("+22236123456", f"bulk {n}") for n in range(5_000)]
+        for begin in range(0, len(bulk), 500):
+            await house.gateway.send_batch(house.principal, bulk[begin : begin + 500])
         other = await house.organization()
         bulk_before = len(house.driver.submitted)
         single = await house.send("single", principal=other)
@@ -566,8 +567,6 @@ async def test_two_hundred_sends_against_a_balance_for_one_hundred(open_house):
 
 async def test_fifty_of_one_key_at_once_are_one_message(open_house):
     async with open_house(inline=False) as house:
-        from risala.engine.model.commands import SendMessage
-
         command = SendMessage("+22236123456", "once", idempotency_key="order-0001")
         answers: set[bytes] = set()
 

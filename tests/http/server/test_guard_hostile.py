@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 import trio
 
+from cases import examples
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http.server import server
