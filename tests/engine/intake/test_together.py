@@ -140,11 +140,53 @@ async def test_where_there_are_not_tokens_for_all_each_is_asked_alone(open_house
         assert len(refused) == 10 - kinds(answers)["sent"]
 
 
-async def test_a_key_of_its_own_is_never_taken_together(house, units):
-    commands = [SendMessage(TO, "same", idempotency_key="order-0001")] * 5
+async def test_keys_of_their_own_are_taken_together(house, units):
+    commands = [SendMessage(TO, "hi", idempotency_key=f"order-000{n}") for n in range(5)]
     answers = await at_once(house, commands)
-    assert len(set(answers)) == 1
-    assert units == [1]
+    assert [json.loads(each)["idempotencyKey"] for each in answers] == [
+        each.idempotency_key for each in commands
+    ]
+    assert units == [5]
+    assert await at_once(house, commands) == answers
+    assert books(house) == (5, 6)
+    assert await house.balance() == "997.50"
+
+
+async def test_one_key_that_comes_many_times_is_one_message(house):
+    commands = [SendMessage(TO, "same", idempotency_key="order-0001")] * 4
+    others = texts(3)
+    answers = await at_once(house, [*commands, *others])
+    assert len(set(answers[:4])) == 1
+    assert kinds(answers) == {"sent": 7}
+    assert books(house) == (4, 5)
+    assert await house.balance() == "998.00"
+    assert not house.gateway.services.intake._first_of_key
+
+
+async def test_a_key_that_was_used_is_answered_among_new_ones(house):
+    used = SendMessage(TO, "same", idempotency_key="order-0001")
+    (first,) = await at_once(house, [used])
+    answers = await at_once(house, [*texts(2), used, *texts(1)])
+    assert answers[2] == first
+    assert kinds(answers) == {"sent": 4}
+    assert books(house) == (4, 5)
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("a bug"), StorageFailed()])
+async def test_what_breaks_a_unit_gives_its_keys_back(house, monkeypatch, fault):
+    journal = house.gateway.services.recorder.journal
+    really = journal.commit_shielded
+
+    async def breaks(unit):
+        if isinstance(unit, Group):
+            raise fault
+        return await really(unit)
+
+    monkeypatch.setattr(journal, "commit_shielded", breaks)
+    commands = [SendMessage(TO, "hi", idempotency_key=f"order-000{n}") for n in range(3)]
+    assert kinds(await at_once(house, commands)) == {"sent": 3}
+    assert books(house) == (3, 4)
+    assert not house.gateway.services.intake._first_of_key
 
 
 async def test_an_unknown_outcome_tells_each_its_own_key(house, monkeypatch):
@@ -225,18 +267,17 @@ async def test_no_more_than_so_many_are_taken_together(house, units, monkeypatch
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 async def test_together_comes_to_what_they_come_to_alone(open_house, seed):
-    random = Random(seed)
-    async with open_house(inline=False, balance="100") as house:
-        other = await house.organization("100")
+    """Every second history has idempotency keys, some of them twice. Then there is money for all:
+    who comes twice comes last."""
+    random, keyed = Random(seed), seed % 2
+    money = "1000" if keyed else "100"
+    async with open_house(inline=False, balance=money) as house:
+        other = await house.organization(money)
         for _ in range(6):
-            commands = [
-                SendMessage(
-                    random.choice((TO, TO, TO, "+33612345678")),
-                    random.choice(("hi", "hi", LONG, "é" * 80)),
-                    sender="Nope" if random.random() < 0.2 else None,
-                )
-                for _ in range(random.randint(1, 12))
-            ]
+            commands = [command_of(random) for _ in range(random.randint(1, 12))]
+            if keyed:
+                keys = [random.randint(1, 20) for _ in commands]
+                commands = [command_of(Random(key), f"order-{key:04d}") for key in keys]
             answers = await at_once(house, commands)
             alone = []
             for command in commands:
@@ -244,6 +285,15 @@ async def test_together_comes_to_what_they_come_to_alone(open_house, seed):
             assert [shape(each) for each in answers] == [shape(each) for each in alone]
         assert await house.balance() == await house.balance(other)
         books(house)
+
+
+def command_of(random: Random, key: str | None = None) -> SendMessage:
+    return SendMessage(
+        random.choice((TO, TO, TO, "+33612345678")),
+        random.choice(("hi", "hi", LONG, "é" * 80)),
+        sender="Nope" if random.random() < 0.2 else None,
+        idempotency_key=key,
+    )
 
 
 def shape(answer) -> object:

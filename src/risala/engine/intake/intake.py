@@ -23,7 +23,7 @@ from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.intake.policies import Policies, Ruled, Ruling
-from risala.engine.intake.together import Together
+from risala.engine.intake.together import Answers, Together
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
@@ -38,6 +38,7 @@ from risala.engine.model.errors import (
     Refusal,
     SenderNotApproved,
     StorageFailed,
+    Unavailable,
 )
 from risala.engine.model.events import Callback
 from risala.engine.model.ids import MessageIds
@@ -61,6 +62,8 @@ from risala.engine.rules.router import Router
 log = structlog.get_logger(__name__)
 
 
+_Slot = tuple[str, Mode, str]
+"""Organization, mode and idempotency key."""
 _SAY_AGAIN: Final = (
     "The disk failed while this was being stored, so it may or may not be stored. Send it again "
     "with the key in `data`: the answer shows the result."
@@ -110,7 +113,7 @@ class Intake:
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
         self.opt_outs = OptOuts(repositories.inbound)
         self._together = Together(self.send_together, self._send_within)
-        self._first_of_key: dict[tuple[str, Mode, str], trio.Event] = {}
+        self._first_of_key: dict[_Slot, trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False
         self._log = log.bind()
@@ -130,14 +133,13 @@ class Intake:
             by: the actor named in the audit trail, written in the same unit.
             callback: what to call as the message goes on, stored in the same unit.
         """
-        is_plain = by is None and callback is None and command.idempotency_key is None
-        if is_plain and self._waits_for_journal_alone:
+        if by is None and callback is None and self._waits_for_journal_alone:
             return await self._together.ask(principal, command)
         return await self._send_within(principal, command, by, callback)
 
     @property
     def _waits_for_journal_alone(self) -> bool:
-        """Whether accepting a message without an idempotency key waits for the journal alone."""
+        """Whether accepting a message waits for the journal alone, if no other has its key."""
         log = self._recorder.answers.log
         return (
             not self.policies.are_there
@@ -328,12 +330,68 @@ class Intake:
 
     async def send_together(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> Sequence[bytes | Exception] | None:
-        """As :meth:`send` for each of these requests of one key, which have no idempotency keys, by
-        one unit. None: none of them was accepted, and each has to be asked alone, so that it is
-        told its own reason."""
+    ) -> Answers[bytes] | None:
+        """As :meth:`send` for each of these requests of one key, by one unit.
+
+        None for all or for one: it was not accepted, and has to be asked alone, so that it is told
+        its own reason, or waits for another request with its idempotency key.
+        """
         if not self._waits_for_journal_alone:
             return None
+        answers: list[bytes | Exception | None] = [None] * len(commands)
+        slots: dict[int, _Slot | None] = {}
+        try:
+            self._take_slots(principal, commands, answers, slots)
+            if any(answers) and not await self._are_settled():
+                answers[:] = [None] * len(commands)
+            accepted = await self._send_fresh(principal, [commands[place] for place in slots])
+        finally:
+            for slot in slots.values():
+                if slot is not None:
+                    self._first_of_key.pop(slot).set()
+        for place, answer in zip(slots, accepted or (), strict=accepted is not None):
+            answers[place] = answer
+        return answers
+
+    async def _are_settled(self) -> bool:
+        """Whether all that can be read now is certain."""
+        try:
+            await self._recorder.journal.settled()
+        except Unavailable:
+            return False
+        return True
+
+    def _take_slots(
+        self,
+        principal: Principal,
+        commands: Sequence[SendMessage],
+        answers: list[bytes | Exception | None],
+        slots: dict[int, _Slot | None],
+    ) -> None:
+        """Find the answers of keys that were used before, and take those of the others.
+
+        Args:
+            answers: get those that are known.
+            slots: get the places of the commands to be accepted, with what their keys hold.
+        """
+        for place, command in enumerate(commands):
+            if command.idempotency_key is None:
+                slots[place] = None
+                continue
+            slot = (principal.organization_id, principal.mode, command.idempotency_key)
+            if slot in self._first_of_key:
+                continue
+            answers[place] = self._messages.known_answer(*slot)
+            if answers[place] is None:
+                self._first_of_key[slot] = trio.Event()
+                slots[place] = slot
+
+    async def _send_fresh(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[bytes | Exception] | None:
+        """Accept messages whose keys no other has. None: none of them was accepted."""
+        if not commands:
+            return ()
         try:
             organization = self._accounts.organization(principal.organization_id)
             stamp = self._stamp(organization.id)

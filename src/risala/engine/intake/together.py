@@ -22,8 +22,9 @@ R = TypeVar("R")
 TOGETHER_MAX: Final = 256
 """Requests that are taken together at most."""
 
-Answers = Sequence[R | Exception]
-"""An answer for each request, in their order; those that are exceptions are raised."""
+Answers = Sequence[R | Exception | None]
+"""An answer for each request, in their order. Those that are exceptions are raised; None: nothing
+was done, and it is asked alone."""
 
 
 class Together(Generic[C, R]):

@@ -135,11 +135,11 @@ class Gateway:
 
     async def send_together(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> Sequence[bytes | Exception] | None:
-        """:meth:`send_message` for each of these requests without idempotency keys, by one unit.
+    ) -> Sequence[bytes | Exception | None] | None:
+        """:meth:`send_message` for each of these requests, by one unit.
 
-        Returns for each, in order, what it returns or raises; None: nothing was done, and each has
-        to be asked alone.
+        Returns for each, in order, what it returns or raises; None for one or all: nothing was
+        done, and it has to be asked alone.
         """
         return await self.services.intake.send_together(principal, commands)
 

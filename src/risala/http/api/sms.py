@@ -20,7 +20,7 @@ from risala.http.common.respond import json_bytes
 
 @dataclass(frozen=True, slots=True)
 class _SendsTogether:
-    """Sends of one key that come together, without idempotency keys of their own."""
+    """Sends of one key that come together."""
 
     gateway: GatewayFacade
     context: Compared
@@ -31,15 +31,14 @@ class _SendsTogether:
 
     def command(self, raw: bytes) -> SendMessage | None:
         members = quick_object(raw)
-        command = None if members is None else quick_send(members, self.context().plan)
-        return None if command is None or command.idempotency_key is not None else command
+        return None if members is None else quick_send(members, self.context().plan)
 
     def holder(self, request: PlainRequest) -> Principal:
         return self.door.secret(request)
 
     async def answers(
         self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> Sequence[bytes | Exception] | None:
+    ) -> Sequence[bytes | Exception | None] | None:
         found = await self.gateway.send_together(principal, commands)
         if found is None or not principal.without_id:
             return found

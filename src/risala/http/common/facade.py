@@ -37,9 +37,9 @@ class GatewayFacade(Protocol):
 
     async def send_together(
         self, principal: Principal, commands: Sequence[SendMessage], /
-    ) -> Sequence[bytes | Exception] | None:
+    ) -> Sequence[bytes | Exception | None] | None:
         """:meth:`send_message` for each of these requests, by one unit: what it returns or raises.
-        None: nothing was done, and each has to be asked alone."""
+        None for one or all: nothing was done, and it has to be asked alone."""
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage], /

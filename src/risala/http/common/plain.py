@@ -147,9 +147,9 @@ class GroupHandler(Protocol):
 
     async def answers(
         self, principal: Principal, commands: Sequence[Any], /
-    ) -> Sequence[bytes | Exception] | None:
-        """A body or an error for each, in their order. None: nothing was done, and the path's
-        handler has to do it. What is raised is the answer to all of them."""
+    ) -> Sequence[bytes | Exception | None] | None:
+        """A body or an error for each, in their order. None for one or all: nothing was done, and
+        the path's handler has to do it. What is raised is the answer to all of them."""
 
 
 class RequestNotes(Protocol):

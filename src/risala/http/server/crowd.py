@@ -309,8 +309,11 @@ class Crowd:
             self._give_back(group)
             return
         for asked, answer in zip(group, found, strict=True):
-            asked.request.principal = principal
-            self._answer(asked, answer)
+            if answer is None:
+                self._give_back([asked])
+            else:
+                asked.request.principal = principal
+                self._answer(asked, answer)
 
     def _give_back(self, group: list[_Asked]) -> None:
         for asked in group:

@@ -121,7 +121,8 @@ def together(answers: Sequence[Acceptance | Failed]) -> Acceptance:
     there = [each for each in answers if isinstance(each, Acceptance)]
     entered = next((each.entered for each in reversed(there) if each.entered is not None), None)
     first = next((each.id for each in there if each.id is not None), None)
-    return Acceptance(results, entered, first, len(there) == len(answers))
+    is_whole = len(there) == len(answers) and all(each.whole for each in there)
+    return Acceptance(results, entered, first, is_whole)
 
 
 class _AcceptedMessages(NamedTuple):
