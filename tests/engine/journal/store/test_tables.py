@@ -139,3 +139,11 @@ def test_views_are_made_anew_when_they_say_something_else(tmp_path):
     with closing(sqlite3.connect(path)) as conn:
         again = conn.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall()
     assert sorted(again) == sorted(of_now)
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_no_write_changes_the_schema(conn, write):
+    """All connections would read the whole of it again."""
+    (before,) = conn.execute("pragma schema_version").fetchone()
+    run_batch(conn, [write])
+    assert conn.execute("pragma schema_version").fetchone() == (before,)

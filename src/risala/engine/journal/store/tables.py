@@ -12,11 +12,32 @@ from sqlite_utils import Database
 from sqlite_utils.db import Table
 
 
+class _Connected(Database):
+    """A connection of ours, whose SQLite knows ``ON CONFLICT``.
+
+    Else each one tries that out before its first upsert, on a table that it makes and drops: the
+    schema changes, so that every statement is prepared anew, and every connection reads the whole
+    schema again.
+    """
+
+    @property
+    def supports_on_conflict(self) -> bool:
+        return True
+
+
+class _OneTable(Table):
+    """A table that is looked for by its name, not among the names of all of them."""
+
+    def exists(self) -> bool:
+        query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        return self.db.conn.execute(query, (self.name,)).fetchone() is not None
+
+
 def table(conn: sqlite3.Connection, name: str) -> Table:
     """A table to read from, on any connection."""
     # Without its plugins and its pragma: the connection stays as it was opened. Not with
     # `Database.table`, which reads the whole schema to check that it is no view.
-    return Table(Database(conn, recursive_triggers=False, execute_plugins=False), name)
+    return _OneTable(_Connected(conn, recursive_triggers=False, execute_plugins=False), name)
 
 
 def writable(conn: sqlite3.Connection, name: str) -> Table:
