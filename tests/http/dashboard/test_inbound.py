@@ -86,6 +86,15 @@ async def test_who_opted_out_stands_with_who_says_so(owner):
     assert "Stop respecting opt-outs" in page.text
 
 
+async def test_who_works_at_the_machine_is_the_operator(owner, gateway):
+    found = {**(await gateway.perform("inbound.opt_outs", {}, None))}
+    found["numbers"] = [{**found["numbers"][0], "who": "root"}]
+    gateway.answers["inbound.opt_outs"] = found
+    page = await owner.get(LIST)
+    assert "The operator of this service" in page.text
+    assert "root" not in page.text
+
+
 async def test_an_opt_out_is_noted_and_taken_back(owner, gateway):
     form = await owner.get(LIST)
     page = await owner.submit(form, LIST, {"number": "36 12 34 56"})

@@ -216,6 +216,8 @@ async def test_a_refused_filter_says_which_and_keeps_the_others(town, reader_of,
     assert page.text.count('class="error"') == 2
     assert "This is not one of the choices." in page.text
     assert "This is not a date." in page.text
+    assert "You typed <code>2026-02-31</code>" in page.text  # the browser drops it from the field
+    assert '<bdi dir="ltr">2026-11-28</bdi>' in page.text
     assert '<input type="hidden" name="q" value="salam">' in page.text
 
 

@@ -40,6 +40,16 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
     assert "nothing: only viewed" in page.text, "looks over all organizations are lines too"
 
 
+async def test_an_alert_is_told_in_words_and_by_the_clock_of_its_reader(post, operator):
+    await post.do("alert.mute", kind="backup_old", minutes=600)
+    page = await operator.get("/operator/audit?operation=alert.")
+    rows = re.sub(r"<[^>]+>", " ", page.text.partition("<tbody")[2].partition("</tbody")[0])
+    assert rows.count("Backup too old") == 2
+    assert "backup_old" not in rows
+    assert re.search(r"until\s+\d+ \w+ \d{4}, \d\d:\d\d:\d\d", rows.replace("\u00a0", " "))
+    assert "Z" not in rows
+
+
 async def test_the_page_says_how_far_the_trail_was_checked_and_signed(post, told, operator):
     assert "No signed head has gone out yet." in (await operator.get("/operator/audit")).text
     head = signed_head(ChainEnd(3, "0" * 64), "2026-01-01T08:30:00.000Z", bytes(32))

@@ -72,6 +72,19 @@ _MISPLACED: Final = """() => {
       break;
     }
   });
+  // In a card of a list, what goes to its end: not to the end of a column in its middle.
+  for (const row of main.querySelectorAll(".table.cards tbody tr")) {
+    const style = getComputedStyle(row), edge = row.getBoundingClientRect();
+    if (style.display !== "grid") continue;
+    for (const cell of row.querySelectorAll(":scope > .end")) {
+      const { left, right } = cell.getBoundingClientRect();
+      const gap = style.direction === "rtl"
+        ? left - edge.left - parseFloat(style.paddingLeft)
+        : edge.right - parseFloat(style.paddingRight) - right;
+      const text = cell.textContent.trim().slice(0, 40);
+      if (right > left && text && gap > 2) found.add(`“${text}” ends in the middle of its card`);
+    }
+  }
   return [...found];
 }"""
 
@@ -104,7 +117,8 @@ def overflow(page: Page) -> int:
 
 
 def misplaced(page: Page) -> list[str]:
-    """Texts that stand over one another, or that run out of a cell or of what cuts them off."""
+    """Texts that stand over one another, that run out of a cell or of what cuts them off, or that
+    end in the middle of a card."""
     return page.evaluate(_MISPLACED)
 
 

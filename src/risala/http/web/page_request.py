@@ -386,11 +386,18 @@ class PageRequest:
         """A name inside a sentence, in an isolate."""
         return Markup("<bdi>{}</bdi>").format(name)
 
-    def done_by(self, who: str) -> Markup:
+    def done_by(self, who: str, *, alone: bool = False) -> Markup:
         """Who did something, for a customer: a person's address or a program's id; a user of the
-        service's machine is named as the operator."""
-        known = "@" in who or _ID.fullmatch(who)
-        return self.name_of(who) if known else self.words("the operator of this service")
+        service's machine is named as the operator.
+
+        Args:
+            alone: it is not part of a sentence, and begins as one does.
+        """
+        if "@" in who or _ID.fullmatch(who):
+            return self.name_of(who)
+        if alone:
+            return self.words("The operator of this service")
+        return self.words("the operator of this service")
 
     def in_language(self, texts: Mapping[str, str]) -> str:
         """A text written in several languages; in English if the reader's is missing."""

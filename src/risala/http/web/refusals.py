@@ -270,7 +270,8 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
 def not_served(words: Words, plan: NumberingPlan, code: str) -> Markup:
     """A number is of a country that is not served: which one, and which ones are."""
     return words(
-        "{country} is not open here: messages go to {countries}. Who runs the service can open it.",
+        "{country} is not open here: messages go to {countries}. The operator of this service can "
+        "open it.",
         country=country_name(words.language, code, code),
         countries=listed(words.language, countries_of(plan, words.language)),
     )

@@ -138,6 +138,13 @@ async def test_states_are_drawn_anew_and_no_row_comes_or_goes(owner, short_strea
     assert "<tr" not in page.text
 
 
+async def test_the_first_line_of_the_funnel_has_no_share_of_itself(owner):
+    page = await owner.get(LIST)
+    funnel = page.text.partition('id="funnel"')[2].partition("</section>")[0]
+    assert funnel.count("%") == 2
+    assert "0 codes expired" not in funnel
+
+
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31"])
 async def test_days_of_no_time_of_ours_are_refused(owner, day):
     assert (await owner.get(f"{LIST}?since={day}")).status == 422

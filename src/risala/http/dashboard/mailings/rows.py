@@ -33,7 +33,7 @@ from risala.http.web.routes import PageRoute
 
 MENDED: Final = N_("The row is fixed.")
 STILL_BAD: Final = N_("The row is stored, but it still needs fixing: see its reason.")
-LEFT_OUT: Final = N_("The row is left out.")
+LEFT_OUT: Final = N_("The row is skipped.")
 ALL_LEFT_OUT: Final = N_("All rows that need fixing are skipped.")
 SHOWN: Final = 25
 """Rows of a page."""
@@ -102,7 +102,7 @@ async def page_of_rows(visit: PageRequest, mailing: Mailing) -> dict[str, object
         "rows": [_shown(visit, found, each) for each in found.rows],
         "row_state": None if state is None else state.value,
         "row_filters": [
-            (each.value, visit.words(told), counts[each])
+            (each.value, visit.words.among("rows of a mailing", told), counts[each])
             for each, told in ROW_FILTERS.items()
             if counts[each] or each is state
         ],
@@ -178,7 +178,7 @@ def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
     if row.column is None or row.fault in _ABOUT_NUMBERS:
         return said
     column = Markup("<bdi>{}</bdi>").format(row.column)
-    return visit.words("{column}: {reason}", column=column, reason=said)
+    return visit.words("{column} – {reason}", column=column, reason=said)
 
 
 def _place_of(found: MailingRows, row: MailingRow) -> int | None:

@@ -28,16 +28,16 @@ BADGES: Final[Mapping[MailingState, tuple[str, str]]] = {
 ROW_BADGES: Final[Mapping[RowState, tuple[str, str]]] = {
     RowState.READY: ("pending", NC_("state of a row", "ready")),
     RowState.BAD: ("undelivered", NC_("state of a row", "needs fixing")),
-    RowState.LEFT_OUT: ("canceled", NC_("state of a row", "left out")),
+    RowState.LEFT_OUT: ("canceled", NC_("state of a row", "skipped")),
     RowState.ACCEPTED: ("sent", NC_("state of a row", "accepted")),
     RowState.REFUSED: ("failed", NC_("state of a row", "refused")),
 }
 ROW_FILTERS: Final[Mapping[RowState, str]] = {
-    RowState.READY: N_("Ready"),
-    RowState.BAD: N_("Needs fixing"),
-    RowState.LEFT_OUT: N_("Left out"),
-    RowState.ACCEPTED: N_("Accepted"),
-    RowState.REFUSED: N_("Refused"),
+    RowState.READY: NC_("rows of a mailing", "Ready"),
+    RowState.BAD: NC_("rows of a mailing", "Needs fixing"),
+    RowState.LEFT_OUT: NC_("rows of a mailing", "Skipped"),
+    RowState.ACCEPTED: NC_("rows of a mailing", "Accepted"),
+    RowState.REFUSED: NC_("rows of a mailing", "Refused"),
 }
 
 WAITS: Final[Mapping[MailingWait, str]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -11,6 +12,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine
+from risala.http.operator.system.alerts import KINDS
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
@@ -55,6 +57,9 @@ THINGS: Final = {
 }
 """The pages of the things that lines are about, by how their ids begin."""
 ROWS: Final = 50
+_ALERTS: Final = "alert."
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z").fullmatch
+"""Of operations' times, which readers see by their own clock."""
 _NOTHING: Final[tuple[object, ...]] = (None, "", [])
 _CHANGES_SHOWN: Final = 6
 """Shown values of one line; the others are behind a fold."""
@@ -116,13 +121,22 @@ def chips_of(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
 def _view(visit: PageRequest, line: AuditLine) -> dict[str, Any]:
     """A line as its reader sees it."""
     face, role = line.face, line.role
+    alert = _alert_kind(visit, line)
+    kind = {} if alert is None else {"kind": alert}
     return {
         "line": line,
         "face": visit.words.among("face", FACES[face]) if face in FACES else face,
         "role": visit.words.among("role", ROLES[role]) if role in ROLES else role,
         "thing_at": _thing_at(visit, line.subject),
-        "changes": _changes(visit, line.before or {}, line.after or {}),
+        "alert": alert,
+        "changes": _changes(visit, line.before or {}, {**(line.after or {}), **kind}),
     }
+
+
+def _alert_kind(visit: PageRequest, line: AuditLine) -> Markup | None:
+    """The kind of alerts that a line is about, in words; None: it is about none."""
+    kind = (line.after or {}).get("kind") if line.action.startswith(_ALERTS) else None
+    return visit.words.among("alert", KINDS[kind]) if kind in KINDS else None
 
 
 def _thing_at(visit: PageRequest, subject: str | None) -> str | None:
@@ -151,6 +165,8 @@ def _value(visit: PageRequest, value: object) -> Markup:
     """A value of the trail, as readers see it: words for yes, no and nothing."""
     if value in _NOTHING:
         return visit.words("nothing")
+    if isinstance(value, str) and _TIME(value):
+        return visit.formats.moment(value)
     if isinstance(value, bool):
         return visit.words("yes") if value else visit.words("no")
     if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):

@@ -29,7 +29,9 @@ MODES: Final = ("live", "test")
 TYPED_MAX: Final = 60
 """Characters of what was typed that the page of a refusal shows, as many as a search may have."""
 UNKNOWN: Final = N_("This is not one of the choices.")
-NO_DAY: Final = N_("This is not a date. A date looks like 2026-11-28.")
+NO_DAY: Final = N_("This is not a date. A date looks like {example}.")
+_DAY_EXAMPLE: Final = Markup('<bdi dir="ltr">2026-11-28</bdi>')
+"""In an isolate: in a sentence that runs from the right its parts would change places."""
 NO_PLACE: Final = N_("There is no such place in the list. Begin at its first page.")
 
 
@@ -129,7 +131,7 @@ def refused(
     """The filters of an address that are not understood."""
     found = ((each, each.fault_of(form.text(each.name), formats)) for each in filters)
     return tuple(
-        _shown(each, form, formats.words, formats.words(fault))
+        _shown(each, form, formats.words, formats.words(fault, example=_DAY_EXAMPLE))
         for each, fault in found
         if fault is not None and form.text(each.name)
     )

@@ -72,9 +72,8 @@ def stations_of(formats: Formats, message: MessageView, timeline: Timeline) -> l
     def since(at: int | None) -> Markup | str:
         if at is None:
             return ""
-        return Markup('<bdi class="nowrap">+{}</bdi>').format(
-            formats.lasting(at - message.created_at)
-        )
+        later = words("+{time}", time=formats.lasting(at - message.created_at))
+        return Markup('<bdi class="nowrap">{}</bdi>').format(later)
 
     def station(kind: str, shape: str, title: Markup, text: object = "") -> dict[str, Any]:
         return {"kind": kind, "shape": shape, "title": title, "text": text}
