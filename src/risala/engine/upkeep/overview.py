@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
@@ -391,18 +390,18 @@ def statistics(
     Args:
         accepting: the numbers of the intake, as a dataclass.
     """
-    journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
+    journal, queue_max = shallow(recorder.journal.statistics()), recorder.journal.queue_units_max
     return {
-        "gateway": asdict(accepting()),
+        "gateway": shallow(accepting()),
         "messages": dict(recorder.statuses),
-        "queue": asdict(board.queue.statistics()),
+        "queue": shallow(board.queue.statistics()),
         "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
         "requests": requests(),
         "sinks": sinks(),
-        "set_aside": [asdict(each) for each in set_aside()],
+        "set_aside": [shallow(each) for each in set_aside()],
         "policies": policies(),
-        "actors": [asdict(each) for each in supervisor.statistics()],
+        "actors": [shallow(each) for each in supervisor.statistics()],
         "carriers": [
             to_json(statistics_of(lane))
             for lane in board.lanes.values()
