@@ -97,7 +97,7 @@ SCENARIOS = (
     _bare(1),
     _accept(
         64,
-        (Goal(8, "bare 64"), Goal(0.6, "Kannel accept 64"), Goal(0.9, _UNLOGGED)),
+        (Goal(8, "bare 64"), Goal(0.9, "Kannel accept 64"), Goal(0.9, _UNLOGGED)),
         Goal(1, "bare 64 p99", most=True),
     ),
     Scenario(_UNLOGGED, (Line(_UNLOGGED, "/s"),), _unlogged),

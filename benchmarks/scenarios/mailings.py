@@ -185,11 +185,11 @@ SCENARIOS = (
         "mailing",
         (
             Line(_BY_BATCHES, "messages/s"),
-            Line(_BY_MAILING, "messages/s", (Goal(0.5, _BY_BATCHES),)),
+            Line(_BY_MAILING, "messages/s", (Goal(0.8, _BY_BATCHES),)),
         ),
         _sending,
     ),
-    Scenario("mailing beside", (Line(_BESIDE, "/s", (Goal(0.9, "accept 64"),)),), _beside),
+    Scenario("mailing beside", (Line(_BESIDE, "/s", (Goal(0.95, "accept 64"),)),), _beside),
     Scenario(
         "mailing read",
         (

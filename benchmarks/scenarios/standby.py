@@ -82,8 +82,9 @@ def _accept(connections: int, mode: str | None, distance_ms: int = 0) -> Scenari
 
     goals: tuple[Goal, ...] = ()
     late: tuple[Goal, ...] = ()
-    if mode == "before_answer" and connections == max(CONNECTIONS) and not distance_ms:
-        goals, late = (Goal(0.5, f"accept {connections}, alone"),), (Goal(50, most=True),)
+    if mode == "before_answer" and connections in _GOALS and not distance_ms:
+        goals = (Goal(_GOALS[connections], f"accept {connections}, alone"),)
+        late = (Goal(50, most=True),) if connections == max(CONNECTIONS) else ()
     against = None if mode is None else f"accept {connections}, alone"
     lines = (
         Line(name, "/s", goals, against),
@@ -93,6 +94,8 @@ def _accept(connections: int, mode: str | None, distance_ms: int = 0) -> Scenari
     return Scenario(name, lines, start)
 
 
+_GOALS = {1: 0.35, 64: 0.6, max(CONNECTIONS): 0.5}
+"""Of what a service alone accepts, by connections: answers wait for PostgreSQL."""
 _ALONE = "\n# alone\n"
 """A service of its own, so that all three have the same before them."""
 

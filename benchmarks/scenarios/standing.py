@@ -121,7 +121,7 @@ SCENARIOS = (
         "idle",
         (
             Line("idle RSS", "MiB", (Goal(60, most=True),)),
-            Line("idle CPU", "%", (Goal(0.2, most=True),)),
+            Line("idle CPU", "%", (Goal(0.1, most=True),)),
             Line("CPU until it is ready", "s", (Goal(2, most=True),)),
             Line("RSS after a page", "MiB"),
         ),
