@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.processes import free_port
 
-from clean import copy_sources
+from clean import copy_sources, lend
 from patience import HANG_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -48,8 +48,10 @@ def outside() -> dict[str, str]:
     """The environment of somebody who has nothing to do with this checkout."""
     ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
     told = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    # Most of what is installed is never imported: what is, Python compiles itself.
-    return {**told, "PIP_NO_COMPILE": "0"}  # so it says no: pip reads it as the option's value
+    # Most of what is installed is never imported: what is, Python compiles itself. What pip would
+    # fetch is there before it.
+    no = "0"  # so both say no: pip reads it as the option's value
+    return {**told, "PIP_NO_COMPILE": no, "PIP_NO_BUILD_ISOLATION": no, "PIP_NO_INDEX": "1"}
 
 
 def sh(text: str, cwd: Path) -> str:
@@ -73,8 +75,11 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     copy_sources(folder / "risala")
     begin = command("mkdir").replace("python3 -m venv", f"{sys.executable} -m venv")
-    sh(begin, folder)
+    environment, install = re.split("(?=^.venv/bin/pip install)", begin, flags=re.MULTILINE)
+    sh(environment, folder)
     place = folder / "risala-acme"
+    lend(place / ".venv", "risala[testing]", "hatchling", "editables")
+    sh(install, place)
     for name, text in FILES.items():
         (place / name).write_text(text, encoding="utf-8")
     install, test = command(".venv/bin/pip install --editable").splitlines()

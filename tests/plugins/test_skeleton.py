@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from clean import copy_sources
+from clean import copy_sources, lend
 from made_once import alone, made_once
 from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
@@ -118,7 +118,7 @@ def outside() -> dict[str, str]:
     # Most of what is installed is never imported: what is, Python compiles itself. The builder of
     # packages is installed once: pip would fetch it anew for each of them.
     no = "0"  # so both say no: pip reads it as the option's value
-    return {**told, "PIP_NO_COMPILE": no, "PIP_NO_BUILD_ISOLATION": no}
+    return {**told, "PIP_NO_COMPILE": no, "PIP_NO_BUILD_ISOLATION": no, "PIP_NO_INDEX": "1"}
 
 
 def run(*words: str | Path, cwd: Path) -> str:
@@ -151,8 +151,8 @@ def _set_up(folder):
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("risala-*.whl")
     run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    what = (f"{wheel}[testing]", "hatchling", "editables")
-    run(folder / "venv/bin/pip", "install", "--quiet", *what, cwd=folder)
+    lend(folder / "venv", "risala[testing]", "hatchling", "editables")
+    run(folder / "venv/bin/pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
 
 
 @pytest.mark.slow
