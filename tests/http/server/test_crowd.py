@@ -1,6 +1,5 @@
 """Usual requests are answered together by one task, and whatever else by their connections' own."""
 
-import gc
 import json
 import re
 import runpy
@@ -89,8 +88,17 @@ class CrowdApp(JsonApp):
 
 
 @pytest.fixture
-def app():
-    return CrowdApp()
+def app(monkeypatch):
+    """An app that knows the crowd of its listener."""
+    app = CrowdApp()
+    stock = Crowd.__init__
+
+    def begin(here: Crowd, face) -> None:
+        stock(here, face)
+        app.crowd = here
+
+    monkeypatch.setattr(Crowd, "__init__", begin)
+    return app
 
 
 @pytest.fixture
@@ -98,12 +106,6 @@ async def address(app):
     async with PROBE.serving(app, HttpSection(graceful_stop_s=1)) as (address, stop):
         app.stop = stop
         yield address
-
-
-def the_crowd() -> Crowd:
-    gc.collect()
-    (found,) = [each for each in gc.get_objects() if type(each) is Crowd]
-    return found
 
 
 async def answers_of(stream, count: int) -> list[bytes]:
@@ -159,7 +161,7 @@ async def test_the_answer_is_the_same_as_alone(app, address):
     async with await PROBE.open_raw(address) as stream:
         together = await ask(stream, asked())
         await stream.send_all(asked()[:30])
-        await until_true(lambda: not the_crowd()._sleeping)
+        await until_true(lambda: not app.crowd._sleeping)
         alone = await ask(stream, asked()[30:])
     assert len(app.alones) == len(app.groups) == 1
     assert OWN.sub(b"", together) == OWN.sub(b"", alone)
@@ -223,7 +225,7 @@ async def test_what_comes_meanwhile_is_answered_afterwards(app, address):
 async def test_an_answer_goes_to_nobody_else(app, address):
     """The client of a request goes, and the next one gets the number of its descriptor."""
     app.go = trio.Event()
-    here = the_crowd()
+    here = app.crowd
     gone = await PROBE.open_raw(address)
     await gone.send_all(asked(b'{"n":1}'))
     await until_true(lambda: app.groups == [[1]])
