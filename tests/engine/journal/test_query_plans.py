@@ -146,6 +146,7 @@ def a_life_of_everything(book):
     messages.view(conn, delivered)
     messages.acknowledged_parts(conn, delivered)
     answers.known_answer(conn, organization_id, "live", "key")
+    answers.used_keys(conn, organization_id, "live", ["key"])
     timeline.read(conn, delivered)
     statement.page(
         conn, StatementFilter(organization_id=organization_id, kinds=frozenset()), limit=10

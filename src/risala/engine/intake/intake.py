@@ -38,7 +38,6 @@ from risala.engine.model.errors import (
     Refusal,
     SenderNotApproved,
     StorageFailed,
-    Unavailable,
 )
 from risala.engine.model.events import Callback
 from risala.engine.model.ids import MessageIds
@@ -338,64 +337,46 @@ class Intake:
         """
         if not self._waits_for_journal_alone:
             return None
-        answers: list[bytes | Exception | None] = [None] * len(commands)
-        slots: dict[int, _Slot | None] = {}
+        slots = self._take_slots(principal, commands)
         try:
-            self._take_slots(principal, commands, answers, slots)
-            if any(answers) and not await self._are_settled():
-                answers[:] = [None] * len(commands)
             accepted = await self._send_fresh(principal, [commands[place] for place in slots])
         finally:
             for slot in slots.values():
                 if slot is not None:
                     self._first_of_key.pop(slot).set()
-        for place, answer in zip(slots, accepted or (), strict=accepted is not None):
-            answers[place] = answer
-        return answers
-
-    async def _are_settled(self) -> bool:
-        """Whether all that can be read now is certain."""
-        try:
-            await self._recorder.journal.settled()
-        except Unavailable:
-            return False
-        return True
+        if accepted is None:
+            return None
+        answers = dict(zip(slots, accepted, strict=True))
+        return [answers.get(place) for place in range(len(commands))]
 
     def _take_slots(
-        self,
-        principal: Principal,
-        commands: Sequence[SendMessage],
-        answers: list[bytes | Exception | None],
-        slots: dict[int, _Slot | None],
-    ) -> None:
-        """Find the answers of keys that were used before, and take those of the others.
-
-        Args:
-            answers: get those that are known.
-            slots: get the places of the commands to be accepted, with what their keys hold.
-        """
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> dict[int, _Slot | None]:
+        """Hold the keys that no other request has: the places of the commands that may go on, with
+        what they hold."""
+        slots: dict[int, _Slot | None] = {}
         for place, command in enumerate(commands):
             if command.idempotency_key is None:
                 slots[place] = None
                 continue
             slot = (principal.organization_id, principal.mode, command.idempotency_key)
-            if slot in self._first_of_key:
-                continue
-            answers[place] = self._messages.known_answer(*slot)
-            if answers[place] is None:
+            if slot not in self._first_of_key:
                 self._first_of_key[slot] = trio.Event()
                 slots[place] = slot
+        return slots
 
     async def _send_fresh(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[bytes | Exception] | None:
-        """Accept messages whose keys no other has. None: none of them was accepted."""
+        """Accept messages whose keys no other request has. None: none of them was accepted."""
         if not commands:
             return ()
         try:
             organization = self._accounts.organization(principal.organization_id)
             stamp = self._stamp(organization.id)
             items = self._judged(organization, principal, commands, ())
+            if any(isinstance(item, bytes) for item in items):
+                await self._recorder.journal.settled()
             self._let_in(len(commands))
         except Exception:  # noqa: BLE001 -- of one of them perhaps: whose it is meets it alone
             return None
@@ -522,10 +503,12 @@ class Intake:
         """
         drafts = self.drafts.of_request(organization, principal, len(commands))
         items: list[Judged] = []
+        keys = [each.idempotency_key for each in commands if each.idempotency_key is not None]
+        used = self._messages.used_keys(principal.organization_id, principal.mode, keys)
         for command, ruling in zip_longest(commands, rulings):
             key = command.idempotency_key
             try:
-                known = None if key is None else self._known(principal, key)
+                known = self._known(principal, key) if key in used and key is not None else None
                 items.append(known or self._drafted(drafts, principal, command, ruling))
             except Refusal as refusal:
                 items.append(refusal)

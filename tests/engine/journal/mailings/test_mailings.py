@@ -13,6 +13,8 @@ from risala.engine.journal import clock_rollback
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.mailings import checking, figures, mailings, rows, settling
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.ids import key_of
+from risala.engine.model.records.mailing_rows import SettledRow
 from risala.engine.model.records.mailings import (
     MailingState,
     MailingWait,
@@ -216,6 +218,21 @@ def test_a_settled_row_has_its_message_and_what_was_paid(books):
     kept = mailings.mailing(books.conn, started.id)
     assert books.settle(started.id, 1, message_id) == kept
     assert books.settle(started.id, 1, None, RowFault.OTHER) == kept
+
+
+def test_the_statements_of_a_note_do_not_grow_with_its_rows(books):
+    def statements(count):
+        started = books.sending(count)
+        known = [books.accept(started.id, row) for row in range(1, count + 1)]
+        results = [SettledRow(row, key_of(each), None) for row, each in enumerate(known, 1)]
+        seen = []
+        books.conn.set_trace_callback(seen.append)
+        settling.settle(books.conn, started.id, results)
+        books.conn.set_trace_callback(None)
+        assert_counted(books.conn, started)
+        return len(seen)
+
+    assert statements(64) == statements(8)
 
 
 def test_a_row_that_was_left_out_on_its_way_has_its_message(books):

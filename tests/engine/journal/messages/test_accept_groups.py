@@ -147,12 +147,13 @@ def test_what_is_a_test_takes_nothing_from_its_live_neighbours(book):
     assert book.one("SELECT balance FROM organizations WHERE id = ?", organization) == 950
 
 
-def test_the_statements_of_a_group_do_not_grow_with_it(book):
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_the_statements_of_a_group_do_not_grow_with_it(book, is_ours):
     organizations = [book.organization(100_000) for _ in range(2)]
 
     def statements(count):
         whose = itertools.cycle(organizations)
-        news = [book.new_message(next(whose), key_is_ours=True) for _ in range(count)]
+        news = [book.new_message(next(whose), key_is_ours=is_ours) for _ in range(count)]
         seen = []
         book.conn.set_trace_callback(seen.append)
         run_batch(book.conn, [Piece(accept_each, SendRequest((new,))) for new in news])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from risala.engine.journal.mailings import mailings
 from risala.engine.journal.mailings.rows import ACCEPTED, READY, REFUSED, RowCounts, held
-from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.sql import Row, rows_of_values, value_of, write_values
 from risala.engine.model.numbers import MODES
 from risala.engine.model.records.mailing_rows import SettledRow, StoredMailing
 from risala.engine.model.records.mailings import Mailing
@@ -30,12 +31,13 @@ def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledR
     found = mailings.stored(conn, mailing_id)
     before = held(conn, found.key, [each.row for each in results])
     counts = RowCounts()
+    accepted: list[tuple[int, int]] = []
     for each in results:
         former = before.get(each.row)
         if former is None or former[0] in (ACCEPTED, REFUSED):
             continue
         if each.message is not None:
-            _accept(conn, found.key, each.row, former, each.message, counts)
+            accepted.append((each.row, each.message))
         elif former[0] == READY:
             counts.add(*former, sign=-1)
             counts.add(REFUSED, 0, 0)
@@ -43,6 +45,7 @@ def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledR
                 "UPDATE mailing_rows SET state = ?, fault = ? WHERE mailing = ? AND row = ?",
                 (REFUSED, None if each.fault is None else each.fault.value, found.key, each.row),
             )
+    _accept(conn, found.key, accepted, before, counts)
     counts.write(conn, found.key)
     return mailings.mailing(conn, mailing_id)
 
@@ -50,20 +53,37 @@ def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledR
 def _accept(
     conn: sqlite3.Connection,
     key: int,
-    row: int,
-    former: tuple[int, int, int],
-    message: int,
+    accepted: Sequence[tuple[int, int]],
+    before: Mapping[int, tuple[int, int, int]],
     counts: RowCounts,
 ) -> None:
-    paid = conn.execute("SELECT segments, price FROM message WHERE key = ?", (message,)).fetchone()
-    segments, price = paid if paid is not None else former[1:]
-    counts.add(*former, sign=-1)
-    counts.add(ACCEPTED, segments, price)
-    conn.execute(
-        "UPDATE mailing_rows SET state = ?, fault = NULL, fault_column = NULL, segments = ?,"
-        " price = ?, message = ? WHERE mailing = ? AND row = ?",
-        (ACCEPTED, segments, price, message, key, row),
-    )
+    """Note the messages of rows, all by two statements: more would release the interpreter for each
+    row.
+
+    Args:
+        accepted: rows with the keys of their messages.
+        before: each row's state, segments and price.
+    """
+    found = {row: paid for row, *paid in rows_of_values(conn, _PAID, 2, accepted)}
+    values: list[Row] = []
+    for row, message in accepted:
+        former = before[row]
+        segments, price = found.get(row, former[1:])
+        counts.add(*former, sign=-1)
+        counts.add(ACCEPTED, segments, price)
+        values.append((key, row, segments, price, message))
+    write_values(conn, _NOTE, values)
+
+
+_PAID: Final = (
+    "SELECT asked.column1, m.segments, m.price FROM ({values}) asked"
+    " CROSS JOIN message m ON m.key = asked.column2"
+)
+_NOTE: Final = (
+    f"UPDATE mailing_rows SET state = {ACCEPTED}, fault = NULL, fault_column = NULL,"  # noqa: S608 -- a number
+    " segments = new.column3, price = new.column4, message = new.column5"
+    " FROM ({values}) new WHERE mailing = new.column1 AND row = new.column2"
+)
 
 
 def message_of(conn: sqlite3.Connection, found: StoredMailing, row: int) -> int | None:
@@ -96,7 +116,7 @@ def note_one(conn: sqlite3.Connection, key: int, row: int, former: tuple[int, in
     if message is None:
         return False
     counts = RowCounts()
-    _accept(conn, key, row, former, message, counts)
+    _accept(conn, key, [(row, message)], {row: former}, counts)
     counts.write(conn, key)
     return True
 

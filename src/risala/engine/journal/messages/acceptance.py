@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from risala.engine.journal.accounts import ledger, senders
 from risala.engine.journal.accounts.ledger import Charge
 from risala.engine.journal.accounts.payers import BalancePayer, OwnParts
 from risala.engine.journal.messages import counts
-from risala.engine.journal.messages.answers import known_answer
+from risala.engine.journal.messages.answers import known_answer, used_keys
 from risala.engine.journal.messages.counts import CountKey
 from risala.engine.journal.people import mails
 from risala.engine.journal.store import names
@@ -96,7 +96,7 @@ def accept_group(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> l
 
     A refusal in one of them is its own result, and does not affect the others.
     """
-    group = _Group(conn)
+    group = _Group(conn, requests)
     accepted = [group.take(request) for request in requests]
     group.write()
     return accepted
@@ -125,6 +125,22 @@ def together(answers: Sequence[Acceptance | Failed]) -> Acceptance:
     return Acceptance(results, entered, first, is_whole)
 
 
+_Slot = tuple[str, str, str]
+"""Organization, mode and idempotency key."""
+
+
+def _used_slots(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> set[_Slot]:
+    """The clients' keys of these requests that may have been used, by a statement for each
+    organization."""
+    asked: dict[tuple[str, str], list[str]] = {}
+    for request in requests:
+        for item in request.items:
+            if not item.key_is_ours:
+                whose = item.organization_id, item.mode
+                asked.setdefault(whose, []).append(item.idempotency_key)
+    return {(*whose, key) for whose, keys in asked.items() for key in used_keys(conn, *whose, keys)}
+
+
 class _AcceptedMessages(NamedTuple):
     """A request's accepted messages, of one organization and in one mode."""
 
@@ -136,12 +152,14 @@ class _AcceptedMessages(NamedTuple):
 class _Group:
     """A unit's accepted messages: gathered request by request, written in a few statements."""
 
-    def __init__(self, conn: sqlite3.Connection) -> None:
+    def __init__(self, conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> None:
         self._conn = conn
+        self._used = _used_slots(conn, requests)
+        """Clients' keys that were used before."""
         self._payers: dict[str, BalancePayer] = {}
         self._own: dict[str, OwnParts] = {}
         """Organizations that send for themselves."""
-        self._given: dict[tuple[str, str, str], bytes] = {}
+        self._given: dict[_Slot, bytes] = {}
         """Answers by clients' keys, which only they can use again."""
         self._taken: list[_AcceptedMessages] = []
         self._charges: list[Charge] = []
@@ -219,14 +237,26 @@ class _Group:
         has a key that may have been used before; False: nothing was charged."""
         first = items[0]
         amount = 0
+        given: dict[_Slot, bytes] = {}
+        keyed = 0
         for item in items:
-            if not item.key_is_ours or item.day != first.day:
+            if item.day != first.day:
                 return False
             amount += payer.amount_of(item)
+            if not item.key_is_ours:
+                keyed += 1
+                given[item.organization_id, item.mode, item.idempotency_key] = item.response
         if payer.refusal(first, amount) or not payer.leaves_rest(amount):
             return False
+        if keyed and (len(given) < keyed or not self._are_new(given)):
+            return False
         payer.charge(first.mode, first.day, amount)
+        self._given.update(given)
         return True
+
+    def _are_new(self, slots: Collection[_Slot]) -> bool:
+        """Whether no message has any of these keys."""
+        return self._used.isdisjoint(slots) and self._given.keys().isdisjoint(slots)
 
     def _judge_each(
         self, payer: BalancePayer | OwnParts, items: Sequence[NewMessage]
@@ -239,7 +269,9 @@ class _Group:
             amount = payer.amount_of(item)
             result: bytes | Refusal | None = None
             if not item.key_is_ours:
-                result = self._given.get(slot) or known_answer(self._conn, *slot)
+                result = self._given.get(slot)
+                if result is None and slot in self._used:
+                    result = known_answer(self._conn, *slot)
             if result is None:
                 result = payer.refusal(item, amount)
             if result is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -10,7 +11,7 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.sql import rows_of_values, value_of
 from risala.engine.model.answers import answer, message_of_own_key, own_key
 from risala.engine.model.numbers import MODES
 
@@ -30,6 +31,11 @@ _OF: Final = (
     f"SELECT {_ROWS.columns} FROM message"  # noqa: S608 -- a constant
     " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
 )
+_USED: Final = (
+    "SELECT asked.column3 FROM ({values}) asked CROSS JOIN message m ON m.organization ="
+    " (SELECT no FROM organizations WHERE id = asked.column1)"
+    " AND m.mode = asked.column2 AND m.client_key = asked.column3"
+)
 _BY_CLIENT_KEY: Final = f"{_OF} AND client_key = ?"
 # A code's SMS has no key from us: its id was never given to anybody.
 _BY_OWN_KEY: Final = f"{_OF} AND key = ? AND client_key IS NULL AND kind = 0"
@@ -47,6 +53,19 @@ def accepted_at(
         (organization_id, MODES.number(mode), client_key),
     )
     return found
+
+
+def used_keys(
+    conn: sqlite3.Connection, organization_id: str, mode: str, keys: Sequence[str]
+) -> set[str]:
+    """Those of these keys that may have an answer: :func:`known_answer` has it, if there is one.
+
+    By one statement: one for each key would release the interpreter each time.
+    """
+    number = MODES.number(mode)
+    asked = [(organization_id, number, key) for key in keys]
+    found = {key for (key,) in rows_of_values(conn, _USED, 3, asked)}
+    return found | {key for key in keys if message_of_own_key(key) is not None}
 
 
 def known_answer(

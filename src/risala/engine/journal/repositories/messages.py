@@ -34,6 +34,7 @@ class MessageRepository:
 
     last_key = read(keys.last_key)
     known_answer = read(answers.known_answer)
+    used_keys = read(answers.used_keys)
     accepted_at = read(answers.accepted_at)
     find = read(reads.view)
     own = read(reads.own_view)
