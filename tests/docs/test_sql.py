@@ -139,6 +139,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
     f"{JOURNAL}/store/searching.py": READER,  # of any table that is searched by words
     f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
+    f"{JOURNAL}/store/tables.py": FILE,  # whether a table is there, and an upsert as one statement
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/writer.py": FILE,

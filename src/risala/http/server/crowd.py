@@ -2,8 +2,9 @@
 
 A connection's own task sleeps in :meth:`Crowd.unusual` while it is idle. If a whole request comes
 in one piece, with a header that was seen before or reads without a fault, for a path that answers
-several together, the crowd gathers it with those of the same key. All that came meanwhile are
-answered by one unit of work. Whatever else comes wakes the connection's own task, with the bytes.
+several together, the crowd gathers it with those of the same key. All that came in one turn of
+the loop are answered by one unit of work. Whatever else comes wakes the connection's own task, with
+the bytes.
 
 By Linux's ``epoll``; elsewhere each connection waits for itself.
 """
@@ -19,7 +20,7 @@ import structlog
 import trio
 
 from risala.http.common.plain import Fields, GroupHandler, IncomingBody, PlainPath, PlainRequest
-from risala.http.common.request_ids import new_request_id
+from risala.http.common.request_ids import REQUEST_ID, new_request_id
 from risala.http.server.answer import whole
 from risala.http.server.parser import RequestParser
 
@@ -154,10 +155,7 @@ _Who = tuple[PlainPath, tuple[bytes, ...], str | None]
 
 
 class Crowd:
-    """The idle connections of one listener. It is possible on Linux alone.
-
-    At most one group of a key is under way; what comes meanwhile is the next one.
-    """
+    """The idle connections of one listener. It is possible on Linux alone."""
 
     def __init__(self, face: ListenerState) -> None:
         self._face = face
@@ -168,7 +166,6 @@ class Crowd:
         """Descriptors of those that have sent more while their request is answered."""
         self._heads = KnownHeads(face.routes)
         self._gathered: dict[_Who, list[_Asked]] = {}
-        self._under_way: set[_Who] = set()
         self._nursery: trio.Nursery | None = None
 
     @staticmethod
@@ -275,26 +272,19 @@ class Crowd:
         return asked
 
     def _begin(self) -> None:
-        """Answer what was gathered."""
+        """Answer what was gathered in this turn. A group waits for no other, so that whoever takes
+        them in counts all, and refuses what is too much."""
         assert self._nursery is not None
-        for who in self._gathered:
-            if who not in self._under_way:
-                self._under_way.add(who)
-                self._nursery.start_soon(self._answer_all, who)
-
-    async def _answer_all(self, who: _Who) -> None:
-        try:
-            while gathered := self._gathered.pop(who, None):
-                if len(gathered) > GROUP_MAX:
-                    self._gathered[who] = gathered[GROUP_MAX:]
-                await self._answer_group(gathered[:GROUP_MAX])
-        finally:
-            self._under_way.discard(who)
+        gathered, self._gathered = self._gathered, {}
+        for group in gathered.values():
+            for start in range(0, len(group), GROUP_MAX):
+                self._nursery.start_soon(self._answer_group, group[start : start + GROUP_MAX])
 
     async def _answer_group(self, group: list[_Asked]) -> None:
         """Answer requests of one key; where they cannot be answered together, their connections'
         tasks do it."""
         handler = group[0].known.group
+        REQUEST_ID.set(" ".join([each.request.id for each in group]))
         try:
             principal = handler.holder(group[0].request)
         except Exception:  # noqa: BLE001 -- each meets it again in its own task
