@@ -292,6 +292,35 @@ async def test_a_fault_is_the_answer_and_nothing_is_asked_again(app, address):
     assert not app.alones
 
 
+@pytest.mark.parametrize("place", ["takes", "command"])
+async def test_what_breaks_over_one_request_ends_nobody_elses(app, address, monkeypatch, place):
+    async with await PROBE.open_raw(address) as stream, await PROBE.open_raw(address) as other:
+        with monkeypatch.context() as broken:
+            broken.setattr(app, place, lambda _: 1 / 0, raising=True)
+            assert told(await ask(stream, asked()))["n"] == 1
+        assert (app.groups, len(app.alones)) == ([], 1)
+        assert told(await ask(other, asked(b'{"n":2}')))["n"] == 2
+    assert app.groups == [[2]]
+
+
+async def test_an_answer_that_breaks_ends_its_connection_alone(app, address, monkeypatch):
+    async with await PROBE.open_raw(address) as stream, await PROBE.open_raw(address) as other:
+        with monkeypatch.context() as broken:
+            broken.setattr(app.plain, "group_answer", lambda *_: 1 / 0)
+            await stream.send_all(asked())
+            assert await PROBE.read_until(stream, None) == b""
+        assert told(await ask(other, asked(b'{"n":2}')))["n"] == 2
+
+
+async def test_nobody_has_a_body_read_without_a_key(app, address, monkeypatch):
+    read = []
+    monkeypatch.setattr(app, "command", read.append)
+    async with await PROBE.open_raw(address) as stream:
+        answer = await ask(stream, asked(more="x-api-key: wrong\r\n"))
+    assert answer.startswith(b"HTTP/1.1 403 ")
+    assert not read
+
+
 async def test_a_stop_answers_what_has_come(app, address):
     app.go = trio.Event()
     async with await PROBE.open_raw(address) as idle, await PROBE.open_raw(address) as stream:

@@ -42,8 +42,7 @@ most rows take sixteen seconds."""
 PAUSE_MIN_S: Final = 0.005
 """The pause after a piece that took longer."""
 BUSY_PAUSE: Final = 19
-"""While the service is busy with messages, the pause is so many times as long as the piece took:
-whoever sends loses a twentieth."""
+"""While the service is busy with messages, the pause is so many times as long as the piece took."""
 ROWS_OF_SEND: Final = 3
 """To accept a message takes as long as to store so many rows, on fast and slow machines alike."""
 BUSY_SHARE: Final = 0.25

@@ -135,15 +135,15 @@ class KnownHeads:
 class _Asked:
     """A request that is answered together with others."""
 
-    __slots__ = ("began_s", "command", "connection", "data", "known", "request")
+    __slots__ = ("began_s", "connection", "data", "known", "raw", "request")
 
     def __init__(
-        self, connection: CrowdConnection, known: KnownHead, data: bytes, command: object
+        self, connection: CrowdConnection, known: KnownHead, data: bytes, raw: bytes
     ) -> None:
         self.connection = connection
         self.known = known
         self.data = data
-        self.command = command
+        self.raw = raw
         self.began_s = trio.current_time()
         path = known.path
         self.request = PlainRequest(
@@ -245,7 +245,10 @@ class Crowd:
             return
         except OSError:
             data = b""  # the connection broke: the same as a client that has gone
-        asked = None if self._face.stopping else self._usual(connection, data)
+        try:
+            asked = None if self._face.stopping else self._usual(connection, data)
+        except Exception:  # noqa: BLE001 -- of one client: its connection's task meets it
+            asked = None
         if asked is None:
             connection.mark_heard()
             self._wake(connection, data)
@@ -263,12 +266,8 @@ class Crowd:
         known = self._heads.find(data[:end])
         if known is None or len(data) != end + known.length:
             return None
-        raw = data[end:]
-        command = known.group.command(raw)
-        if command is None:
-            return None
-        asked = _Asked(connection, known, data, command)
-        asked.request.raw = raw
+        asked = _Asked(connection, known, data, data[end:])
+        asked.request.raw = asked.raw
         return asked
 
     def _begin(self) -> None:
@@ -290,9 +289,15 @@ class Crowd:
         except Exception:  # noqa: BLE001 -- each meets it again in its own task
             self._give_back(group)
             return
+        # Only now: nobody has a body read without a key.
+        commands = {each: command for each in group if (command := _command(each)) is not None}
+        self._give_back([each for each in group if each not in commands])
+        if not commands:
+            return
+        group = [*commands]
         found: Any
         try:
-            found = await handler.answers(principal, [each.command for each in group])
+            found = await handler.answers(principal, [*commands.values()])
         except Exception as error:  # noqa: BLE001 -- whatever it is, it has an answer
             found = [error] * len(group)
         if found is None:
@@ -314,11 +319,18 @@ class Crowd:
     def _answer(self, asked: _Asked, found: bytes | Exception) -> None:
         """Write the answer to a request, if its client is still there."""
         connection, request = asked.connection, asked.request
-        answer = self._face.routes.group_answer(asked.known.path, request, found, asked.began_s)
+        keeps = not self._face.stopping
+        try:
+            routes = self._face.routes
+            answer = routes.group_answer(asked.known.path, request, found, asked.began_s)
+            data = whole(answer, request.id, bodiless=False, keeps=keeps)
+        except Exception:
+            log.exception("app.failed")
+            if self._is_here(connection):
+                self._wake(connection, b"")
+            return
         if not self._is_here(connection):
             return
-        keeps = not self._face.stopping
-        data = whole(answer, request.id, bodiless=False, keeps=keeps)
         try:
             written = connection.write_now(data)
         except OSError:
@@ -334,6 +346,14 @@ class Crowd:
             self._more.discard(connection.descriptor)
             self._read(connection.descriptor)
             self._begin()
+
+
+def _command(asked: _Asked) -> Any | None:  # noqa: ANN401 -- of whatever the path does
+    """What a request asks for; None: its connection's task has to look at it."""
+    try:
+        return asked.known.group.command(asked.raw)
+    except Exception:  # noqa: BLE001 -- of one client: its connection's task meets it
+        return None
 
 
 class _Unsent(NamedTuple):
