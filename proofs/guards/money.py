@@ -134,8 +134,8 @@ GUARDS: Final = (
     Guard(
         "A key that was used is not charged a second time in the transaction.",
         "engine/journal/messages/acceptance.py",
-        "result = self._given.get(slot) or known_answer(self._conn, *slot)\n",
-        "result = None\n",
+        "if not item.key_is_ours:\n                result = self._given.get(slot)\n",
+        "if False:\n                result = self._given.get(slot)\n",
         ("engine/journal/messages", *_INTAKE),
     ),
     Guard(
