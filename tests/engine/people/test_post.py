@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
 from risala.engine.journal.people.mails import queue_status
+from risala.engine.model.callers import PROCESS
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Mode
-from risala.engine.people.letters import moment, name_of, words_in
+from risala.engine.people.letters import hole_of, moment, name_of, words_in
 from risala.engine.people.lines import one_line
 from risala.engine.people.post import AT_ONCE, EACH_MAX, TRIES_MAX, wait_ms
 from risala.plugins.mail import Mail, MailNotSentError
@@ -284,6 +285,37 @@ async def test_a_name_cannot_smuggle_a_header_in(town, autojump_clock):
     (mail,) = town.mails.sent
     assert mail.subject == "Risala\u00a0: vous êtes invité à rejoindre une organisation"
     assert "«\u00a0Shop Bcc: Fatima {code}\u00a0»" in mail.text
+
+
+@pytest.mark.parametrize("language", [*Language])
+async def test_a_user_of_the_machine_is_the_operator(town, autojump_clock, language):
+    await town.do("user.create", email=A, language=language)
+    await invite(town)
+    await trio.testing.wait_all_tasks_blocked()
+    (mail,) = town.mails.sent
+    assert words_in(language)["people"]["begins"] in mail.text
+    assert PROCESS.who not in mail.text
+
+
+def test_names_and_numbers_stand_apart_where_they_are_read_the_other_way():
+    """What is copied or opened has no marks around it."""
+    arabic, english = Language.ARABIC, Language.ENGLISH
+    assert hole_of(arabic, "organization", "Shop") == "\u2068Shop\u2069"
+    assert hole_of(arabic, "who", "+22236\n123456") == "\u2068+22236 123456\u2069"
+    assert hole_of(arabic, "organization", "متجر") == "متجر"
+    assert hole_of(english, "organization", "متجر") == "\u2068متجر\u2069"
+    assert hole_of(english, "organization", "Shop") == "Shop"
+    for name in ("code", "url", "target", "issuer", "email", "head"):
+        assert hole_of(arabic, name, "https://sms.example/") == "https://sms.example/"
+
+
+def test_the_service_has_one_name_in_arabic():
+    """`رسالة` alone is a message, and a line that begins with Latin letters runs from the left."""
+    for kind in MailKind:
+        letter = words_in(Language.ARABIC)[kind.value]
+        assert not re.search(r"^رسالة:|(?:إلى|في) رسالة\b", letter["subject"]), kind
+        for line in (letter["subject"], *letter["text"].splitlines()):
+            assert not re.match(r"[A-Za-z{]\w+\}?[^\n]*[\u0600-\u06ff]", line) or line == "{what}"
 
 
 # -- the file

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pwd
+import re
 from enum import StrEnum
 from typing import Final
 
 from risala.dataclass import dataclass
+
+_ID: Final = re.compile("[a-z]{2,4}_[0-9A-Z]{10,}")
+"""An id of ours: what a program is named by."""
 
 
 class CallerKind(StrEnum):
@@ -124,3 +128,9 @@ def user_name(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"uid {uid}"  # a user without a name here: of a container, or deleted
+
+
+def is_at_machine(who: str) -> bool:
+    """Whether a name of the audit trail is that of a user of the service's machine, and not a
+    person's address or a program's id."""
+    return "@" not in who and _ID.fullmatch(who) is None

@@ -6,6 +6,7 @@ the same placeholders. A placeholder has the name of a fact, or is ``subject``.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -14,10 +15,10 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.people import Language
-from risala.engine.people.lines import one_line
+from risala.engine.people.lines import apart, figure, one_line, plural_form
 from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact
 
-Catalogue = Mapping[str, Mapping[str, str]]
+Catalogue = Mapping[str, Mapping[str, Any]]
 SayDriver = Callable[[Language, str], str]
 """Says a driver's text in a language, as far as it is one of our drivers'."""
 NEVER: Final = "backup_never"
@@ -25,6 +26,15 @@ NEVER: Final = "backup_never"
 OF_DRIVER: Final = "text"
 """The fact that is a driver's text."""
 _NETWORKS: Final = (AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW)
+_SPANS: Final = {"minutes": "minutes", "limited": "minutes", "hours": "hours"}
+"""The facts that are counts of a unit of time, by that unit."""
+_BALANCE: Final = "balance"
+"""The fact that is an amount, whether it was stored as a number or in digits."""
+_SITES: Final = (AlertKind.SIGN_IN_FAILING,)
+"""Their subject is one of our own words."""
+_AMOUNT: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_GIGA: Final = 1e9
+"""From so many bytes on they are counted by the thousand million."""
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 _DAY_S: Final = 86_400
@@ -55,20 +65,22 @@ def as_written(_: Language, text: str) -> str:
 
 
 def alert_words(alert: Alert, language: Language, say_driver: SayDriver = as_written) -> AlertWords:
-    """The words of an alert; others' texts in it cannot break a line."""
+    """The words of an alert; others' texts in it cannot break a line, nor turn it around."""
     words, facts = catalogue(language), alert.facts
     subject = alert.subject
     if alert.kind in _NETWORKS:  # "mattel"; one abroad has its country in front: "SN/Orange"
         subject = subject[:1].upper() + subject[1:]
-    said = {name: _spoken(name, value, words) for name, value in facts.items()}
+    elif alert.kind in _SITES:
+        subject = words["words"].get(subject, subject)
+    said = {name: _spoken(name, value, language) for name, value in facts.items()}
     if isinstance(of_driver := facts.get(OF_DRIVER), str):
         said[OF_DRIVER] = say_driver(language, one_line(of_driver))
     never = alert.kind is AlertKind.BACKUP_OLD and facts.get("ever") == "no"
     of = words[NEVER if never else alert.kind.value]
-    holes = _Holes({**said, "subject": one_line(subject)})
+    holes = _Holes({**said, "subject": apart(language, one_line(subject))})
     lasted = ""
     if alert.over_at is not None:
-        lasted = _duration((alert.over_at - alert.raised_at) / 1000, words)
+        lasted = _duration((alert.over_at - alert.raised_at) / 1000, language)
     return AlertWords(of["title"].format_map(holes), of["text"].format_map(holes), lasted)
 
 
@@ -79,24 +91,36 @@ class _Holes(dict[str, str]):
         return "–"
 
 
-def _spoken(name: str, value: Fact, words: Catalogue) -> str:
-    units: Mapping[str, Any] = words["units"]
-    if isinstance(value, str):
-        return words["words"].get(value) or one_line(value)
+def _spoken(name: str, value: Fact, language: Language) -> str:
     if value is None:
         return "–"
-    if name.endswith("_s"):
-        return _duration(abs(value), words)
-    if name.endswith("share"):
-        return str(units["share"].format(count=f"{100 * value:.3g}"))
-    if name.endswith("_bytes"):
-        return str(units["bytes"].format(count=f"{value / 1e6:.0f}"))
-    return f"{value:.12g}"
-
-
-def _duration(span_s: float, words: Catalogue) -> str:
+    words = catalogue(language)
     units = words["units"]
+    if isinstance(value, str):
+        if name == _BALANCE and _AMOUNT.fullmatch(value):
+            return apart(language, figure(language, value))
+        return words["words"].get(value) or apart(language, one_line(value))
+    if name in _SPANS:
+        return _counted(_SPANS[name], round(value), language)
+    if name.endswith("_s"):
+        return _duration(abs(value), language)
+    if name.endswith("share"):
+        return apart(language, units["share"].format(count=figure(language, f"{100 * value:.3g}")))
+    if name.endswith("_bytes"):
+        unit, size = ("gigabytes", _GIGA) if value >= _GIGA else ("bytes", 1e6)
+        count = f"{value / size:.1f}" if value >= _GIGA else f"{value / size:.0f}"
+        return apart(language, units[unit].format(count=figure(language, count)))
+    return apart(language, figure(language, f"{value:.12g}"))
+
+
+def _duration(span_s: float, language: Language) -> str:
     for unit, size_s in (("days", _DAY_S), ("hours", _HOUR_S)):
         if span_s >= _SHOWN_FROM * size_s:
-            return units[unit].format(count=f"{span_s / size_s:.0f}")
-    return units["minutes"].format(count=f"{max(1, span_s / _MINUTE_S):.0f}")
+            return _counted(unit, round(span_s / size_s), language)
+    return _counted("minutes", max(1, round(span_s / _MINUTE_S)), language)
+
+
+def _counted(unit: str, count: int, language: Language) -> str:
+    forms: Mapping[str, str] = catalogue(language)["units"][unit]
+    said = forms[plural_form(language, count)]
+    return said.format(count=apart(language, figure(language, str(count))))

@@ -6,6 +6,7 @@ same placeholders.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -19,6 +20,7 @@ import trio
 
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
+from risala.engine.model.callers import is_at_machine
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
@@ -28,7 +30,7 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis
 from risala.engine.people.alert_words import SayDriver, alert_words
-from risala.engine.people.lines import one_line
+from risala.engine.people.lines import apart, figure, one_line
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.people.lifetimes import (
@@ -45,6 +47,10 @@ Words = Mapping[str, Any]
 Values = dict[str, str]
 _OURS: Final = {"title", "what"}
 """Sentences of a catalogue, with others' texts already on one line."""
+_COPIED: Final = {"code", "url", "target", "issuer", "email", "head"}
+"""What a reader copies or opens, and what stands at the end of its line: no marks around it."""
+_GAP: Final = re.compile("\n{3,}")
+"""Where a line of its own had nothing to say."""
 
 
 @cache
@@ -118,10 +124,10 @@ class Letters:
             return None
         if values is None:
             return None
-        said = {name: value if name in _OURS else one_line(value) for name, value in values.items()}
+        said = {name: hole_of(owed.language, name, value) for name, value in values.items()}
         letter = words[owed.kind.value]
         subject, text = letter["subject"].format(**said), letter["text"].format(**said)
-        return Mail(owed.recipient, subject, text.lstrip("\n"))
+        return Mail(owed.recipient, subject, _GAP.sub("\n\n", text.lstrip("\n")))
 
     def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
         found = self._repositories.sign_in.request(owed.details["request"])
@@ -148,7 +154,7 @@ class Letters:
         organization = self._accounts.organization(found.organization_id)
         return {
             "organization": _named(organization),
-            "who": found.invited_by,
+            "who": _who(found.invited_by, words, "begins"),
             "role": words["roles"][found.role.value],
             "until": moment(found.expires_at, owed.language, organization.time_zone),
             "url": f"{self._url}/sign-in",
@@ -172,9 +178,9 @@ class Letters:
         said = words["providers"][owed.details["what"]]
         return {
             "organization": _named(organization),
-            "what": said.format(domain=one_line(owed.details["domain"])),
+            "what": said.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
             "issuer": owed.details["issuer"],
-            "who": owed.details["who"],
+            "who": _who(owed.details["who"], words, "operator"),
             "when": moment(owed.details["at"], owed.language, organization.time_zone),
             "url": f"{self._url}/app/{organization.id}/members/sign-in",
         }
@@ -183,7 +189,7 @@ class Letters:
         organization = self._accounts.fresh_organization(owed.details["organization"])
         return {
             "organization": _named(organization),
-            "balance": money(owed.details["balance"]),
+            "balance": amount(owed.details["balance"], owed.language),
             "currency": organization.currency,
             "url": f"{self._url}/app/{organization.id}/billing",
         }
@@ -205,11 +211,11 @@ class Letters:
         organization = self._accounts.fresh_organization(found.organization_id)
         return {
             "organization": _named(organization),
-            "amount": money(found.amount if found.paid is None else found.paid),
+            "amount": amount(found.amount if found.paid is None else found.paid, owed.language),
             "currency": found.currency,
             "reference": found.reference or found.id,
             "why": found.why.get(owed.language.value) or found.why.get("en", ""),
-            "balance": money(organization.balance),
+            "balance": amount(organization.balance, owed.language),
             "url": f"{self._url}/app/{organization.id}/billing/payments/{found.id}",
         }
 
@@ -233,11 +239,15 @@ class Letters:
             return None
         kinds = words["approvals"]
         whose = found.organization_id
+        organization = self._accounts.organization(whose) if whose else None
+        due = "–" if found.amount is None else amount(found.amount, owed.language)
+        if organization is not None and found.amount is not None:
+            due = f"{due} {organization.currency}"
         return {
             "who": found.asked_by,
             "what": kinds.get(found.kind.replace(".", "_"), found.kind),
-            "organization": _named(self._accounts.organization(whose)) if whose else "–",
-            "amount": "–" if found.amount is None else money(found.amount),
+            "organization": "–" if organization is None else _named(organization),
+            "amount": due,
             "until": moment(found.expires_at, owed.language, self._zone),
             "url": f"{self._console_url}/operator/approvals",
         }
@@ -257,6 +267,28 @@ class Letters:
 def _named(organization: Organization) -> str:
     """A name from before names were checked may contain a link: then the id replaces it."""
     return organization.id if name_fault(organization.name) else organization.name
+
+
+def hole_of(language: Language, name: str, value: str) -> str:
+    """A value for its hole, on one line; a name or a number apart where it is read the other way
+    than the sentence."""
+    if name in _OURS:
+        return value
+    return one_line(value) if name in _COPIED else apart(language, one_line(value))
+
+
+def _who(who: str, words: Words, form: str) -> str:
+    """Who did something, for a customer: a user of the service's machine is its operator.
+
+    Args:
+        form: ``begins`` a sentence, or ``operator`` inside of one.
+    """
+    return str(words["people"][form]) if is_at_machine(who) else who
+
+
+def amount(minor: int, language: Language) -> str:
+    """Minor units as pages write them."""
+    return figure(language, money(minor))
 
 
 def name_of(endpoint: Endpoint) -> str:

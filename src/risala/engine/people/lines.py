@@ -1,12 +1,19 @@
-"""Others' texts in a form that is safe in our own sentences."""
+"""Names, others' texts and numbers in a form that is safe and usual in our own sentences."""
 
 from __future__ import annotations
 
 import unicodedata
+from decimal import Decimal
 from typing import Final
+
+from risala.engine.model.people import Language
 
 _CONTROL: Final = "C"
 """The categories of control and format characters, and of non-characters."""
+_LEFTWARD: Final = frozenset({"R", "AL"})
+"""Unicode's directions of letters that are read from right to left."""
+_RIGHTWARD: Final = frozenset({"L", "EN"})
+"""Its directions of Latin letters and of digits."""
 
 
 def one_line(text: str) -> str:
@@ -16,3 +23,34 @@ def one_line(text: str) -> str:
         for each in text
         if each.isspace() or unicodedata.category(each)[0] != _CONTROL
     ).strip()
+
+
+def apart(language: Language, text: str) -> str:
+    """A name or a number inside a sentence: in an isolate where it is read the other way, because
+    else its parts, and those beside it, change places: a sign and its digits too."""
+    turned = _RIGHTWARD if language is Language.ARABIC else _LEFTWARD
+    if turned.isdisjoint(map(unicodedata.bidirectional, text)):
+        return text
+    return f"\u2068{text}\u2069"
+
+
+def figure(language: Language, number: str) -> str:
+    """A number as pages write it: ``12480.50`` is 12 480,50 in French."""
+    exact = Decimal(number)
+    text = f"{abs(exact):,f}"
+    if language is not Language.ENGLISH:
+        text = text.replace(",", "\u00a0").replace(".", ",")
+    return ("\u2212" if exact < 0 else "") + text
+
+
+def plural_form(language: Language, count: int) -> str:
+    """Unicode's name of the form that a word has beside a count: ``one``, ``two``, ``few``,
+    ``many`` or ``other``; English and French have the first and the last."""
+    if language is Language.ENGLISH:
+        return "one" if count == 1 else "other"
+    if language is Language.FRENCH:
+        return "one" if count < 2 else "other"
+    if count in (1, 2):
+        return ("one", "two")[count - 1]
+    rest = count % 100
+    return "few" if 3 <= rest <= 10 else "many" if rest > 10 else "other"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from enum import StrEnum
@@ -17,7 +16,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
-from risala.engine.model.callers import Caller, OperatorRole, Role
+from risala.engine.model.callers import Caller, OperatorRole, Role, is_at_machine
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import ApprovalNeeded, EngineError
 from risala.engine.model.following import What
@@ -76,10 +75,6 @@ _MEDIA: Final = {
     Theme.LIGHT: "not all",
     Theme.DARK: "screen",
 }
-
-
-_ID: Final = re.compile("[a-z]{2,4}_[0-9A-Z]{10,}")
-"""Ids of keys, hooks and credentials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +388,7 @@ class PageRequest:
         Args:
             alone: it is not part of a sentence, and begins as one does.
         """
-        if "@" in who or _ID.fullmatch(who):
+        if not is_at_machine(who):
             return self.name_of(who)
         if alone:
             return self.words("The operator of this service")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import string
 
 import pytest
+from babel import Locale
 
 from risala.config.alerts import AlertName, AlertsSection
 from risala.engine.model.people import Language
 from risala.engine.people.alert_words import NEVER, alert_words, catalogue
+from risala.engine.people.lines import plural_form
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Verdict
@@ -179,9 +181,42 @@ def test_every_language_has_the_same_words_with_the_same_holes():
         words = catalogue(language)
         for section, texts in english.items():
             assert words[section].keys() == texts.keys(), (language, section)
-            if section != "words":
+            if section not in ("words", "units"):
                 for name, text in texts.items():
                     assert holes(words[section][name]) == holes(text), (language, section, name)
+
+
+@pytest.mark.parametrize("language", [*Language])
+def test_a_count_of_a_unit_has_each_form_of_its_language(language):
+    units = catalogue(language)["units"]
+    for unit in ("minutes", "hours", "days"):
+        assert units[unit].keys() == {plural_form(language, count) for count in range(1, 200)}
+    for count in range(1, 400):
+        assert plural_form(language, count) == Locale(language.value).plural_form(count)
+
+
+def said(alert_kind: AlertKind, language: Language, **facts) -> str:
+    alert = Alert(1, alert_kind, "mattel", facts, 0, None, {}, 0, None, None, None)
+    return alert_words(alert, language).text
+
+
+def test_numbers_of_an_alert_are_written_as_pages_write_them():
+    """Also those that older versions stored in digits, as amounts are."""
+    owed = {"name": "Shop", "balance": "-1250.50", "currency": "MRU"}
+    assert "is \u22121,250.50 MRU" in said(AlertKind.BALANCE_LOW, Language.ENGLISH, **owed)
+    assert "\u22121\u00a0250,50 MRU" in said(AlertKind.BALANCE_LOW, Language.FRENCH, **owed)
+    arabic = said(AlertKind.BALANCE_LOW, Language.ARABIC, **owed)
+    assert "\u2068Shop\u2069" in arabic  # apart, as the amount with its sign is
+    assert "\u2068\u22121\u00a0250,50\u2069 \u2068MRU\u2069" in arabic
+    full = {"name": "Shop", "used_bytes": 812_000_000, "most_bytes": 1_500_000_000}
+    assert "812\u00a0Mo sur 1,5\u00a0Go" in said(AlertKind.STORAGE_FULL, Language.FRENCH, **full)
+    for language, shown in (("en", "2 hours"), ("fr", "2\u00a0heures"), ("ar", "ساعتين")):
+        assert shown in said(AlertKind.QUEUE_OLD, Language(language), age_s=7300)
+    assert "\u20689\u2069 أيام" in said(AlertKind.QUEUE_OLD, Language.ARABIC, age_s=9 * 86_400)
+    few = {"count": 1, "items": "mlg_1"}
+    assert "1 items" not in said(AlertKind.ITEM_SET_ASIDE, Language.ENGLISH, **few)
+    tries = {"count": 40, "limited": 1}
+    assert "1 minute." in said(AlertKind.SIGN_IN_FAILING, Language.ENGLISH, **tries)
 
 
 @pytest.mark.parametrize("language", [*Language])
@@ -192,9 +227,9 @@ def test_what_others_wrote_stays_on_one_line_and_facts_that_are_not_there_are_da
     assert "one two {three}" in words.text
     assert "a b" in words.title
     assert "\n" not in words.text + words.title
-    bare = Alert(1, AlertKind.ERRORS, "", {}, 0, 7_200_000, {}, 0, None, None, None)
+    bare = Alert(1, AlertKind.ERRORS, "", {}, 0, 10_800_000, {}, 0, None, None, None)
     assert "–" in alert_words(bare, language).text
-    assert "2" in alert_words(bare, language).lasted
+    assert "3" in alert_words(bare, language).lasted
 
 
 @pytest.mark.parametrize(

@@ -303,7 +303,7 @@ async def test_the_last_backup_is_old(open_watched, autojump_clock, leap):
         assert await told_of(watched, "backup_old") == [(None, True)]
         await leap(4 * HOUR_S, LOOKED_S)
         latest, _ = await watched.alerts(kind="backup_old")
-        assert latest["title"]["en"] == "The last backup is 3 h old"
+        assert latest["title"]["en"] == "The last backup is 3 hours old"
 
 
 async def test_nothing_reaches_the_standby_any_more(watched, autojump_clock):
@@ -315,7 +315,7 @@ async def test_nothing_reaches_the_standby_any_more(watched, autojump_clock):
     assert await told_of(watched, "standby_behind") == []
     await trio.sleep(3 * MINUTE_S)
     (alert,) = await watched.alerts(kind="standby_behind")
-    assert (alert["isOpen"], alert["title"]["en"]) == (True, "The standby is 6 min behind")
+    assert (alert["isOpen"], alert["title"]["en"]) == (True, "The standby is 6 minutes behind")
     for _ in range(2 * SOON_S // 10):
         shipping.reached(trio.current_time())
         await trio.sleep(10)
@@ -410,7 +410,7 @@ async def test_the_clock_is_set(watched, autojump_clock, leap):
     watched.clock.ahead_ms -= 2 * HOUR_MS
     await trio.sleep(2 * MINUTE_S)
     (alert,) = await watched.alerts(kind="clock_jumped")
-    assert alert["title"]["en"] == "The clock was set back by 2 h"
+    assert alert["title"]["en"] == "The clock was set back by 2 hours"
     await leap(2 * HOUR_S, LOOKED_S)
     assert await told_of(watched, "clock_jumped") == [(None, True)]
     watched.clock.ahead_ms += 30_000  # less than anybody would notice

@@ -235,8 +235,8 @@ def storage_full(found: FullOrganization, bytes_max: int) -> Reading:
     shown = found.organization_id if name_fault(found.name) else found.name[:SUBJECT_MAX]
     facts: Facts = {
         "name": shown,
-        "used": f"{found.bytes // 1_000_000} MB",
-        "most": f"{bytes_max // 1_000_000} MB",
+        "used_bytes": found.bytes,
+        "most_bytes": bytes_max,
     }
     is_bad = found.bytes >= bytes_max * STORED_SHARE
     return _reading(AlertKind.STORAGE_FULL, found.organization_id, is_bad, facts)
