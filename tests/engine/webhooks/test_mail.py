@@ -14,6 +14,7 @@ from benchmarks.processes import free_port
 
 from risala.config.model import MailSection
 from risala.drivers.mail.smtp import SmtpMailer
+from risala.engine.model.callers import Caller, CallerKind, Role, key_holder
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.mail import Mail, MailNotSentError
 
@@ -175,3 +176,28 @@ async def test_a_header_cannot_be_smuggled_in(to):
         with pytest.raises(MailNotSentError):
             await SmtpMailer(settings).send(Mail(to, "x", "y"))
         assert inbox.mails == []
+
+
+async def test_who_disabled_an_endpoint_is_told(open_house):
+    """By hand: a member's address or a key's id, and of operators only that it was one."""
+    async with open_house() as house:
+        endpoint, _ = await house.endpoint()
+        this = {"organization_id": house.organization_id, "endpoint_id": endpoint}
+
+        async def disabled_by(*callers: Caller) -> str | None:
+            for caller in callers:
+                for name in ("webhook.enable", "webhook.disable"):
+                    await house.gateway.perform(name, this, caller)
+            return (await house.perform("webhook.show", endpoint_id=endpoint))["disabledBy"]
+
+        member = Caller(
+            "aicha@baraka.example", CallerKind.DASHBOARD, Role.DEVELOPER, house.organization_id
+        )
+        operator = Caller("sidi@risala.example", CallerKind.CONSOLE, Role.OPERATOR)
+        assert await disabled_by() is None
+        assert await disabled_by(operator, member) == "aicha@baraka.example"
+        key = key_holder("key_06H2H2JBV0000A8Y63BKHR7A9SEYNT8F", house.organization_id)
+        assert await disabled_by(key) == key.who
+        assert await disabled_by(operator) == "operator"
+        await house.perform("webhook.enable", endpoint_id=endpoint)
+        assert await disabled_by() is None

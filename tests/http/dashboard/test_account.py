@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.errors import Conflict, EditConflict, Invalid
 from risala.engine.model.times import iso
 from risala.http.web.entry.devices import device_name
 from web_people import AT_MS, CODE
@@ -66,16 +66,14 @@ async def test_what_somebody_else_changed_meanwhile(owner, gateway, monkeypatch)
 
     async def refuse(name, arguments, caller):
         if name == "account.set":
-            raise Conflict(
-                "This was changed in the meantime by <b>. Reload it, then make your change again."
-            )
+            raise EditConflict("<b>@baraka.example")
         return await perform(name, arguments, caller)
 
     monkeypatch.setattr(gateway, "perform", refuse)
     owner.cookies["risala-language"] = "fr"
     page = await owner.submit(form, "/account", {"name": "Sidi", "language": "en"})
     assert page.status == 422
-    assert "<bdi>&lt;b&gt;</bdi> a fait une modification entre-temps" in page.text
+    assert "<bdi>&lt;b&gt;@baraka.example</bdi> a modifié cela entre-temps." in page.text
 
 
 async def test_devices_are_signed_out(owner, gateway, devices):

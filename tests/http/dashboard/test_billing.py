@@ -187,7 +187,7 @@ async def test_who_comes_second_sees_the_first_before_it_is_overwritten(owner, g
     gateway.perform = RefusesTheChange(gateway.perform, EditConflict("sidi@baraka.example"))
     page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "250"})
     assert page.status == 422
-    assert "changed in the meantime by" in page.text
+    assert "sidi@baraka.example</bdi> changed this meanwhile." in page.text
     assert "Present values" in page.text
     assert "400.00" in page.text
     assert 'value="250"' in page.text

@@ -5,7 +5,10 @@ import re
 import pytest
 
 from risala.engine.model.errors import Conflict, EditConflict
+from risala.engine.model.people import Language
 from risala.http.web.editing.conflicts import back_of
+from risala.http.web.languages import load_words
+from risala.http.web.refusals import refusal_sentence
 from web_people import delivery, endpoint
 
 ENDPOINT = "/app/org_1/webhooks/whe_1"
@@ -36,8 +39,18 @@ async def test_somebody_elses_change_is_said_as_such(owner, refused_app):
     refused_app.refuse = EditConflict("sidi@baraka.example")
     answer = await owner.submit(page, f"{ENDPOINT}/disable")
     assert (answer.status, heading(answer)) == (409, "Somebody else changed this meanwhile")
-    assert "sidi@baraka.example" in answer.text
+    assert "It was <bdi>sidi@baraka.example</bdi>. Nothing was done here." in answer.text
     assert f'href="{ENDPOINT}">See it as it is now</a>' in answer.text
+
+
+async def test_a_user_of_the_machine_is_the_operator(owner, refused_app):
+    page = await owner.get(ENDPOINT)
+    refused_app.refuse = EditConflict("root")
+    answer = await owner.submit(page, f"{ENDPOINT}/disable")
+    assert "It was the operator of this service." in answer.text
+    words = load_words(Language.ENGLISH)
+    told = refusal_sentence(words, EditConflict("root"))
+    assert told.startswith("The operator of this service changed this meanwhile.")
 
 
 async def test_an_old_form_leads_to_a_new_one(owner, refused_app):

@@ -51,7 +51,7 @@ async def test_what_somebody_else_saved_is_shown_before_it_is_overwritten(owner,
     fields = {"name": "Mine", "time_zone": "Africa/Dakar", "owner_spend_cap": "5 000"}
     page = await owner.submit(page, SETTINGS, {**fields, "smart_encoding": "yes"})
     assert page.status == 422
-    assert "changed in the meantime by" in page.text
+    assert "sidi@baraka.example</bdi> changed this meanwhile." in page.text
     stands = page.text.partition("Present values")[2].partition("</section>")[0]
     assert "Baraka &lt;i&gt;" in stands
     # What is the same is not told.

@@ -1,16 +1,21 @@
 """The page of webhooks."""
 
 import re
+from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
+import risala
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.times import iso
+from risala.http.dashboard.webhooks import NO_ANSWERS
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
 
 PAGE = "/app/org_1/webhooks"
 ONE = f"{PAGE}/whe_1"
+SOURCE = Path(risala.__file__).parent
 
 
 @pytest.fixture(autouse=True)
@@ -317,6 +322,45 @@ async def test_a_delivery_that_was_never_tried_is_not_called_unanswered(owner, g
     assert "disabled" not in silent
     opened = await owner.get(f"{ONE}?event=evt_1")
     assert "Nothing was sent: the endpoint was disabled first." in opened.text
+    opened = await owner.get(f"{ONE}?event=evt_2")
+    assert "Then the endpoint was disabled." in opened.text.partition("What your server")[2]
+
+
+@pytest.mark.parametrize("code", NO_ANSWERS)
+async def test_why_no_answer_came_is_said_in_the_readers_words(owner, gateway, code):
+    silent = {"status": None, "error": f"{code}: <Name> not known.", "excerpt": None}
+    gateway.deliveries = [delivery(1, attempts=1, **silent)]
+    page = await owner.get(f"{ONE}?event=evt_1")
+    told = str(escape(NO_ANSWERS[code]))
+    assert f'Try <bdi class="num">1</bdi>: {told}' in page.text
+    assert f"<p>{told}</p>" in page.text
+    assert f"{code}: &lt;Name&gt; not known.</pre>" in page.text  # as it was, for who mends it
+
+
+def test_each_fault_of_a_call_has_its_words():
+    """The codes are those that the source gives."""
+    given = re.compile(r'(?:ReceiverFault\(\s*|: \(\s*)"([A-Z_]+)"')
+    found = {
+        code
+        for room in (SOURCE / "http/outbound", SOURCE / "engine/webhooks")
+        for path in room.rglob("*.py")
+        for code in given.findall(path.read_text("utf-8"))
+    }
+    assert found == {*NO_ANSWERS}
+
+
+@pytest.mark.parametrize(
+    ("who", "told"),
+    [
+        ("aicha@baraka.example", "<bdi>aicha@baraka.example</bdi> disabled it."),
+        ("operator", "The operator of this service disabled it."),
+        (None, "A member, or the operator of this service, did this."),
+    ],
+)
+async def test_who_disabled_an_endpoint_is_told(owner, gateway, who, told):
+    gateway.endpoints["whe_1"] |= {"enabled": False, "disabledReason": "owner"}
+    gateway.disabled_by = who
+    assert told in (await owner.get(ONE)).text
 
 
 async def test_what_cannot_be_replayed_is_enabled_first(owner, gateway):

@@ -289,6 +289,19 @@ def test_digits_keep_their_order_in_arabic():
     assert told == []
 
 
+def test_signs_keep_their_place_beside_latin_in_arabic():
+    """A sign at the end of Latin letters or in front of digits goes to their other side: a mark of
+    direction (U+200E) stands beyond it, or a hole, which has an isolate."""
+    edges = re.compile(r"https?://(?![\w\u200e{])|(?<![\w\u200e])[+-]\d")
+    told = [
+        (path.name, text)
+        for path, each in messages()
+        for text in ([each.string] if isinstance(each.string, str) else each.string)
+        if path.parent.name == "ar" and edges.search(text)
+    ]
+    assert told == []
+
+
 def test_no_template_sets_a_colon_of_its_own():
     """French has a space before it, which the sentences have."""
     colon = re.compile(r"\}\}:\s")

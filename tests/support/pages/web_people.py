@@ -478,7 +478,7 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
         case "webhook.show":
             days = {"days": 7, "delivered": 6, "failed": 2, "medianMs": 420, "latestOnly": False}
             told = {"endpoint": one, "pending": 1, "failed": 2, "version": 7}
-            return {**told, "lastDays": days}
+            return {**told, "lastDays": days, "disabledBy": gateway.disabled_by}
         case "webhook.rotate":
             return {"endpoint": one, "secret": WEBHOOK_SECRET}
         case "webhook.enable" | "webhook.disable":
@@ -496,8 +496,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
                 "number": 1,
                 "startedAt": iso(AT_MS - 90),
                 "endedAt": iso(AT_MS),
-                "status": 502,
-                "error": "HTTP 502",
+                "status": shown[0]["status"],
+                "error": shown[0]["error"],
                 "excerpt": None,
             }
             body = '{"id": "evt_1", "type": "sms.failed"}'
@@ -610,6 +610,8 @@ class FakeWebGateway:
     callers: list[Caller] = field(default_factory=list)
     endpoints: dict[str, dict[str, Any]] = field(default_factory=dict)
     deliveries: list[dict[str, Any]] = field(default_factory=list)
+    disabled_by: str | None = None
+    """Who disabled the endpoint, as ``webhook.show`` tells."""
     to_replay: int = 0
     looked_to: str | None = None
     refuse: Exception | None = None

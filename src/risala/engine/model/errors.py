@@ -294,6 +294,8 @@ class EditConflict(Conflict):
         super().__init__(
             f"This was changed in the meantime by {who}. Reload it, then make your change again."
         )
+        self.who = who
+        """As the audit trail names them."""
 
 
 class Unavailable(EngineError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -33,7 +35,7 @@ from risala.http.dashboard.webhook_choice import (
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, Words
 from risala.http.web.lists.filters import choice, counts
 from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
@@ -49,6 +51,21 @@ REPLAYED: Final = N_("The delivery is sent again.")
 ALL_REPLAYED: Final = N_("All deliveries that have failed since then are sent again.")
 STATES: Final = ("failed", "pending", "delivered")
 """The filters of deliveries."""
+NO_ANSWERS: Final[Mapping[str, str]] = {
+    "TIMEOUT": N_("Your server did not answer in time."),
+    "BROKEN": N_("The connection was lost before your server answered."),
+    "NOT_HTTP": N_("Your server did not answer in HTTP."),
+    "NAME_UNKNOWN": N_("The name of your server was not found."),
+    "NOT_CONNECTED": N_("There was no connection to your server."),
+    "TLS": N_("There was no secure connection: look at the certificate of your server."),
+    "URL_REFUSED": N_("This address must not be called. Enter another one."),
+    "ADDRESS_REFUSED": N_("This address must not be called. Enter another one."),
+    "TOO_LONG": N_("The answer of your server was too long."),
+    "SECRET_LOST": N_("The signing secret cannot be read. Create a new one."),
+    "BUSY": N_("The service itself could not send it."),
+    "INTERNAL": N_("The service itself could not send it."),
+}
+"""Why no answer came, by the code with which the stored text begins."""
 _SHOWN: Final = 25
 _CHUNKS: Final = 5
 """Chunks of a replay in one answer: a thousand deliveries; then the progress is shown."""
@@ -193,6 +210,7 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         "pager": pager_of(path, query, newer=newer, older=older),
         "live_at": None if newer else visit.at(f"webhooks/{_id(visit)}/live", state=state),
         "opened": await _opened(visit, event_id) if event_id else None,
+        "no_answer": partial(no_answer, visit.words),
         "since": visit.form.text("since")[: len("2026-11-21T08:30")]
         or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
         **_offered(visit),
@@ -237,6 +255,12 @@ def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
         ),
         "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
     }
+
+
+def no_answer(words: Words, error: str | None) -> Markup | None:
+    """Why no answer came, in the reader's language; None: no reason is stored, or no known one."""
+    known = NO_ANSWERS.get((error or "").partition(":")[0])
+    return None if known is None else words(known)
 
 
 async def _opened(visit: PageRequest, event_id: str) -> DeliveryStory:

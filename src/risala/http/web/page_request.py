@@ -16,7 +16,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
-from risala.engine.model.callers import Caller, OperatorRole, Role, is_at_machine
+from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import ApprovalNeeded, EngineError
 from risala.engine.model.following import What
@@ -44,7 +44,7 @@ from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, UnsentForms,
 from risala.http.web.languages import N_, Words, countries_of, in_language
 from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
-from risala.http.web.refusals import TOP, faults_of
+from risala.http.web.refusals import TOP, done_by, faults_of
 from risala.http.web.templates import Templates, render
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -382,17 +382,8 @@ class PageRequest:
         return Markup("<bdi>{}</bdi>").format(name)
 
     def done_by(self, who: str, *, alone: bool = False) -> Markup:
-        """Who did something, for a customer: a person's address or a program's id; a user of the
-        service's machine is named as the operator.
-
-        Args:
-            alone: it is not part of a sentence, and begins as one does.
-        """
-        if not is_at_machine(who):
-            return self.name_of(who)
-        if alone:
-            return self.words("The operator of this service")
-        return self.words("the operator of this service")
+        """Who did something, as :func:`risala.http.web.refusals.done_by` says it."""
+        return done_by(self.words, who, alone=alone)
 
     def in_language(self, texts: Mapping[str, str]) -> str:
         """A text written in several languages; in English if the reader's is missing."""

@@ -13,7 +13,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from risala.engine.model import errors
-from risala.engine.model.callers import OperatorRole
+from risala.engine.model.callers import OperatorRole, is_at_machine
 from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_, Words, countries_of, country_name, listed
@@ -299,8 +299,27 @@ def amount_sentence(words: Words) -> Markup:
     return words(_OTHER_AMOUNT, amount=example()) if places else words(_WHOLE_AMOUNT)
 
 
+def done_by(words: Words, who: str, *, alone: bool = False) -> Markup:
+    """Who did something: a person's address or a program's id; a user of the service's machine is
+    named as the operator.
+
+    Args:
+        alone: it is not part of a sentence, or begins one.
+    """
+    if not is_at_machine(who):
+        return Markup("<bdi>{}</bdi>").format(who)
+    if alone:
+        return words("The operator of this service")
+    return words("the operator of this service")
+
+
 def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
     """A refusal as a sentence."""
+    if isinstance(error, errors.EditConflict):
+        return words(
+            "{who} changed this meanwhile. Check what the form has now, then save it again.",
+            who=done_by(words, error.who, alone=True),
+        )
     if isinstance(error, errors.RateLimited):
         return waiting(words, error.retry_after_s)
     if isinstance(error, RoleTooLow):

@@ -10,7 +10,6 @@ from typing import Final
 from risala.http.web.languages import N_
 
 SPOKEN: Final = (
-    N_("This was changed in the meantime by {who}. Reload it, then make your change again."),
     N_("A message can be scheduled at most {count} days ahead."),
     N_("A user can own at most {count} organizations."),
     N_("They are already a member."),

@@ -108,7 +108,7 @@ async def test_what_another_changed_meanwhile_stands_beside_what_was_typed(owner
     gateway.verify["settings"]["language"] = "en"
     page = await owner.submit(form, PAGE, {**FIELDS, "origins": "", "template_en": TEXT})
     assert page.status == 422
-    assert "changed in the meantime by" in page.text
+    assert "sidi@baraka.example</bdi> changed this meanwhile." in page.text
     assert page.field("version") == "9"
     shown = re.findall(r"<dt>([^<]*)</dt><dd dir=\"auto\">(.*?)</dd>", page.text)
     assert shown == [

@@ -183,6 +183,7 @@ def webhook_show(shown: EndpointWithCounts) -> None:
     output.fields(
         {
             **_fields(shown.endpoint),
+            "disabled by": shown.disabled_by,
             "pending": shown.pending,
             "failed": shown.failed,
             f"last {days}": _last_days(shown.last_days),

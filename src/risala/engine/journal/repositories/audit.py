@@ -28,6 +28,7 @@ class AuditRepository:
     page = read(trail.page)
     line = read(audit_log.line)
     version_of = read(audit_log.version_of)
+    last_of = read(audit_log.last_of)
     end = read(audit_log.end)
     chained = read(audit_log.chained)
     names_key = read(heads.is_named)

@@ -114,6 +114,15 @@ def _last(
     return found[0] if found else None
 
 
+def last_of(conn: sqlite3.Connection, subject: str, action: str) -> AuditLine | None:
+    """The last line of one action on an object; None: there is none, or it is no longer kept."""
+    given = (subject, action)
+    found = LINES.find(
+        table(conn, TABLE), "subject = ? AND action = ?", given, order_by="seq DESC", limit=1
+    )
+    return found[0] if found else None
+
+
 def lines(
     conn: sqlite3.Connection,
     count: int,

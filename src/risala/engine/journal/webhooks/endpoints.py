@@ -12,6 +12,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
 from risala.engine.model.records.webhooks import (
+    BY_HAND,
     HIDDEN_VALUE,
     DisabledNotice,
     Endpoint,
@@ -179,7 +180,7 @@ def set_enabled(
             endpoint_id,
             {
                 "enabled": enabled,
-                "disabled_reason": None if enabled else "owner",
+                "disabled_reason": None if enabled else BY_HAND,
                 "failing_since": None,
                 "notice_due_at": None,
                 "updated_at": now_ms,
@@ -246,7 +247,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
         endpoint_id,
         {
             "enabled": False,
-            "disabled_reason": "owner",
+            "disabled_reason": BY_HAND,
             "deleted_at": now_ms,
             "secret": "",
             "previous_secret": None,

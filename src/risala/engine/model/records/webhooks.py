@@ -23,6 +23,8 @@ SHAPES: Final = ("event", "form", "get", "json", "rapidpro", "kannel")
 """The shapes in which an endpoint may get received messages; ``event``: as any other event."""
 SHAPE_TEMPLATE_MAX: Final = 2000
 """Characters of a shape's template: a page of fields."""
+BY_HAND: Final = "owner"
+"""The reason of an endpoint that a person or a program disabled."""
 ENDPOINT_DISABLED: Final = "The endpoint is disabled."
 """The error of a delivery that waited when its endpoint was disabled."""
 DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
@@ -49,7 +51,7 @@ class Endpoint:
     the names."""
     notify: Annotated[str | None, AUDITED]
     enabled: Annotated[bool, AUDITED]
-    disabled_reason: Annotated[str | None, UNAUDITED, OneOf(("owner", "gone", "failing"))]
+    disabled_reason: Annotated[str | None, UNAUDITED, OneOf((BY_HAND, "gone", "failing"))]
     failing_since: Annotated[Moment | None, UNAUDITED]
     previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")]
     """Until then the secret before this one signs too."""
@@ -114,6 +116,9 @@ class EndpointWithCounts:
     pending: int
     failed: int
     last_days: DeliverySum
+    disabled_by: str | None = None
+    """Who disabled it by hand: a member's address, the id of a key, or ``operator``, who runs the
+    service. Null: it is enabled, the service disabled it, or the audit trail no longer tells."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.webhooks import (
+    BY_HAND,
     Endpoint,
     EndpointList,
     EndpointWithCounts,
@@ -48,6 +51,8 @@ from risala.engine.webhooks.endpoints import Wish
 
 SUMMED_DAYS: Final = 7
 """The time of the deliveries whose share and median are shown with an endpoint."""
+_MEMBERS: Final = (Role.OWNER.value, Role.DEVELOPER.value)
+"""The roles in the audit trail of those who may disable an endpoint of their own."""
 
 
 def _types(value: object) -> tuple[str, ...]:
@@ -133,12 +138,24 @@ async def _list(call: Call[OfOrganization]) -> EndpointList:
 
 async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
     stored, endpoint_id = call.services.repositories, meant(call)
+    endpoint = stored.endpoints.endpoint(endpoint_id)
     return EndpointWithCounts(
-        stored.endpoints.endpoint(endpoint_id),
+        endpoint,
         stored.deliveries.pending_count(endpoint_id),
         stored.deliveries.failed_count(endpoint_id, 0),
         stored.deliveries.summed(endpoint_id, SUMMED_DAYS, call.now_ms),
+        _disabled_by(stored, endpoint),
     )
+
+
+def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:
+    """Who disabled an endpoint by hand, by the audit trail; members read no operator's name."""
+    if endpoint.disabled_reason != BY_HAND:
+        return None
+    line = stored.audit.last_of(endpoint.id, webhooks.DISABLE.name)
+    if line is None:
+        return None
+    return line.who if line.role in _MEMBERS else Role.OPERATOR.value
 
 
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:

@@ -14,7 +14,7 @@ from risala.engine.model.errors import Conflict, EditConflict
 from risala.http.web.languages import N_
 from risala.http.web.once import StaleForm
 from risala.http.web.page_request import PageRequest
-from risala.http.web.refusals import refusal_sentence
+from risala.http.web.refusals import done_by, refusal_sentence
 
 NO_PAGES: Final = ("live", "file", "piece")
 """Last segments of addresses that are streams, files and parts of pages."""
@@ -31,6 +31,7 @@ EDITED: Final = _ConflictWords(
     N_("Somebody else changed this meanwhile"), N_("See it as it is now")
 )
 OTHER: Final = _ConflictWords(N_("This cannot be done now"), N_("Back to where you were"))
+EDITED_BY: Final = N_("It was {who}. Nothing was done here. Look at it as it is now, then decide.")
 NOT_DONE: Final = N_(
     "Nothing was done. Check whether it was done before, then open the form again."
 )
@@ -52,7 +53,13 @@ async def conflict(
         else OTHER
     )
     words = visit.words
-    sentence = words(NOT_DONE) if isinstance(error, StaleForm) else refusal_sentence(words, error)
+    if isinstance(error, StaleForm):
+        sentence = words(NOT_DONE)
+    elif isinstance(error, EditConflict):
+        who = done_by(words, error.who)
+        sentence = words(EDITED_BY, who=who)
+    else:
+        sentence = refusal_sentence(words, error)
     return await visit.page(
         "error.html",
         status=HTTPStatus.CONFLICT,
