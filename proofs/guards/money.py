@@ -10,6 +10,7 @@ _STORE: Final = ("engine/journal/store",)
 _SHIPPING: Final = ("engine/journal/shipping",)
 _MESSAGES: Final = ("engine/journal/messages",)
 _INTAKE: Final = ("engine/intake", "flows/test_idempotency.py")
+_PAYER: Final = ("engine/intake/test_payer.py",)
 
 GUARDS: Final = (
     Guard(
@@ -319,5 +320,26 @@ GUARDS: Final = (
         "        if len(self._open) >= self._connections_max:\n",
         "        if False:\n",
         ("http/server/test_guard_deadlines.py",),
+    ),
+    Guard(
+        "Parts for which nobody pays are limited by the day, in the transaction.",
+        "engine/journal/accounts/payers.py",
+        "        if self._before[day] + self._added[day] + parts <= allowance.parts:\n",
+        "        if True:\n",
+        _PAYER,
+    ),
+    Guard(
+        "A message that was drafted for another payer is not accepted.",
+        "engine/journal/accounts/payers.py",
+        '    if stored in (None, "customers" if first.allowance is None else "self"):\n',
+        "    if True:\n",
+        ("engine/journal/accounts/test_payers.py",),
+    ),
+    Guard(
+        "Customers pay the price from the moment on at which they are to pay.",
+        "engine/intake/intake.py",
+        "        self.payer.choose(stored)\n        self.prices.retune(self._settings)\n",
+        "        self.payer.choose(stored)\n",
+        _PAYER,
     ),
 )

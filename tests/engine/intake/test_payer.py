@@ -1,6 +1,7 @@
 """Who pays: with ``self`` nobody does, and a number of parts a day is the limit."""
 
 import sqlite3
+from dataclasses import replace
 
 import pytest
 
@@ -9,6 +10,7 @@ from risala.config.numbers import NumbersSection
 from risala.config.payments import BillingSection
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import Conflict, RateLimited, Refusal
+from risala.engine.model.states import Mode
 from risala.engine.rules.days import next_midnight
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.cause import Cause
@@ -81,6 +83,26 @@ async def test_a_change_holds_from_the_next_message_on(open_house):
         assert await clean(house)
         trail = (await about(house, "audit.list", operation="payer.set"))["lines"]
         assert [each["after"]["before"] for each in trail] == ["self", "customers"]
+
+
+async def test_customers_pay_the_price_from_the_next_message_on(open_house):
+    async with open_house(**SELF) as house:
+        await house.send()
+        await about(house, "payer.set", payer="customers")
+        await about(house, "topup", organization_id=house.principal.organization_id, amount="1")
+        sent = await house.send()
+        assert house.gateway.show_message(sent)[0].price == 50
+        assert await house.balance() == "0.50"
+        assert await clean(house)
+
+
+async def test_messages_of_tests_are_not_counted(open_house):
+    async with open_house(**SELF) as house:
+        test = replace(house.principal, mode=Mode.TEST)
+        for _ in range(4):
+            await house.gateway.send_message(test, SendMessage(to="+22236123456", body="x"))
+        assert house.gateway.parts_today(test.organization_id) == (0, 3)
+        assert await clean(house)
 
 
 async def test_customers_pay_only_where_there_is_a_price(open_house):
