@@ -1,4 +1,5 @@
-"""Guards of what the database keeps sealed, and of backups that leave the machine."""
+"""Guards of what the database keeps sealed, of backups that leave the machine, and of copies that
+come back."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ _STOLEN: Final = ("engine/upkeep/test_stolen.py",)
 _RESEALING: Final = ("engine/journal/sealed/test_resealing.py",)
 _FOREIGN: Final = ("engine/journal/shipping/test_forged.py", "engine/journal/upkeep")
 _ENCRYPTED: Final = ("engine/journal/upkeep/encrypted/test_encrypted_backup.py",)
+_SIGNED: Final = ("engine/journal/upkeep/test_backup_signature.py",)
+_LOSS: Final = ("engine/upkeep/standby/test_copy_loss.py",)
 
 GUARDS: Final = (
     Guard(
@@ -76,5 +79,68 @@ GUARDS: Final = (
         "        report = restore(\n",
         "        found.install_keys(database.parent)\n        report = restore(\n",
         _ENCRYPTED,
+    ),
+    Guard(
+        "What a piece of a copy unpacks to is bounded.",
+        "engine/journal/shipping/pieces.py",
+        "            if size > RAW_BYTES_MAX:\n",
+        "            if False:\n",
+        _FOREIGN,
+    ),
+    Guard(
+        "Each field of a note from elsewhere has its kind and its bounds.",
+        "engine/journal/shipping/notes.py",
+        "    if not is_right:\n",
+        "    if False:\n",
+        _FOREIGN,
+    ),
+    Guard(
+        "A file of an encrypted backup is not larger than it may be.",
+        "engine/journal/upkeep/encrypted/age_file.py",
+        "                    if info.size > limits[info.name]:\n",
+        "                    if False:\n",
+        _ENCRYPTED,
+    ),
+    Guard(
+        "A backup that another key has signed is not the one that was asked for.",
+        "engine/journal/upkeep/trail/backup_signature.py",
+        "    if found.key != key:\n",
+        "    if False:\n",
+        _SIGNED,
+    ),
+    Guard(
+        "A signature is by the key that it names.",
+        "engine/journal/upkeep/trail/backup_signature.py",
+        "    if not found.is_genuine():\n",
+        "    if False:\n",
+        _SIGNED,
+    ),
+    Guard(
+        "A backup is what was signed.",
+        "engine/journal/upkeep/trail/backup_signature.py",
+        "    if not is_same:\n",
+        "    if False:\n",
+        _SIGNED,
+    ),
+    Guard(
+        "A copy in which SQLite finds a fault is refused before the lease is taken.",
+        "engine/upkeep/standby/takeover.py",
+        "        self.copy.refuse_damaged(self.progress)\n",
+        "",
+        _LOSS,
+    ),
+    Guard(
+        "Without any lease nobody takes over beside a primary that may live.",
+        "engine/upkeep/standby/takeover.py",
+        "        if found is None and not primary_is_dead:\n",
+        "        if False:\n",
+        _LOSS,
+    ),
+    Guard(
+        "A lease with a number that nobody counted up to is not followed.",
+        "engine/upkeep/standby/takeover.py",
+        "        if found is not None and found.epoch >= EPOCH_MAX:\n",
+        "        if False:\n",
+        ("engine/upkeep/standby/test_lease_mending.py",),
     ),
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import shutil
 import struct
+import tracemalloc
 import zlib
 from contextlib import closing
 from dataclasses import asdict
@@ -82,10 +82,30 @@ def test_it_is_refused_in_a_sentence(name):
 
 
 def test_a_bomb_takes_no_memory():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(BadPiece):
-        pieces.decode(FORGED["a bomb"], "Piece 1", "one", 1, "x")
-    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024 < MEMORY_MIB
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadPiece):
+            pieces.decode(FORGED["a bomb"], "Piece 1", "one", 1, "x")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak >> 20 < MEMORY_MIB
+
+
+def test_more_pages_than_a_piece_may_have_are_not_unpacked(monkeypatch):
+    monkeypatch.setattr(pieces, "RAW_BYTES_MAX", 4 << 20)
+    body = zlib.compress(b"".join(map(page, range(1, 2001))))
+    with pytest.raises(BadPiece, match="more than 4 MiB of pages"):
+        pieces.decode(forged(body, databasePages=2000), "Piece 1", "one", 1, "x")
+
+
+def test_a_piece_is_not_larger_than_one_may_be(tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "STORED_BYTES_MAX", 1 << 20)
+    path = pieces.file_of(tmp_path, "one", 1)
+    path.parent.mkdir()
+    path.write_bytes(bytes(2 << 20))
+    with pytest.raises(BadPiece, match="larger than 1 MiB"):
+        pieces.read(tmp_path, "one", 1, "x")
 
 
 def test_what_a_primary_writes_is_read():

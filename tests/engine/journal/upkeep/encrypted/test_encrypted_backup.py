@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -268,6 +269,14 @@ def sparse() -> bytes:
     return bytes(block) + bytes(512) + bytes(1024)
 
 
+def sparse_in_words() -> bytes:
+    """The same in the words of a later form, with less of it."""
+    info = tarfile.TarInfo("risala.db")
+    words = {"size": f"{256 * MIB}", "map": "0,0", "numblocks": "1"}
+    info.pax_headers = {f"GNU.sparse.{name}": value for name, value in words.items()}
+    return info.tobuf(tarfile.PAX_FORMAT) + bytes(1024)
+
+
 def whole(home: Path, **keys: bytes) -> bytes:
     """A good database with these files of keys."""
     named = {name.replace("_", "."): data for name, data in keys.items()}
@@ -290,6 +299,7 @@ FORGED = {
         r"sealing\.key in it has 50000000 octets",
     ),
     "holes": (lambda home: sparse(), "cannot be unpacked"),
+    "holes in words": (lambda home: sparse_in_words(), "cannot be unpacked"),
     "a long header": (lambda home: long_header(), "cannot be unpacked"),
     "headers without an end": (lambda home: headers_without_end(), "cannot be unpacked"),
     "many members": (
@@ -316,6 +326,30 @@ def test_what_a_forger_made_is_refused_and_leaves_nothing(tmp_path, home, keeper
     assert list(other.iterdir()) == []
     written = (resource.getrusage(resource.RUSAGE_SELF).ru_oublock - before) * 512
     assert written < 64 * MIB, "octets on the disk"
+
+
+def test_a_long_header_takes_no_memory(tmp_path, home, keeper):
+    source, other = tmp_path / "forged.age", tmp_path / "other"
+    source.write_bytes(pyrage.encrypt(long_header(), age_file.recipients_of([keeper.public])))
+    other.mkdir(0o700)
+    tracemalloc.start()
+    try:
+        with pytest.raises(StorageUnusable, match="cannot be unpacked"):
+            put_back(source, keeper.file, other)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 32 * MIB
+
+
+def test_the_map_of_a_file_with_holes_is_not_read(tmp_path, home, keeper, monkeypatch):
+    """It may have as many entries as the file has room for, and each takes memory."""
+    monkeypatch.setattr(tarfile.TarInfo, "_proc_sparse", lambda *_: pytest.fail("it is read"))
+    source, other = tmp_path / "forged.age", tmp_path / "other"
+    source.write_bytes(pyrage.encrypt(sparse(), age_file.recipients_of([keeper.public])))
+    other.mkdir(0o700)
+    with pytest.raises(StorageUnusable, match="cannot be unpacked"):
+        put_back(source, keeper.file, other)
 
 
 def test_a_missing_checksum_is_told(tmp_path, backup, keeper):
