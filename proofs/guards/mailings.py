@@ -14,6 +14,7 @@ _KILLS: Final = ("engine/mailings/test_kills.py",)
 _WAITS: Final = ("engine/mailings/test_waits.py",)
 _UPLOADS: Final = ("engine/mailings/test_uploads.py",)
 _OPERATIONS: Final = ("engine/mailings/test_mailing_operations.py",)
+_WRITTEN: Final = ("sms/numbering/test_written.py",)
 
 GUARDS: Final = (
     Guard(
@@ -176,5 +177,68 @@ GUARDS: Final = (
         "                if size > FILE_BYTES_MAX:\n",
         "                if False:\n",
         _UPLOADS,
+    ),
+    Guard(
+        "The row of an erased number keeps the message that was sent for it.",
+        "engine/journal/mailings/forgetting.py",
+        "        if former == READY and note_one(conn, mailing, row, (former, segments, price)):\n",
+        "        if False:\n",
+        ("engine/journal/mailings/test_forgetting.py",),
+    ),
+    Guard(
+        "Who stands in a row that a sheet hides is not written to.",
+        "engine/mailings/reader/workbooks.py",
+        'cells, is_shown = {}, not _is_hidden(element, "ht")',
+        "cells, is_shown = {}, True",
+        ("engine/mailings/reader/test_shown.py",),
+    ),
+    Guard(
+        "A row's number is one of a sheet's, after that of the row before.",
+        "engine/mailings/reader/workbooks.py",
+        "        if not before < self.row_counter <= ROW_NUMBER_MAX:\n",
+        "        if False:\n",
+        _WORKBOOKS,
+    ),
+    Guard(
+        "Rows that are passed over are bounded, over all sheets.",
+        "engine/mailings/reader/workbooks.py",
+        ").rows(hidden, self._passed)",
+        ").rows(hidden, PassedRows())",
+        _WORKBOOKS,
+    ),
+    Guard(
+        "What an organization stores is bounded.",
+        "engine/journal/mailings/storage.py",
+        "    if limited_bytes(conn, organization_id) + more > bytes_max:\n",
+        "    if False:\n",
+        ("engine/mailings/test_storage.py",),
+    ),
+    Guard(
+        "One organization's files leave a place for another's.",
+        "engine/actors/fair_places.py",
+        "if self._held[each] < self._each_max",
+        "if True",
+        ("engine/actors/test_fair_places.py",),
+    ),
+    Guard(
+        "A number that a spreadsheet made a figure of is never a stranger's.",
+        "sms/numbering/written.py",
+        "    if figure is not None:\n        return figure\n",
+        "",
+        _WRITTEN,
+    ),
+    Guard(
+        "Two numbers are never read as one.",
+        "sms/numbering/written.py",
+        " if _are_two(written, reads, strong=True) else one\n",
+        " if False else one\n",
+        _WRITTEN,
+    ),
+    Guard(
+        "A day is nobody's number.",
+        "engine/rules/mailings/checking.py",
+        "    if _is_day(written):\n        return NumberFault.NUMBER\n",
+        "",
+        _CHECKING,
     ),
 )

@@ -131,6 +131,13 @@ def test_ucs2_in_the_wrong_order_and_with_marks(text):
     assert judged(b"\xfe\xff" + text.encode("utf-16-be"), TextForm.UCS2) == text
 
 
+@pytest.mark.parametrize("text", ["ꀷ", "䘌䃕㦂䞙", "㥭䋲䑔㕳", "\ue0fe\ue0f2\ue03a"])
+@pytest.mark.parametrize("declared", [TextForm.GSM7, TextForm.LATIN1, TextForm.UCS2])
+def test_a_mark_of_the_order_says_it_of_letters_that_few_people_write(text, declared):
+    assert judged(b"\xff\xfe" + text.encode("utf-16-le"), declared) == text
+    assert judged(b"\xfe\xff" + text.encode("utf-16-be"), declared) == text
+
+
 @pytest.mark.parametrize("text", [text for text in OTHER_TEXTS if len(text) > 2])
 @pytest.mark.parametrize("declared", [TextForm.GSM7, TextForm.LATIN1])
 def test_ucs2_under_another_label(text, declared):

@@ -14,6 +14,7 @@ from risala.sms.alphabet import fits_gsm7
 from risala.sms.unseen import (
     FILLERS,
     UNSEEN,
+    as_sent,
     as_value,
     cheapest,
     has_unseen,
@@ -51,6 +52,7 @@ def test_all_format_characters_that_are_not_drawn():
 )
 def test_a_mark_that_changes_nothing_is_not_sent(written, sent):
     assert cheapest(written) == sent
+    assert as_sent(written, smart=False) == (sent or written)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import openpyxl
 import pytest
 import trio
+import trio.testing
 
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.mailings import mailing_checking, reading
@@ -239,3 +240,24 @@ async def test_whoever_sends_has_the_time_between_two_pieces(
         took_s = trio.current_time() - began_s
         nursery.cancel_scope.cancel()
     assert least_s - 0.001 <= took_s <= most_s + 0.001
+
+
+async def test_a_reader_is_left_for_others(asked, tmp_path, monkeypatch, autojump_clock):
+    begun = []
+
+    async def run(told):
+        begun.append(json.loads(told)["do"])
+        await trio.sleep_forever()
+
+    monkeypatch.setattr(reading, "_run", run)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read, asked(LIST))
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.start_soon(read, asked(LIST))
+        nursery.start_soon(write_workbook, tmp_path / "a", tmp_path / "b", "org_1")
+        await trio.testing.wait_all_tasks_blocked()
+        assert begun == ["read"]
+        nursery.start_soon(write_workbook, tmp_path / "a", tmp_path / "c", "org_2")
+        await trio.testing.wait_all_tasks_blocked()
+        assert begun == ["read", "write"]
+        nursery.cancel_scope.cancel()

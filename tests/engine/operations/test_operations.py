@@ -444,6 +444,7 @@ async def test_a_text_is_counted_as_it_would_be_sent(house, organization, autoju
 
     curly = [{"character": "’", "index": 1, "suggestion": "'", "name": None}]
     assert (await estimate("L’été"))["unicodeCharacters"] == curly
+    assert (await estimate("Fin\u200c"))["encoding"] == "gsm7"
     await house.gateway.perform("org.set", {**organization, "smart_encoding": True})
     found = await estimate("L’été")
     assert (found["encoding"], found["unicodeCharacters"]) == ("gsm7", [])

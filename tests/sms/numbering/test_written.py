@@ -185,6 +185,15 @@ def test_what_is_not_certainly_one_number_is_none(text, country, fault):
     assert found(text, country) is fault
 
 
+def test_two_numbers_are_two_where_their_digits_together_are_one_too():
+    """No plan has numbers of so many lengths yet."""
+
+    def reads(digits):
+        return digits if 3 <= len(digits.lstrip("+")) <= 18 else None
+
+    assert read_written("361/23401/36123402", reads) is TWO
+
+
 @pytest.mark.parametrize("country", FLOATS_ONCE_READ_AS_STRANGERS)
 @pytest.mark.parametrize("decimals", [".0", ",0", ".00", ",00"])
 def test_decimals_never_make_a_number_a_strangers(country, decimals):
