@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import trio
+import trio.testing
 from tests.engine.journal.shipping.memory_store import MemoryStore
 
 from patience import until_true
@@ -60,6 +61,82 @@ async def test_a_message_with_an_unknown_outcome_is_accepted_once(awaited, store
     answer = json.loads(await awaited.gateway.send_message(awaited.principal, again))
     await awaited.wait_status(answer["messageId"], "sent")
     assert len(awaited.driver.submitted) == 1
+
+
+async def send_at_once(house, commands) -> list:
+    """The answers to sends that come in the same turn of the loop."""
+    answers: list = [None] * len(commands)
+
+    async def ask(n: int) -> None:
+        try:
+            answers[n] = await house.gateway.send_message(house.principal, commands[n])
+        except OutcomeUnknown as error:
+            answers[n] = error
+
+    async with trio.open_nursery() as nursery:
+        for n in range(len(commands)):
+            nursery.start_soon(ask, n)
+    return answers
+
+
+@pytest.fixture
+def waits(awaited, monkeypatch) -> list[int]:
+    """One for each work whose answer waited for the second machine."""
+    window, seen = awaited.gateway.services.recorder.answers, []
+    really = window.within
+
+    async def within(work, doubt):
+        seen.append(1)
+        return await really(work, doubt)
+
+    monkeypatch.setattr(window, "within", within)
+    return seen
+
+
+async def test_sends_of_one_turn_wait_together(awaited, waits):
+    answers = await send_at_once(awaited, [SendMessage(TO, f"text {n}") for n in range(8)])
+    assert len({json.loads(each)["messageId"] for each in answers}) == 8
+    assert waits == [1]
+    await awaited.driver.wait_submitted(8)
+
+
+async def test_each_of_those_with_an_unknown_outcome_has_its_own_key(awaited, store):
+    store.open.clear()
+    given = [None, "mine", None, "yours"]
+    commands = [SendMessage(TO, f"text {n}", idempotency_key=k) for n, k in enumerate(given)]
+    doubts = await send_at_once(awaited, commands)
+    keys = [key for doubt in doubts for key in doubt.keys]
+    assert [keys[1], keys[3]] == ["mine", "yours"]
+    assert len(set(keys) - {None}) == 4
+    assert not any(doubt.of_batch for doubt in doubts)
+    store.open.set()
+    again = [SendMessage(TO, f"text {n}", idempotency_key=k) for n, k in enumerate(keys)]
+    answers = await send_at_once(awaited, again)
+    await awaited.driver.wait_submitted(4)
+    assert len({json.loads(each)["messageId"] for each in answers}) == 4
+    assert len(awaited.driver.submitted) == 4
+
+
+async def test_a_caller_who_goes_takes_nobody_along(awaited, store):
+    rounds = 6  # one of three asks for all, by chance: here it is one of the two that go
+    for n_round in range(rounds):
+        store.open.clear()
+        scopes = [trio.CancelScope() for _ in range(3)]
+
+        async def ask(n: int, scopes=scopes) -> None:
+            with scopes[n]:
+                await awaited.gateway.send_message(awaited.principal, SendMessage(TO, f"text {n}"))
+
+        async with trio.open_nursery() as nursery:
+            for n in range(3):
+                nursery.start_soon(ask, n)
+            await trio.testing.wait_all_tasks_blocked()
+            scopes[0].cancel()
+            scopes[1].cancel()
+            await trio.testing.wait_all_tasks_blocked()
+            store.open.set()
+        await awaited.driver.wait_submitted(3 * (n_round + 1))
+    assert awaited.gateway.services.intake.accepted == 3 * rounds
 
 
 async def test_items_of_a_batch_have_their_keys(awaited, store):

@@ -33,6 +33,7 @@ from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import (
     UNCONFIRMED,
     Draining,
+    LogSilent,
     OutcomeUnknown,
     Overloaded,
     Refusal,
@@ -138,13 +139,9 @@ class Intake:
 
     @property
     def _waits_for_journal_alone(self) -> bool:
-        """Whether accepting a message waits for the journal alone, if no other has its key."""
-        log = self._recorder.answers.log
-        return (
-            not self.policies.are_there
-            and (log is None or not log.waits)
-            and not self._recorder.journal.is_inline
-        )
+        """Whether accepting a message waits for the journal and its log alone, if no other has its
+        key."""
+        return not self.policies.are_there and not self._recorder.journal.is_inline
 
     async def _send_within(
         self,
@@ -334,12 +331,30 @@ class Intake:
 
         None for all or for one: it was not accepted, and has to be asked alone, so that it is told
         its own reason, or waits for another request with its idempotency key.
+
+        A cancellation waits for it: the others that are taken with one that gave up do not.
         """
         if not self._waits_for_journal_alone:
             return None
+        told = [command.idempotency_key for command in commands]
+        work = partial(self._send_together, principal, commands, told)
+        answers: Answers[bytes] | None = None
+        with trio.CancelScope(shield=True):
+            try:
+                answers = await self._recorder.answers.within(work, partial(_unconfirmed, told))
+            except LogSilent:
+                pass
+            except OutcomeUnknown:
+                answers = [_unconfirmed((key,)) for key in told]
+        return answers
+
+    async def _send_together(
+        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
+    ) -> Answers[bytes] | None:
+        """As :meth:`send_together`; ``told`` gets each message's key, also if that is ours."""
         slots = self._take_slots(principal, commands)
         try:
-            accepted = await self._send_fresh(principal, [commands[place] for place in slots])
+            accepted = await self._send_fresh(principal, commands, [*slots], told)
         finally:
             for slot in slots.values():
                 if slot is not None:
@@ -366,9 +381,15 @@ class Intake:
         return slots
 
     async def _send_fresh(
-        self, principal: Principal, commands: Sequence[SendMessage]
+        self,
+        principal: Principal,
+        all_commands: Sequence[SendMessage],
+        places: Sequence[int],
+        told: list[str | None],
     ) -> Sequence[bytes | Exception] | None:
-        """Accept messages whose keys no other request has. None: none of them was accepted."""
+        """Accept the messages at these places, whose keys no other request has. None: none of them
+        was accepted."""
+        commands = [all_commands[place] for place in places]
         if not commands:
             return ()
         try:
@@ -380,6 +401,9 @@ class Intake:
             self._let_in(len(commands))
         except Exception:  # noqa: BLE001 -- of one of them perhaps: whose it is meets it alone
             return None
+        for place, item in zip(places, items, strict=True):
+            if isinstance(item, NewMessage):
+                told[place] = item.idempotency_key
         prepared = [item for item in items if isinstance(item, NewMessage)]
         try:
             results = await self._accept_prepared(organization, principal, prepared, stamp)
