@@ -11,9 +11,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from benchmarks.trees import HERE, Tree
 
@@ -69,11 +70,33 @@ def wait_ready(port: int) -> None:
     raise TimeoutError(f"the service on port {port} is not ready")
 
 
+def wait_accepts(port: int, path: str, body: str, headers: Mapping[str, str]) -> None:
+    """Until a service answers 200 to this request."""
+    until = time.monotonic() + START_S
+    while time.monotonic() < until:
+        with suppress(OSError, http.client.HTTPException):
+            if ask_once(port, "POST", path, body, headers) == 200:
+                return
+        time.sleep(0.05)
+    raise TimeoutError(f"the service on port {port} accepts nothing")
+
+
 def get_once(port: int, path: str) -> int:
+    """The status of one request."""
+    return ask_once(port, "GET", path)
+
+
+def ask_once(
+    port: int,
+    method: str,
+    path: str,
+    body: str | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> int:
     """The status of one request."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with closing(connection):
-        connection.request("GET", path)
+        connection.request(method, path, body, dict(headers))
         response = connection.getresponse()
         response.read()
         return response.status

@@ -92,6 +92,11 @@ class Data:
             flow="same", method="POST", path=path, bodies=bodies, port=self.port, **job
         )
 
+    def wait_accepts(self) -> None:
+        """Until a send is accepted."""
+        headers = {"content-type": "application/json", **self.headers}
+        processes.wait_accepts(self.port, "/api/sms", ONE, headers)
+
     def fill(self, messages: int) -> dict:
         """Queue so many, by the largest batches, over four connections."""
         requests = max(1, messages // BATCH_MAX)

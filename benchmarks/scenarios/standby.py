@@ -53,6 +53,7 @@ def _service(stand: Stand, tree: Tree, mode: str, distance_ms: int) -> Data:
         (data.path / "secrets").chmod(0o600)
         data.risala("standby", "init", "--config", str(data.path / "risala.toml"))
         data.serve(stand.stack, **{_ADDRESS: url})
+        data.wait_accepts()  # until then it answers 503, from another listener
         return data
 
     data = stand.once(("standby", tree, mode, distance_ms), make)

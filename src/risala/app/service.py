@@ -218,7 +218,7 @@ async def _serve(
                     await open_faces(faces, *given)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
-                    else:
+                    elif not stop.asked.is_set():  # else its sockets are closed by now
                         _say_ready(listening, engine)
                     await stop.asked.wait()
                     engine.gateway.drain()

@@ -116,3 +116,24 @@ def test_a_primary_is_killed_with_its_disk_and_no_answer_is_missing(pair):
     sent = pair.simulator.texts()
     assert all(sent[text] == 1 for text in texts)
     pair.standby.assert_books_agree()
+
+
+HELD = """
+CREATE FUNCTION risala_standby.hold() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
+CREATE TRIGGER held BEFORE INSERT ON risala_standby.chunk
+    FOR EACH ROW EXECUTE FUNCTION risala_standby.hold();
+"""
+IS_HELD = (
+    "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%chunk%' AND wait_event = 'PgSleep'"
+)
+
+
+def test_a_stop_while_the_whole_copy_is_made_is_an_end_like_any_other(pair, postgresql):
+    postgresql.sql(HELD, "awaited")
+    pair.primary.launch()
+    until(lambda: postgresql.sql(IS_HELD) != "0", "the copy is under way")
+    assert pair.primary.stop() == 0
+    output = "".join([*pair.primary.process.lines, *pair.primary.process.errors])
+    assert "Traceback" not in output
+    assert "Risala is running" not in output
