@@ -144,8 +144,15 @@ GUARDS: Final = (
     Guard(
         "What was passed by is kept only where nothing before it waits.",
         "engine/follow/cursors.py",
-        "            elif self._given <= self._kept < self._looked:\n",
-        "            elif self._kept < self._looked:\n",
+        "            if not may_wait and self._given <= self._kept < self._looked:\n",
+        "            if not may_wait and self._kept < self._looked:\n",
+        ("engine/webhooks/test_cursors.py",),
+    ),
+    Guard(
+        "A receipt goes to the credential that its message was sent by.",
+        "engine/journal/webhooks/event_rows.py",
+        " OR m.api_key = {NUMBER}",
+        " OR {NUMBER} IS NOT NULL",
         ("engine/webhooks/test_cursors.py",),
     ),
     Guard(

@@ -8,8 +8,8 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from risala.drivers.smpp.protocol.codec import encode
 from risala.drivers.smpp.protocol.pdu import BindTransceiver
-from risala.engine.model.following import FollowedEvent
-from smpp_peers.house import PASSWORD, Customer, Premises, event, submit, view
+from risala.engine.model.following import OwnEvent
+from smpp_peers.house import PASSWORD, Customer, Premises, event, submit
 
 TEXTS = [f"message {n}" for n in range(4)]
 OCTETS = len(encode(BindTransceiver("shop", PASSWORD))) + sum(
@@ -96,12 +96,9 @@ def check(premises: Premises, answered: dict[str, str]) -> None:
 @pytest.mark.parametrize("cut", places(0, 700, 7))
 async def test_no_receipt_is_lost_wherever_the_link_is_cut(open_premises, cut):
     premises = open_premises()
-    premises.engine.views = {
-        f"sms_{n}": view("delivered", id=f"sms_{n}", api_key="crd_shop") for n in range(9)
-    }
     got: list[str] = []
 
-    async def hear(octets: int, *happens: FollowedEvent) -> None:
+    async def hear(octets: int, *happens: OwnEvent) -> None:
         ours, theirs = memory_stream_pair()
         async with premises.serving(CutWire(ours, octets)), trio.open_nursery() as nursery:
             customer = Customer(theirs)

@@ -49,11 +49,10 @@ def test_metadata_of_others_says_nothing():
 async def test_a_receipt_has_the_id_that_the_submit_was_answered(open_premises, shape, number):
     # The setting is another by now: the message keeps the id that it has.
     premises = open_premises(message_ids="text")
-    premises.engine.views = {ID: view("delivered", id=ID, api_key="crd_shop")}
     metadata = {"smpp.receipt": "1", "smpp.id": shape}
     async with premises.customer() as customer:
         await customer.bind()
-        premises.outbox.tell(event(1, messageId=ID, metadata=metadata))
+        premises.outbox.tell(event(1, message_id=ID, metadata=metadata))
         await wait_all_tasks_blocked()
     (pdu,) = customer.delivered
     assert parse_receipt(pdu).carrier_id == number

@@ -10,18 +10,20 @@ from typing import Final
 import trio
 
 from risala.config.smpp_server import SmppServerSection
+from risala.engine.model.following import Owner
 from risala.engine.wiring.engine import Engine
 from risala.http.common.client_address import bucket_of, parse_address
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.server.server import BoundAddress
 from risala.http.server.tls import ServerTls
 from risala.smpp_server.binds import BindDecisions, BindGuard, PeerAddress
-from risala.smpp_server.owed import TYPES, Look
+from risala.smpp_server.owed import TYPES
 from risala.smpp_server.receipt_sender import Cursor
 from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.server import ContextNow, SmppListener, SmppServer
 from risala.smpp_server.session import House
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
+from risala.smpp_server.submits import INTERMEDIATE
 
 FACE: Final = "smpp"
 """The name of this face in an organization's credentials."""
@@ -44,7 +46,6 @@ class _Doors:
     """The engine's doors, as the server asks at them."""
 
     def __init__(self, engine: Engine) -> None:
-        self._gateway = engine.gateway
         self._credentials = engine.gateway.services.credentials
         self._cursors = engine.cursors
 
@@ -61,15 +62,14 @@ class _Doors:
         self._credentials.admitted(account.credential_id)
 
     async def open_cursor(self, account: SmppAccount) -> Cursor:
-        return await self._cursors.open(
-            _consumer(account), organization_id=account.principal.organization_id, types=TYPES
+        principal = account.principal
+        owner = Owner(account.credential_id, principal.mode, INTERMEDIATE)
+        return await self._cursors.open_own(
+            _consumer(account), principal.organization_id, owner, TYPES
         )
 
     async def forget_cursor(self, account: SmppAccount) -> None:
         await self._cursors.drop(_consumer(account))
-
-    def look_of(self, account: SmppAccount) -> Look:
-        return partial(self._gateway.get_message, account.principal)
 
 
 def _consumer(account: SmppAccount) -> str:
@@ -103,7 +103,6 @@ def build_house(
     couriers = ReceiptSenders(
         doors.open_cursor,
         doors.forget_cursor,
-        doors.look_of,
         window_max=settings.deliver_window_max,
         counts=roster.counts,
     )

@@ -21,8 +21,8 @@ from risala.drivers.smpp.protocol.fields import FieldError
 from risala.drivers.smpp.protocol.pdu import Pdu, response_to
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.engine.model.errors import Draining
-from risala.engine.model.following import FollowedEvent
-from risala.smpp_server.owed import Look, Owed, owed_for
+from risala.engine.model.following import OwnEvent
+from risala.smpp_server.owed import Owed, owed_for
 from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 from risala.smpp_server.statuses import ESME_RSUBMITFAIL
 
@@ -45,7 +45,7 @@ class Cursor(Protocol):
     """A consumer's place among the events: see
     :class:`~risala.engine.follow.cursors.EventCursor`."""
 
-    async def next(self, limit: int) -> Collection[FollowedEvent]: ...
+    async def next(self, limit: int) -> Collection[OwnEvent]: ...
 
     async def keep(self, seq: int) -> None: ...
 
@@ -98,14 +98,12 @@ class ReceiptSender:
         self,
         account: SmppAccount,
         cursor: Cursor,
-        look: Look,
         *,
         window_max: int,
         counts: SmppCounts,
     ) -> None:
         self._account = account
         self._cursor = cursor
-        self._look = look
         self._window_max = window_max
         self._counts = counts
         self._receivers: dict[Receiver, int] = {}
@@ -145,7 +143,7 @@ class ReceiptSender:
         last = 0
         for event in events:
             last = event.seq
-            owed = owed_for(event, self._account, self._look)
+            owed = owed_for(event, self._account)
             if owed is not None:
                 self._owed.append(_Errand(event.seq, owed))
         while self._owed or self._under_way:

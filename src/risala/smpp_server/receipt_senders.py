@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from risala.smpp_server.owed import Look
 from risala.smpp_server.receipt_sender import Cursor, ReceiptSender, Receiver
 from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 
@@ -17,7 +16,6 @@ class ReceiptSenders:
     Args:
         open_cursor: a credential's place among the events: the saved one, else now.
         forget_cursor: nothing is pending for a credential any longer.
-        look_of: an account's view of its organization's messages.
         window_max: parts that may be on their way to one session.
         counts: of the whole server.
     """
@@ -26,14 +24,12 @@ class ReceiptSenders:
         self,
         open_cursor: Callable[[SmppAccount], Awaitable[Cursor]],
         forget_cursor: Callable[[SmppAccount], Awaitable[None]],
-        look_of: Callable[[SmppAccount], Look],
         *,
         window_max: int,
         counts: SmppCounts,
     ) -> None:
         self._open_cursor = open_cursor
         self._forget_cursor = forget_cursor
-        self._look_of = look_of
         self._window_max = window_max
         self._counts = counts
         self._running: dict[str, tuple[ReceiptSender, trio.CancelScope]] = {}
@@ -59,7 +55,6 @@ class ReceiptSenders:
             courier = ReceiptSender(
                 account,
                 cursor,
-                self._look_of(account),
                 window_max=self._window_max,
                 counts=self._counts,
             )

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
 import trio
 import trio.testing
+from tests.support import poison
 
-from risala.engine.follow.cursors import EventCursor, EventCursors
+from risala.engine.follow.cursors import LOOK_S, EventCursor, EventCursors
 from risala.engine.journal.upkeep import retention
+from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.errors import NotFound
-from risala.engine.model.events import EventType
+from risala.engine.model.events import EventType, MessageEvent
+from risala.engine.model.following import Owner
+from risala.engine.model.ids import first_id
+from risala.engine.model.numbers import EVENT_TYPES
+from risala.engine.model.states import Mode
 
 WHO = "test:consumer"
+MINE, OTHER = (first_id("crd", number) for number in (1, 2))
 
 
 async def ids_of(cursor: EventCursor, limit: int = 100) -> list[str]:
@@ -154,3 +162,83 @@ async def test_who_is_dropped_is_owed_nothing(open_house):
         assert cursor.status().missed == 0
         again = await house.engine.cursors.open(WHO)
         assert again.status().behind == 0
+
+
+def owner(**fields) -> Owner:
+    known = {"api_key": MINE, "mode": Mode.LIVE, "sent_with": "told"}
+    return Owner(**{**known, **fields})
+
+
+async def settle(house, *messages: str, kind: str = "sms.delivered", mode: str = "live") -> None:
+    """Write an event of each of these messages."""
+    recorder = house.gateway.services.recorder
+    what = ("+22236123456", "RISALA", kind[4:], None, None, None, {}, 50, "MRU")
+    events = [
+        MessageEvent(EventType(kind), house.clock.now_ms(), house.organization_id, mode, *each)
+        for each in ((message, *what) for message in messages)
+    ]
+    await recorder.journal.commit(lambda conn: [outbox.write(conn, event) for event in events])
+
+
+async def test_ones_own_events_are_of_what_one_has_sent_oneself(open_house):
+    async with open_house() as house:
+        types = (EventType.SMS_SENT, EventType.SMS_DELIVERED, EventType.SMS_FAILED)
+        cursor = await house.engine.cursors.open_own(WHO, house.organization_id, owner(), types)
+        house.principal = replace(house.principal, key_id=MINE)
+        later = house.clock.now_ms() + 3_600_000  # nothing happens to them by itself
+        mine = await house.send(metadata={"a": "1"}, send_at=later)
+        told = await house.send(metadata={"told": "yes"}, send_at=later)
+        house.principal = replace(house.principal, key_id=OTHER)
+        other = await house.send(metadata={"told": "yes"}, send_at=later)
+        await settle(house, mine, told, other, kind="sms.sent")
+        await settle(house, mine, mode="test")
+        await house.happen(1, kind="sms.delivered")  # of a message that is gone
+        await settle(house, other, mine)
+        events = await cursor.next(10)
+        assert [(each.message_id, each.type) for each in events] == [
+            (told, EventType.SMS_SENT),
+            (mine, EventType.SMS_DELIVERED),
+        ]
+        sent, delivered = events
+        assert (sent.status, sent.metadata) == ("sent", {"told": "yes"})
+        assert (delivered.status, delivered.metadata) == ("delivered", {"a": "1"})
+        view = house.gateway.services.repositories.messages.own(
+            mine, house.organization_id, Mode.LIVE
+        )
+        assert (delivered.recipient, delivered.sender) == (view.to, view.sender)
+        assert delivered.accepted_at == view.created_at <= delivered.at <= house.clock.now_ms()
+
+
+async def test_what_cannot_be_read_hides_none_of_ones_own(open_house):
+    async with open_house() as house:
+        types = (EventType.SMS_RECEIVED, EventType.SMS_DELIVERED)
+        cursor = await house.engine.cursors.open_own(WHO, house.organization_id, owner(), types)
+        broken = poison.event(type=EVENT_TYPES.numbers[EventType.SMS_RECEIVED], frozen="[")
+
+        def plant(conn):
+            return [broken(conn, house.organization_id, f"event_{n}") for n in range(2)]
+
+        keys = await house.gateway.services.recorder.journal.commit(plant)
+        house.principal = replace(house.principal, key_id=MINE)
+        mine = await house.send(send_at=house.clock.now_ms() + 3_600_000)
+        await settle(house, mine)
+        assert [each.message_id for each in await cursor.next(2)] == [mine]
+        (named,) = [
+            each.items for each in house.gateway.services.set_aside.statuses() if each.items
+        ]
+        assert set(named) == {str(each) for each in keys}
+
+
+async def test_a_place_moves_on_where_nothing_is_ones_own(open_house, quick):
+    async with open_house() as house, trio.open_nursery() as nursery:
+        types = (EventType.SMS_SENT, EventType.SMS_DELIVERED)
+        cursor = await house.engine.cursors.open_own(WHO, house.organization_id, owner(), types)
+        nursery.start_soon(cursor.next, 10)
+        await house.happen(3)
+        await trio.sleep(LOOK_S - 1)
+        assert cursor.status().behind == 3  # no commit for each event of others
+        await trio.sleep(2)
+        assert cursor.status().behind == 0
+        await forget_all(house)
+        assert cursor.status().missed == 0
+        nursery.cancel_scope.cancel()

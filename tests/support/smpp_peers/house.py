@@ -25,7 +25,7 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal, Unauthorized
 from risala.engine.model.events import EventType
-from risala.engine.model.following import FollowedEvent
+from risala.engine.model.following import OwnEvent
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
@@ -113,12 +113,12 @@ class FakeOutbox:
     """The events, and where each credential is among them."""
 
     def __init__(self) -> None:
-        self.events: list[FollowedEvent] = []
+        self.events: list[OwnEvent] = []
         self.kept: dict[str, int] = {}
         self.forgotten: list[str] = []
         self._came = trio.Event()
 
-    def tell(self, *events: FollowedEvent) -> None:
+    def tell(self, *events: OwnEvent) -> None:
         self.events += events
         self._came.set()
         self._came = trio.Event()
@@ -143,7 +143,7 @@ class FakeCursor:
         self._consumer = consumer
         self._given = outbox.kept[consumer]
 
-    async def next(self, limit: int) -> list[FollowedEvent]:
+    async def next(self, limit: int) -> list[OwnEvent]:
         await trio.lowlevel.checkpoint()
         while not (found := [e for e in self._outbox.events if e.seq > self._given][:limit]):
             await self._outbox.wait()
@@ -176,7 +176,6 @@ class Premises:
         couriers = ReceiptSenders(
             self.outbox.open,
             self.outbox.forget,
-            lambda account: lambda id_: self.engine.get_message(account.principal, id_),
             window_max=section.deliver_window_max,
             counts=self.roster.counts,
         )
@@ -287,17 +286,17 @@ def view(status: str, **fields: Any) -> MessageView:
     return MessageView(**{**known, **fields})
 
 
-def event(seq: int, kind: EventType = EventType.SMS_DELIVERED, **told: Any) -> FollowedEvent:
+def event(seq: int, kind: EventType = EventType.SMS_DELIVERED, **told: Any) -> OwnEvent:
     """What happened to ``sms_SEQ``; its receipts were asked for."""
-    known = {
-        "messageId": f"sms_{seq}",
-        "to": "+22236123456",
-        "from": "SHOP",
+    known: dict[str, Any] = {
+        "message_id": f"sms_{seq}",
+        "recipient": "+22236123456",
+        "sender": "SHOP",
         "status": "delivered" if kind is EventType.SMS_DELIVERED else "failed",
-        "errorCode": None,
-        "carrierCode": None,
+        "error_code": None,
+        "carrier_code": None,
         "metadata": {"smpp.receipt": "1"},
+        "accepted_at": NOW_MS,
         **told,
     }
-    is_test = known.pop("test", False)
-    return FollowedEvent(seq, f"evt_{seq}", kind, NOW_MS, "org_1", is_test, json.dumps(known))
+    return OwnEvent(seq, kind, NOW_MS, **known)

@@ -8,9 +8,9 @@ asked for stays in the outbox.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 import trio
 
@@ -21,13 +21,20 @@ from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType
-from risala.engine.model.following import FollowedEvent, StoredCursor
+from risala.engine.model.following import (
+    EventPage,
+    FollowedEvent,
+    Owner,
+    OwnEvent,
+    StoredCursor,
+)
 
 COUNTED_MAX: Final = 10_000
 """The most events counted to report how far a consumer is behind: the query must stay cheap."""
 SCAN_MAX: Final = 5000
 LOOK_S: Final = 30.0
-"""Looks for new events at least this often, rung or not."""
+"""Looks for new events at least this often, rung or not; and so seldom keeps its place if all that
+happens are events that its consumer does not follow."""
 FOLLOWED: Final = tuple(each for each in EventType if each is not EventType.WEBHOOK_TEST)
 """What is followed by default: everything except what is sent by hand to one endpoint."""
 
@@ -46,18 +53,30 @@ class CursorStatus:
     missed_at: int | None
 
 
-class EventCursor:
+class _Placed(Protocol):
+    @property
+    def seq(self) -> int: ...
+
+
+E = TypeVar("E", bound=_Placed)
+Look = Callable[[StoredCursor, int, int, int, BrokenRow | None], EventPage[E]]
+"""The events of a consumer after a key: see :meth:`EventRepository.next_events`."""
+
+
+class EventCursor(Generic[E]):
     """One consumer's place. One task asks for events; see the module's text."""
 
     def __init__(
         self,
         stored: StoredCursor,
+        look: Look[E],
         events: EventRepository,
         clock: Clock,
         scan_max: int,
         broken: BrokenRow | None = None,
     ) -> None:
         self._stored = stored
+        self._look = look
         self._scan_max = scan_max
         self._broken = broken
         self._events = events
@@ -67,6 +86,7 @@ class EventCursor:
         self._given = stored.seq
         """The last that was given."""
         self._kept = stored.seq
+        self._kept_s = trio.current_time()
         self._bell = Bell()
 
     @property
@@ -77,26 +97,27 @@ class EventCursor:
         """There may be new events."""
         self._bell.ring()
 
-    async def next(self, limit: int) -> tuple[FollowedEvent, ...]:
+    async def next(self, limit: int) -> tuple[E, ...]:
         """The next events, at most so many; waits until there is one.
 
         They follow the last that this returned, or after a :meth:`rewind` the last that is kept: a
         consumer may ask for the next batch before it has kept one.
         """
         while True:
-            found = self._events.next_events(
-                self._stored, self._looked, limit, self._scan_max, self._broken
-            )
+            found = self._look(self._stored, self._looked, limit, self._scan_max, self._broken)
             self._looked = found.end
             if found.events:
                 self._given = found.events[-1].seq
                 return found.events
-            if found.is_whole:
-                await self._bell.wait(trio.current_time() + LOOK_S)
-            elif self._given <= self._kept < self._looked:
-                # Skipped events are not followed: a restart need not look at them again. But what
-                # was given before, and is not kept yet, must come again.
+            now_s = trio.current_time()
+            may_wait = found.is_whole and now_s < self._kept_s + LOOK_S
+            if not may_wait and self._given <= self._kept < self._looked:
+                # Skipped events are not followed: a restart need not look at them again, and
+                # retention counts none of them as missed. But what was given before, and is not
+                # kept yet, must come again.
                 await self.keep(self._looked)
+            elif found.is_whole:
+                await self._bell.wait(now_s + LOOK_S)
 
     async def keep(self, seq: int) -> None:
         """The consumer has stored all events up to this one; returns once that is on disk.
@@ -107,6 +128,7 @@ class EventCursor:
         move = partial(self._events.move_cursor, self.consumer, seq, self._clock.now_ms())
         await retry_until_committed("events.cursor", move)
         self._kept = max(self._kept, seq)
+        self._kept_s = trio.current_time()
 
     def rewind(self) -> None:
         """Give the events again that are not kept."""
@@ -139,7 +161,7 @@ class EventCursors:
         self._broken = broken
         self._events = events
         self._clock = clock
-        self._open: dict[str, EventCursor] = {}
+        self._open: dict[str, EventCursor[Any]] = {}
 
     def wake(self) -> None:
         """There may be new events."""
@@ -153,7 +175,7 @@ class EventCursors:
         organization_id: str | None = None,
         types: Collection[EventType] = FOLLOWED,
         from_start: bool = False,
-    ) -> EventCursor:
+    ) -> EventCursor[FollowedEvent]:
         """Open a consumer's cursor at its last place; made if it does not exist.
 
         Args:
@@ -169,10 +191,22 @@ class EventCursors:
         stored = await self._events.open_cursor(
             consumer, organization_id, types, now_ms, from_start=from_start
         )
-        self._open[consumer] = EventCursor(
-            stored, self._events, self._clock, self._scan_max, self._broken
+        return self._opened(stored, self._events.next_events)
+
+    async def open_own(
+        self, consumer: str, organization_id: str, owner: Owner, types: Collection[EventType]
+    ) -> EventCursor[OwnEvent]:
+        """As :meth:`open`, of the messages of one key or credential alone, and of texts from phones
+        for its organization."""
+        stored = await self._events.open_cursor(
+            consumer, organization_id, types, self._clock.now_ms(), from_start=False
         )
-        return self._open[consumer]
+        return self._opened(stored, partial(self._events.next_own, owner))
+
+    def _opened(self, stored: StoredCursor, look: Look[E]) -> EventCursor[E]:
+        cursor = EventCursor(stored, look, self._events, self._clock, self._scan_max, self._broken)
+        self._open[stored.consumer] = cursor
+        return cursor
 
     def close(self, consumer: str) -> None:
         """It is no longer read; new events are still owed to the consumer."""

@@ -3,12 +3,15 @@ positions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from enum import Flag, auto
+from typing import Generic, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.events import EventType
+from risala.engine.model.states import Mode
 
 __all__ = [
     "EventPage",
@@ -17,6 +20,8 @@ __all__ = [
     "Lagged",
     "LifeEvent",
     "OutboxEvent",
+    "OwnEvent",
+    "Owner",
     "Ready",
     "Reset",
     "StoredCursor",
@@ -69,6 +74,44 @@ class FollowedEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnEvent:
+    """An event of a message of one's own, or of a text from a phone: its values, and nothing of the
+    body that webhooks carry."""
+
+    seq: int
+    """Its place in the outbox: a later event has a greater one."""
+    type: EventType
+    at: int
+    """UTC epoch milliseconds."""
+    message_id: str
+    recipient: str | None
+    """None: the carrier of a text does not tell."""
+    sender: str
+    status: str
+    error_code: str | None
+    carrier_code: str | None
+    metadata: Mapping[str, str]
+    accepted_at: int
+    """When the message was accepted, UTC epoch milliseconds; of a text as :attr:`at`."""
+    text: str = field(default="", repr=False)
+    """Of a text from a phone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose own events somebody follows."""
+
+    api_key: str
+    """The key or credential that the messages were sent by."""
+    mode: Mode
+    sent_with: str
+    """``sms.sent`` is followed of those messages alone whose metadata has this member."""
+
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True, slots=True)
 class StoredCursor:
     """A consumer's place, as it is stored."""
 
@@ -82,10 +125,10 @@ class StoredCursor:
 
 
 @dataclass(frozen=True, slots=True)
-class EventPage:
+class EventPage(Generic[E]):
     """A part of the outbox, as a consumer sees it."""
 
-    events: tuple[FollowedEvent, ...]
+    events: tuple[E, ...]
     end: int
     """The key to continue after: all events up to it are in :attr:`events`, or are not followed."""
     is_whole: bool

@@ -92,7 +92,7 @@ class SinkRunner:
         self._table = table
         self._cursors = cursors
         self._clock = clock
-        self._cursor: EventCursor | None = None
+        self._cursor: EventCursor[FollowedEvent] | None = None
         self._state = SinkState.RUNNING
         self._text = ""
         self._taken = 0

@@ -37,6 +37,7 @@ class EventRepository:
     standings = read(live.standings)
     cursor = read(event_cursors.one)
     next_events = read(event_cursors.next_events)
+    next_own = read(event_cursors.next_own)
     behind = read(event_cursors.behind)
 
     # -- commands

@@ -16,7 +16,13 @@ from risala.engine.journal.webhooks import event_rows, outbox
 from risala.engine.journal.webhooks.event_rows import EventRow
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.following import EventPage, FollowedEvent, StoredCursor
+from risala.engine.model.following import (
+    EventPage,
+    FollowedEvent,
+    Owner,
+    OwnEvent,
+    StoredCursor,
+)
 from risala.engine.model.numbers import EVENT_TYPES
 
 _CURSORS: Final = Rows(StoredCursor)
@@ -98,7 +104,7 @@ def next_events(
     limit: int,
     scan_max: int,
     broken: BrokenRow | None = None,
-) -> EventPage:
+) -> EventPage[FollowedEvent]:
     """The next events that a consumer follows, after a key.
 
     Args:
@@ -107,19 +113,38 @@ def next_events(
         broken: told of events that cannot be read, by their keys: they are skipped. None: such a
             one is raised.
     """
-    end = value_of(
-        conn,
-        "SELECT key FROM event WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?",
-        (after, scan_max - 1),
-    )
-    is_whole = end is None
-    if end is None:
-        end = max(after, outbox.last_seq(conn))
+    end, is_whole = _end(conn, after, scan_max)
     whose = (row.types, row.organization)
     events = tuple(event_rows.followed(conn, (after, end), whose, limit, _followed_event, broken))
     if len(events) == limit:
         return EventPage(events, events[-1].seq, is_whole=False)
     return EventPage(events, end, is_whole)
+
+
+def next_own(
+    conn: sqlite3.Connection,
+    owner: Owner,
+    row: StoredCursor,
+    after: int,
+    limit: int,
+    scan_max: int,
+    broken: BrokenRow | None = None,
+) -> EventPage[OwnEvent]:
+    """As :func:`next_events`, of somebody's own messages, and of texts from phones."""
+    end, is_whole = _end(conn, after, scan_max)
+    span, whose = (after, end), (row.types, row.organization)
+    events, last = event_rows.own(conn, span, whose, owner, limit, broken)
+    return EventPage(events, end if last is None else last, is_whole and last is None)
+
+
+def _end(conn: sqlite3.Connection, after: int, scan_max: int) -> tuple[int, bool]:
+    """The key up to which one look goes, and whether there is no event behind it."""
+    end = value_of(
+        conn,
+        "SELECT key FROM event WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?",
+        (after, scan_max - 1),
+    )
+    return (max(after, outbox.last_seq(conn)), True) if end is None else (end, False)
 
 
 def _followed_event(row: EventRow) -> FollowedEvent:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from itertools import islice
 from typing import Any, Final, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
+from risala.engine.journal.store.names import NUMBER, known_name, name_sql
 from risala.engine.model import ids
 from risala.engine.model.events import (
     FAMILIES,
@@ -28,7 +29,9 @@ from risala.engine.model.events import (
     VerificationEvent,
     event_body,
 )
+from risala.engine.model.following import Owner, OwnEvent
 from risala.engine.model.numbers import EVENT_TYPES, MODES, recipient_text
+from risala.sms.values import quickly
 
 T = TypeVar("T")
 
@@ -172,6 +175,55 @@ def _made(
 ) -> list[T]:
     with closing(rows):
         return [*islice(readable(rows, lambda row: make(_ROWS.of(row)), _KEY, broken), limit)]
+
+
+_OWN: Final = (
+    "SELECT e.key, e.type, coalesce(e.at, e.key >> 15), e.frozen, coalesce(m.id, e.subject),"  # noqa: S608 -- constants
+    f" m.recipient, {name_sql('m.sender')}, m.metadata, coalesce(m.created_at, m.key >> 15)"
+    " FROM event e LEFT JOIN message m ON m.key = e.subject AND typeof(e.subject) = 'integer'"
+    " WHERE e.key > ? AND e.key <= ? AND (? >> e.type) & 1 AND e.organization = ? AND e.mode = ?"
+    f" AND (e.type = {EVENT_TYPES.numbers[EventType.SMS_RECEIVED]} OR m.api_key = {NUMBER}"
+    f" AND (e.type <> {EVENT_TYPES.numbers[EventType.SMS_SENT]} OR instr(m.metadata, ?)))"
+    " ORDER BY e.key LIMIT ?"
+)
+"""As :data:`_SELECT`, with only what is needed of a message, and only of one's own: for a busy
+customer at the SMPP server this is read for each message."""
+
+
+def own(
+    conn: sqlite3.Connection,
+    span: tuple[int, int],
+    whose: tuple[int, int | None],
+    owner: Owner,
+    limit: int,
+    broken: BrokenRow | None = None,
+) -> tuple[tuple[OwnEvent, ...], int | None]:
+    """The events of somebody's own messages, and of texts, in order; and the key of the last that
+    was looked at, None where that is the end of the span.
+
+    Args:
+        span, whose: as :func:`followed` takes them.
+        limit: events at most, those that cannot be read among them.
+        broken: as :func:`after` takes it.
+    """
+    wanted = (MODES.number(owner.mode.value), owner.api_key, f'"{owner.sent_with}"', limit)
+    rows = conn.execute(_OWN, (*span, *whose, *wanted)).fetchall()
+    last = rows[-1][_KEY] if len(rows) == limit else None
+    return tuple(readable(rows, _own_event, _KEY, broken)), last
+
+
+_new_own: Final = quickly(OwnEvent)
+
+
+def _own_event(row: Sequence[Any]) -> OwnEvent:
+    key, number, at, frozen, message_id, recipient, sender, metadata, accepted_at = row
+    kind = _TYPES[number]
+    if kind is EventType.SMS_RECEIVED:
+        to, phone, _, text, *_ = json.loads(frozen)
+        return _new_own(key, kind, at, message_id, to, phone, "received", None, None, {}, at, text)
+    status, error, code, _ = json.loads(frozen) if frozen else (STATUS_OF[kind], None, None, None)
+    own = (recipient_text(recipient), known_name(sender), status, error, code)
+    return _new_own(key, kind, at, message_id, *own, json.loads(metadata or "{}"), accepted_at)
 
 
 def by_key(conn: sqlite3.Connection, key: int) -> EventRow | None:
