@@ -28,6 +28,9 @@ from risala.http.control.app import serve_control
 AT = "2026-01-01T00:00:00.123Z"
 
 
+GENERAL = {"pricePerSegment": "0.50", "smsPerSecond": None, "lowBalance": "100.00"}
+
+
 def organization(number: int) -> dict[str, Any]:
     return {
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
@@ -44,6 +47,8 @@ def organization(number: int) -> dict[str, Any]:
         "createdAt": AT,
         "lastSendAt": None,
         "owners": ["owner@example.com"],
+        "partsToday": None,
+        "partsPerDay": None,
     }  # fmt: skip
 
 
@@ -138,7 +143,7 @@ class FakeOperator:
                 "newer": None, "older": None, "lookedTo": None,
             },
             "org.find": lambda: self._find_organization(arguments.get("name")),
-            "org.show": lambda: organization(1),
+            "org.show": lambda: organization(1) | {"general": GENERAL},
             "org.suspend": lambda: organization(1) | {"status": "suspended"},
             "org.resume": lambda: organization(1),
             "key.create": lambda: {"key": key(arguments["type"]), "value": "sk_live_value"},

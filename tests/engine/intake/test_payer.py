@@ -68,6 +68,17 @@ async def test_what_failed_is_not_refunded_and_stays_counted(open_house, carrier
         assert await clean(house)
 
 
+async def test_operators_see_parts_in_place_of_money(open_house):
+    async with open_house(**SELF) as house:
+        await house.send()
+        (listed,) = (await about(house, "org.list"))["organizations"]
+        assert (listed["partsToday"], listed["partsPerDay"]) == (1, 3)
+        assert listed["balance"] == "0.00"  # as it was, for programs that read it
+        await about(house, "payer.set", payer="customers")
+        (listed,) = (await about(house, "org.list"))["organizations"]
+        assert (listed["partsToday"], listed["partsPerDay"]) == (None, None)
+
+
 async def test_a_change_holds_from_the_next_message_on(open_house):
     async with open_house(balance="1") as house:
         await house.send()

@@ -179,6 +179,7 @@ async def test_where_nobody_pays_there_are_no_prices(post, operator, one):
         assert "price_per_segment" not in text
         assert "spend_cap" not in text
         assert "Balance" not in text
+    assert "Parts today" in (await operator.get(LIST)).text
     await operator.submit(page, f"{one}/limits", {"sms_per_s": "3"})
     found = await post.do("org.show", **whose)
     told = (found["pricePerSegment"], found["smsPerSecond"], found["operatorSpendCap"])
@@ -191,7 +192,7 @@ async def test_what_somebody_else_set_meanwhile_is_shown_first(post, operator, o
     fields = {"price_per_segment": "0.90"}
     refused = await operator.submit(page, f"{one}/limits", fields)
     assert refused.status == 422
-    assert "changed in the meantime by" in refused.text
+    assert "changed this meanwhile." in refused.text
     assert "Present values:" in refused.text
     await operator.submit(refused, f"{one}/limits", fields)
     found = await post.do("org.show", organization_id=post.organization_id)

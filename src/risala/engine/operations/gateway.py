@@ -43,12 +43,12 @@ from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.operations.console.organizations import parts_today
 from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.mailings.uploads import receive_upload
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
-from risala.engine.rules.days import day_of
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.engine.verify.sessions import Judge, Open, settle_seen, view_of
@@ -190,12 +190,10 @@ class Gateway:
     def parts_today(self, organization_id: str) -> PartsToday | None:
         """What an organization has sent today, of what it may; None: customers pay instead."""
         services = self.services
-        if not services.intake.payer.is_self:
+        if not self.is_self_paid:
             return None
-        zone = services.accounts.organization(organization_id).time_zone
-        today = day_of(zone, services.recorder.clock.now_ms())
-        sent = services.repositories.organizations.parts_of(organization_id, today)
-        return PartsToday(sent, services.intake.payer.parts_per_day)
+        organization = services.accounts.organization(organization_id)
+        return parts_today(services, organization, services.recorder.clock.now_ms())
 
     @property
     def is_self_paid(self) -> bool:

@@ -20,7 +20,11 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import organizations
-from risala.engine.model.records.people.organizations import Organization
+from risala.engine.model.records.people.organizations import (
+    ListedOrganization,
+    Organization,
+    OrganizationStory,
+)
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION, ErasureProgress
 
@@ -91,14 +95,15 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
     found = options.run(lambda session: every_organization(session, search=search, status=status))
     if output.show(options.json, {"organizations": [to_json(each) for each in found]}):
         return
+    is_self = any(each.parts_per_day is not None for each in found)
     output.table(
-        ("Id", "Name", "Status", "Balance", "Owner"),
+        ("Id", "Name", "Status", "Parts today" if is_self else "Balance", "Owner"),
         (
             (
                 each.id,
                 each.name,
                 each.status,
-                money_of(each.balance, each.currency),
+                _parts_today(each) or money_of(each.balance, each.currency),
                 ", ".join(each.owners) or None,
             )
             for each in found
@@ -113,8 +118,8 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
 
 @org.command("show")
 @optional_org
-@asks(organizations.SHOW)
-def org_show(found: Organization) -> None:
+@asks(organizations.SHOW_ALL)
+def org_show(found: OrganizationStory) -> None:
     """Show one organization.
 
     \b
@@ -122,7 +127,21 @@ def org_show(found: Organization) -> None:
       risala org show
       risala org show "My shop" --json
     """
-    output.fields(_fields(found))
+    told = _fields(found)
+    if (parts := _parts_today(found)) is not None:  # nobody pays: no sum says anything
+        told = {name: each for name, each in told.items() if name not in _OF_MONEY}
+        told["parts today"] = parts
+    output.fields(told)
+
+
+_OF_MONEY: Final = ("balance", "price per segment", "low balance", "spend cap a day", "spent today")
+
+
+def _parts_today(found: ListedOrganization) -> str | None:
+    """Where nobody pays: what was sent today, of what may be; else None."""
+    if found.parts_per_day is None:
+        return None
+    return f"{found.parts_today:,} of {found.parts_per_day:,}"
 
 
 def _fields(found: Organization) -> dict[str, object]:

@@ -9,6 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.model.records.accounts import DELETED, OrganizationFilter
 from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (
     GeneralLimits,
@@ -30,8 +31,10 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.days import day_of
 from risala.engine.rules.people.emails import masked_email
 from risala.engine.rules.roles import OPERATORS, READERS, STAFF, VIEWERS
+from risala.engine.services import Services
 
 _STATES: Final = ("active", "suspended", DELETED)
 
@@ -54,9 +57,25 @@ class ListOrganizations(Arguments):
     limit: MaybeWhole = None
 
 
+def parts_today(services: Services, organization: Organization, now_ms: int) -> PartsToday | None:
+    """What an organization has sent today, of what it may; None: customers pay instead."""
+    payer = services.intake.payer
+    if not payer.is_self:
+        return None
+    today = day_of(organization.time_zone, now_ms)
+    sent = services.repositories.organizations.parts_of(organization.id, today)
+    return PartsToday(sent, payer.parts_per_day)
+
+
 def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
-    facts = call.services.repositories.organizations.facts(organization, call.now_ms)
-    found = ListedOrganization(**{**shallow(organization), **shallow(facts)})
+    services = call.services
+    facts = services.repositories.organizations.facts(organization, call.now_ms)
+    parts = parts_today(services, organization, call.now_ms)
+    found = ListedOrganization(
+        **{**shallow(organization), **shallow(facts)},
+        parts_today=None if parts is None else parts.sent,
+        parts_per_day=None if parts is None else parts.limit,
+    )
     if call.caller.operator_role in STAFF:
         return found
     return replace(found, owners=tuple(map(masked_email, found.owners)))

@@ -63,6 +63,10 @@ class ListedOrganization(Organization):
     """When its latest message was accepted; of a test key too."""
     owners: tuple[str, ...]
     """Addresses of its first owners."""
+    parts_today: int | None
+    """Parts sent today, where nobody pays and they are counted instead of money; else null."""
+    parts_per_day: int | None
+    """The most of them; null where customers pay."""
 
 
 @dataclass(frozen=True, slots=True)

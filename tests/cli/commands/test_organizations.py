@@ -1,0 +1,14 @@
+"""Organizations on the terminal, where nobody pays."""
+
+
+def test_parts_of_today_are_shown_where_nobody_pays(risala, tmp_path):
+    """A balance of 0.00 would look as if nothing could be sent; programs still get it."""
+    place = ("--data", str(tmp_path / "data"))
+    assert risala("org", "create", "Shop", *place).exit_code == 0
+    assert "BALANCE" in risala("org", "list", *place).output
+    assert risala("payer", "set", "self", "--yes", *place).exit_code == 0
+    for command in (("org", "list"), ("org", "show")):
+        told = risala(*command, *place).output
+        assert "0 of " in told, told
+        assert "0.00" not in told
+        assert '"balance": "0.00"' in risala(*command, *place, "--json").output
