@@ -32,6 +32,10 @@ NUMBERED = {
 }
 """Tables whose rows go by numbers, and what only a poisoned row of them has. What a machine wrote
 without having shipped it is lost by a takeover: another row has its number then."""
+EVENTS = (
+    "SELECT event FROM webhook_delivery WHERE endpoint_id IN"
+    " (SELECT id FROM webhook_endpoints WHERE organization_id = :organization)"
+)
 OF_A_LIFE = 4
 """Rows that are planted in each life at most."""
 
@@ -45,6 +49,8 @@ class Poisoned:
         self._count = 0
         self._planted: dict[tuple[str, str], Poison] = {}
         """By the loop that must name it, and its id."""
+        self.events: set[int] = set()
+        """The keys of events that poisoned deliveries kept, once these are taken away."""
 
     def take_over(self, other: Poisoned) -> None:
         """Know what was planted on the machine that this one takes over from."""
@@ -124,8 +130,10 @@ class Poisoned:
     def take_away(self) -> None:
         """Before all else is checked: what is poisoned is nobody's."""
         with closing(sqlite3.connect(self._world.folder / DATABASE)) as conn, conn:
+            whose = {"organization": self.organization_id}
+            self.events = {row[0] for row in conn.execute(EVENTS, whose)}
             for statement in self._removing(conn):
-                conn.execute(statement, {"organization": self.organization_id})
+                conn.execute(statement, whose)
             for (_, key), kind in self._planted.items():
                 if kind.table in ("mails", "alerts"):
                     own = NUMBERED[kind.table]

@@ -130,6 +130,7 @@ def _events(world: World, conn: sqlite3.Connection, before_ms: int, over_ms: int
             "SELECT event FROM webhook_delivery WHERE updated_at >= ?", (world.past.last_ms,)
         )
     }
+    settled |= world.poisoned.events
     # The newest delivery's event stays in any case, and those whose deliveries were pending.
     left = [key for key, at_ms in at.items() if at_ms < before_ms and key not in settled]
     if len(left) > 1:
