@@ -188,7 +188,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Nothing is sent to who has said STOP.",
-        "engine/intake/intake.py",
+        "engine/intake/steps.py",
         "            self.opt_outs.refuse(principal.organization_id, command.to)\n",
         "            pass\n",
         ("engine/webhooks/test_inbound.py", "engine/intake"),

@@ -143,15 +143,15 @@ GUARDS: Final = (
         "Requests with one key at the same time: one goes on, the others get its answer.",
         "engine/intake/intake.py",
         "            if known is not None:\n"
-        "                await self._recorder.journal.settled()\n"
-        "                return known\n            first =",
-        "            first =",
+        "                await self._steps.recorder.journal.settled()\n"
+        "                return known\n            if slot not in",
+        "            if slot not in",
         _INTAKE,
     ),
     Guard(
         "More messages than the door takes at once are refused.",
-        "engine/intake/intake.py",
-        "        if self._taking + number > self._settings.engine.intake_max:\n",
+        "engine/intake/intake_places.py",
+        "        if self._inside + number > self._most:\n",
         "        if False:\n",
         ("engine/intake", "flows/test_overload.py"),
     ),

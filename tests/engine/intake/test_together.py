@@ -160,7 +160,7 @@ async def test_one_key_that_comes_many_times_is_one_message(house):
     assert kinds(answers) == {"sent": 7}
     assert books(house) == (4, 5)
     assert await house.balance() == "998.00"
-    assert not house.gateway.services.intake._first_of_key
+    assert not house.gateway.services.intake._keys
 
 
 async def test_a_key_that_was_used_is_answered_among_new_ones(house):
@@ -186,7 +186,7 @@ async def test_what_breaks_a_unit_gives_its_keys_back(house, monkeypatch, fault)
     commands = [SendMessage(TO, "hi", idempotency_key=f"order-000{n}") for n in range(3)]
     assert kinds(await at_once(house, commands)) == {"sent": 3}
     assert books(house) == (3, 4)
-    assert not house.gateway.services.intake._first_of_key
+    assert not house.gateway.services.intake._keys
 
 
 async def test_an_unknown_outcome_tells_each_its_own_key(house, monkeypatch):
@@ -232,7 +232,7 @@ async def test_what_breaks_after_the_commit_sends_nothing_again(house, monkeypat
     def breaks(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(intake, "_settled", breaks)
+    monkeypatch.setattr(intake._steps, "settled", breaks)
     assert kinds(await at_once(house, texts(5))) == {"RuntimeError": 5}
     assert books(house) == (5, 6)
     assert intake.statistics().intake == 0
