@@ -9,8 +9,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain, combinations
+from os import SEEK_END
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,7 @@ from risala.engine.upkeep.standby.successor import Successor
 WRITTEN = ("0", "1", "2", "3")
 """What the primary was told, each in a piece of its own after the first one."""
 LAST = len(WRITTEN) + 1
+PAGE = 4096
 REFUSED = (StorageUnusable, OSError, BadPiece, PrimaryAlive)
 PARTS = ("piece 3", "piece 4", f"piece {LAST}", "shipped", "copy", "lease")
 SUBSETS = [*chain.from_iterable(combinations(PARTS, size) for size in range(len(PARTS) + 1))]
@@ -240,6 +243,87 @@ async def test_a_copy_in_a_directory_may_be_behind_by_a_term_of_the_lease(in_dir
     primary.places.lease.renew(lease, 0, at + TERM_S * 1000)
     taken = await trio.to_thread.run_sync(run)
     assert (taken.loss, taken.behind_ms) == (None, TERM_S * 1000)
+
+
+def note_says(primary: Primary, number: int) -> None:
+    """The primary's note in a directory is of this piece."""
+    shipped = replace(primary.places.pieces.shipped(), number=number)
+    pieces.put_note(primary.folder / "shipped" / pieces.SHIPPED, shipped)
+
+
+async def test_a_store_that_went_back_does_not_show_what_came_after_the_copy(
+    in_directories, tmp_path
+):
+    primary = Primary(tmp_path, in_directories)
+    await written(primary, lambda: None)
+    takeover = primary.takeover()
+    takeover.copy.follow(unheard)
+    for number in (LAST - 1, LAST):
+        Directory(tmp_path).delete(f"piece {number}")
+    note_says(primary, LAST - 2)
+    run = partial(takeover.run, primary_is_dead=True, resend_pending=False)
+    with pytest.raises(CopyLacks, match=f"no piece after {LAST - 2}, and .* up to piece {LAST}"):
+        await trio.to_thread.run_sync(run)
+
+
+async def test_a_lease_that_is_lost_where_answers_wait_for_the_copy_is_told(scene):
+    primary, store = scene
+    await written(primary, lambda: None)
+    store.delete("lease")
+    run = partial(primary.takeover().run, resend_pending=False)
+    with pytest.raises(PrimaryAlive if isinstance(store, Directory) else CopyLacks) as refused:
+        await trio.to_thread.run_sync(partial(run, primary_is_dead=False))
+    lost = "Nobody has held the lease", "The lease that the primary held is missing"
+    assert any(words in str(refused.value) for words in lost)
+    assert primary.places.lease.highest() is None
+
+
+def spoil(path: Path) -> None:
+    """Write over the last page of a database."""
+    with open(path, "r+b") as file:
+        file.seek(-PAGE, SEEK_END)
+        file.write(b"\xff" * PAGE)
+
+
+async def test_a_damaged_copy_is_refused_before_the_lease_is_taken(in_directories, tmp_path):
+    primary = Primary(tmp_path, in_directories)
+    await written(primary, lambda: None)
+    takeover = primary.takeover()
+    takeover.copy.follow(unheard)
+    spoil(takeover.copy.file)
+    run = partial(takeover.run, primary_is_dead=True, resend_pending=False)
+    with pytest.raises(StorageUnusable):
+        await trio.to_thread.run_sync(run)
+    assert primary.places.lease.highest().epoch == 1
+
+
+class NewsAtACall:
+    """A store of leases; at a call of it the primary ships a piece that is lost."""
+
+    def __init__(self, primary: Primary, method: str, call: int) -> None:
+        self._primary, self._method, self._left = primary, method, call
+
+    def __getattr__(self, name: str):
+        if name == self._method:
+            self._left -= 1
+            if not self._left:
+                note_says(self._primary, LAST + 1)
+        return getattr(self._primary.places.lease, name)
+
+
+@pytest.mark.parametrize(("method", "call", "epoch"), [("highest", 2, 1), ("take", 1, 2)])
+async def test_what_is_shipped_and_lost_meanwhile_is_said_too(
+    in_directories, tmp_path, method, call, epoch
+):
+    """While it waits for the primary, before the lease is taken; and up to that very moment."""
+    primary = Primary(tmp_path, in_directories)
+    await written(primary, lambda: None)
+    takeover = replace(primary.takeover(), lease=NewsAtACall(primary, method, call))
+    run = partial(takeover.run, primary_is_dead=True, resend_pending=False)
+    with pytest.raises(CopyLacks, match=f"has shipped piece {LAST + 1}"):
+        await trio.to_thread.run_sync(run)
+    assert primary.places.lease.highest().epoch == epoch
+    assert not takeover.database.exists()
 
 
 async def test_a_standby_that_takes_over_by_itself_does_not_with_a_loss(in_directories, tmp_path):
