@@ -59,7 +59,8 @@ class CarrierSection(BaseModel):
     )
 
     name: Name
-    """The carrier's name in the timeline, the console and the commands; unique."""
+    """The carrier's name in the timeline, which customers read too, the console and the commands;
+    unique."""
     driver: Name
     """The plugin that serves it: ``smpp``, ``modem``, ``loopback`` or an installed one."""
     enabled: bool = True

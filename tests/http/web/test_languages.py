@@ -302,6 +302,14 @@ def test_signs_keep_their_place_beside_latin_in_arabic():
     assert told == []
 
 
+def test_a_name_in_a_row_begins_where_its_row_does():
+    """A block with `dir="auto"` and a Latin name in it goes to the other end of an Arabic card: an
+    element inside of it holds the name apart."""
+    blocks = re.compile(r'<div[^>]* dir="auto">\{\{ each\.(?:description|name|title) \}\}')
+    told = [path.name for path in HTTP.rglob("*.html") if blocks.search(path.read_text("utf-8"))]
+    assert told == []
+
+
 def test_no_template_sets_a_colon_of_its_own():
     """French has a space before it, which the sentences have."""
     colon = re.compile(r"\}\}:\s")
