@@ -24,7 +24,7 @@ from risala.sms.unseen import (
 
 DRAWN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 """Of category Cf too, but drawn around the characters behind them."""
-MARKS = [chr(n) for n in range(sys.maxunicode + 1) if re.match(f"[{UNSEEN}]", chr(n))]
+MARKS = re.findall(f"[{UNSEEN}]", "".join(map(chr, range(sys.maxunicode + 1))))
 
 
 def test_all_format_characters_that_are_not_drawn():

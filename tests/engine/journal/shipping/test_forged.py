@@ -41,9 +41,11 @@ def forged(body: bytes, **head: object) -> bytes:
 
 
 def bomb() -> bytes:
-    packer = zlib.compressobj(9)
-    chunk = bytes(1 << 20)
-    return b"".join(packer.compress(chunk) for _ in range(BOMB_MIB)) + packer.flush()
+    """As of a whole one, whose mebibytes are all packed alike: 1 GiB would take seconds to pack."""
+    packer, chunk = zlib.compressobj(9), bytes(1 << 20)
+    first, alike = (packer.compress(chunk) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    end = packer.flush()[:-4] + struct.pack(">HH", (BOMB_MIB << 20) % 65521, 1)  # Adler-32 of zeros
+    return first + alike * (BOMB_MIB - 1) + end
 
 
 WHOLE = zlib.compress(page(1) + page(2))
