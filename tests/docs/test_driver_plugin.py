@@ -9,14 +9,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from benchmarks.processes import free_port
 
-from clean import copy_sources, lend
+import clean
+from made_once import made_once
 from patience import HANG_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -72,20 +72,23 @@ def sh(text: str, cwd: Path) -> str:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """The package as whoever follows the tutorial has it, installed in its own environment."""
-    folder = tmp_path_factory.mktemp("made")
-    copy_sources(folder / "risala")
-    begin = command("mkdir").replace("python3 -m venv", f"{sys.executable} -m venv")
-    environment, install = re.split("(?=^.venv/bin/pip install)", begin, flags=re.MULTILINE)
-    sh(environment, folder)
+    return made_once(tmp_path_factory, "driver-tutorial", _make) / "risala-acme"
+
+
+def _make(folder):
+    clean.copy_sources(folder / "risala")
+    environment, install = re.split("(?=^.venv/bin/pip install)", command("mkdir"), flags=re.M)
+    *begin, venv = environment.strip().splitlines()
+    assert venv == "python3 -m venv .venv"
+    sh("\n".join(begin), folder)
     place = folder / "risala-acme"
-    lend(place / ".venv", "risala[testing]", "hatchling", "editables")
+    clean.environment(place / ".venv", "risala[testing]", "hatchling", "editables")
     sh(install, place)
     for name, text in FILES.items():
         (place / name).write_text(text, encoding="utf-8")
     install, test = command(".venv/bin/pip install --editable").splitlines()
     sh(install, place)
     (place / "test.sh").write_text(test, encoding="utf-8")
-    return place
 
 
 @pytest.mark.slow

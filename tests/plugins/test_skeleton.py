@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from clean import copy_sources, lend
-from made_once import alone, made_once
+from clean import copy_sources, environment
+from made_once import made_once
 from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
 
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/driver-plugin"
 HTTP = "driver --http"
 """What is tried beside each kind."""
+ASKED = [*KINDS, HTTP]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,32 +139,35 @@ def run(*words: str | Path, cwd: Path) -> str:
 
 @pytest.fixture
 def apart(tmp_path_factory):
-    """An environment with Risala's wheel and what its extra for tests brings; for one test at a
-    time, which installs its own package beside those of others."""
-    folder = made_once(tmp_path_factory, "outside", _set_up)
-    with alone(folder):
-        yield folder
+    """An environment with Risala's wheel, what its extra for tests brings, and a package of each
+    kind, as it was written."""
+    return made_once(tmp_path_factory, "outside", _set_up)
 
 
 def _set_up(folder):
-    source = folder / "source"
+    source, bin_ = folder / "source", folder / "venv/bin"
     copy_sources(source)
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("risala-*.whl")
-    run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    lend(folder / "venv", "risala[testing]", "hatchling", "editables")
-    run(folder / "venv/bin/pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
+    environment(folder / "venv", "risala[testing]", "hatchling", "editables")
+    run(bin_ / "pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
+    for asked in ASKED:
+        new = ("plugins", "new", f"a-{_kind(asked)}", "--kind", *asked.split())
+        run(bin_ / "risala", *new, cwd=folder)
+    packages = [f"--editable=./risala-a-{_kind(asked)}[test]" for asked in ASKED]
+    run(bin_ / "pip", "install", "--quiet", *packages, cwd=folder)
+
+
+def _kind(asked):
+    return asked.replace(" --", "-")
 
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("asked", [*KINDS, HTTP])
+@pytest.mark.parametrize("asked", ASKED)
 def test_its_tests_pass_as_it_was_written(asked, apart):
-    kind = asked.replace(" --", "-")
-    bin_ = apart / "venv/bin"
-    run(bin_ / "risala", "plugins", "new", f"a-{kind}", "--kind", *asked.split(), cwd=apart)
+    bin_, kind = apart / "venv/bin", _kind(asked)
     place = apart / f"risala-a-{kind}"
-    run(bin_ / "pip", "install", "--quiet", "--editable", ".[test]", cwd=place)
     told = run(bin_ / "python", "-m", "pytest", "--risala-report", "report.json", cwd=place)
     assert " failed" not in told
     (suite,) = json.loads((place / "report.json").read_text("utf-8"))["suites"]
@@ -176,7 +180,7 @@ def test_its_tests_pass_as_it_was_written(asked, apart):
     assert (mine["state"], mine["fault"], mine["warnings"]) == ("loaded", None, [])
 
 
-@pytest.mark.parametrize("kind", [*KINDS, HTTP])
+@pytest.mark.parametrize("kind", ASKED)
 @pytest.mark.parametrize("name", ["a", "acme", "zulu", "line", "my-own", "a-carrier-of-mr"])
 def test_a_skeleton_is_clean_for_ruff_under_any_name(kind, name, tmp_path):
     place, _ = write_skeleton(name, kind.partition(" ")[0], tmp_path / "p", http=kind == HTTP)

@@ -8,7 +8,9 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import Distribution, distribution
+from importlib.util import cache_from_source
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -38,20 +40,35 @@ def clean_environment(place: Path) -> Path:
     return place
 
 
-def lend(place: Path, *wanted: str) -> None:
-    """Give an environment these distributions and all that they need, as the tests have them.
+def environment(place: Path, *wanted: str) -> None:
+    """Make one with pip, these distributions and all that they need, as the tests have them.
 
     A pip that is told so (``--no-index``) then installs Risala without the indexes of packages, and
     refuses if something is missing: to read each package's index takes it four fifths of its time.
+    Half of the rest would be that a pip is unpacked and all is compiled that is compiled here.
     """
+    venv.create(place, with_pip=False, symlinks=True)
     (site,) = place.glob("lib/python*/site-packages")
     here = Path(sysconfig.get_paths()["purelib"])
-    for each in _needed(wanted):
+    for each in _needed(["pip", *wanted]):
         for file in each.files or ():
             source = here / file
             if source.is_file() and source.suffix != ".pyc" and ".." not in file.parts:
-                (site / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(source, site / file)
+                _copy(source, site / file)
+    pip = place / "bin/pip"
+    pip.write_text(f"#!{place / 'bin/python'}\nfrom pip._internal.cli.main import main\nmain()\n")
+    pip.chmod(0o755)
+
+
+def _copy(source: Path, to: Path) -> None:
+    """With what Python has compiled of it, which knows it by its size and its time."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source, to)
+    if source.suffix == ".py":
+        with suppress(FileNotFoundError):
+            compiled = Path(cache_from_source(to))
+            compiled.parent.mkdir(exist_ok=True)
+            shutil.copy2(cache_from_source(source), compiled)
 
 
 def _needed(wanted: Sequence[str]) -> Iterator[Distribution]:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,8 @@ def made_once(
 ) -> Path:
     """The folder of that name, which ``make`` has filled."""
     place = _of_this_run(tmp_path_factory) / name
-    with alone(place):
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         whole = place.with_suffix(".whole")
         if not whole.exists():
             shutil.rmtree(place, ignore_errors=True)
@@ -26,14 +26,6 @@ def made_once(
             make(place)
             whole.touch()
     return place
-
-
-@contextmanager
-def alone(place: Path) -> Iterator[None]:
-    """While no other worker is: for those who change what was made once."""
-    with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _of_this_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
