@@ -22,6 +22,7 @@ from trio._core._run import GLOBAL_RUN_CONTEXT
 from werkzeug.routing import Rule
 
 from forked_processes.kept_templates import FOLDER, keep_templates
+from forked_processes.workers import fork_workers
 
 # How long an example takes, or to think of one, says how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -59,6 +60,13 @@ def pytest_configure(config: pytest.Config) -> None:
     is_roomy = shutil.disk_usage(RAM_DISK).free >= RAM_FREE_MIN_BYTES
     if is_roomy and not os.statvfs(RAM_DISK).f_flag & os.ST_NOEXEC:  # some tests write programs
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(RAM_DISK))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: Sequence[Any]) -> None:
+    """Of processes that say which lines they run (``make reach``), each says it by itself."""
+    if not any(name.startswith(("COVERAGE_", "RISALA_TESTS_EXEC")) for name in os.environ):
+        fork_workers(config, specs)
 
 
 def forget_templates() -> None:
