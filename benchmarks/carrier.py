@@ -45,13 +45,14 @@ def destination_of(body: bytes) -> bytes:
     return body[target : body.index(b"\0", target)]
 
 
-def receipt(carrier_id: bytes, sequence: int) -> bytes:
-    """A ``deliver_sm`` with the usual text of a receipt (SMPP 3.4, appendix B)."""
+def receipt(carrier_id: bytes, recipient: bytes, sequence: int) -> bytes:
+    """A ``deliver_sm`` with the usual text of a receipt (SMPP 3.4, appendix B), from the number to
+    which the message went."""
     text = (
         b"id:%s sub:001 dlvrd:001 submit date:2611212200 done date:2611212200"
         b" stat:DELIVRD err:000 text:A message of an or" % carrier_id
     )
-    body = b"\0\1\1" + b"22236123456\0" + b"\5\0BENCH\0" + b"\4\0\0\0\0\0\0\0\0"
+    body = b"\0\1\1" + recipient + b"\0\5\0BENCH\0" + b"\4\0\0\0\0\0\0\0\0"
     body += bytes([len(text)]) + text
     return _HEADER.pack(16 + len(body), 5, 0, sequence) + body
 
@@ -65,7 +66,7 @@ class Peer:
         self._prefix = prefix
         self._run = run
         self._received = bytearray()
-        self._due: deque[bytes] = deque()
+        self._due: deque[tuple[bytes, bytes]] = deque()
         self._open = 0
         self._sequence = 1
         self._out = bytearray()
@@ -125,17 +126,16 @@ class Peer:
         carrier_id = b"%x" % (counts.submits + (self._run << 28))
         size = 17 + len(carrier_id)
         self._out += _HEADER.pack(size, _SUBMIT | _ANSWER, 0, sequence) + carrier_id + b"\0"
-        self._due.append(carrier_id)
-        if self._prefix:
-            target = destination_of(body)
-            if target.startswith(self._prefix):
-                counts.watched.setdefault(target.decode(), now)
+        recipient = destination_of(body)
+        self._due.append((carrier_id, recipient))
+        if self._prefix and recipient.startswith(self._prefix):
+            counts.watched.setdefault(recipient.decode(), now)
 
     def _bring(self) -> None:
         while self._due and self._open < _RECEIPTS_MAX:
             self._sequence += 1
             self._open += 1
-            self._out += receipt(self._due.popleft(), self._sequence)
+            self._out += receipt(*self._due.popleft(), self._sequence)
 
 
 def serve(port: int, stats_port: int, prefix: bytes) -> None:

@@ -66,12 +66,15 @@ from risala.engine.model.states import SegmentState
 from risala.engine.upkeep.retention import all_rules
 from risala.sms.receipt import Receipt, ReceiptState
 
-GROWING = (
-    *("message", "segment", "line", "entry", "event", "organizations"),
-    *("verifications", "inbound", "webhook_delivery", "webhook_attempts", "v", "m", "opt_outs"),
-    *("m", "s", "e", "o", "l", "mailings", "mailing_rows", "recipient_lists", "list_people"),
-    *("r", "p"),
-)
+SMALL = {
+    "opt_out_policies": "a row for each organization that chose one",
+    "kept_days": "a row for each organization that chose days",
+    "inbound_routes": "a row for each route that an operator made",
+    "unmatched_receipts": "a thousand at most",
+    "credited": "looked at where an insert's foreign key is broken",
+}
+"""Tables that may be walked through, and why."""
+ALIASES = ("v", "m", "s", "e", "o", "l", "r", "p")
 BOUNDED = re.compile(
     r"SCAN (message USING INDEX message_processing|mailings USING INDEX mailings_clearing"
     r"|recipient_lists USING INDEX recipient_lists_deleted)$"
@@ -289,6 +292,8 @@ def _take_out(name, conn):
 )
 def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
     run: dict[str, None] = {}
+    tables = book.conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    growing = {name for (name,) in tables} - SMALL.keys() | {*ALIASES}
     book.conn.set_trace_callback(lambda sql: run.setdefault(sql))
     live(book)
     book.conn.set_trace_callback(None)
@@ -298,7 +303,7 @@ def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
             continue
         for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}"):
             table = re.match(r"SCAN (\w+)", step)
-            if table and table[1] in GROWING and not BOUNDED.match(step):
+            if table and table[1] in growing and not BOUNDED.match(step):
                 walks.append((step, sql))
     assert len(run) > least
     assert walks == []

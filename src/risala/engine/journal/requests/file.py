@@ -43,6 +43,7 @@ class NoRoom(Exception):
     """The disk is so full that the rest is kept for the database."""
 
 
+_ENDS: Final = "SELECT (SELECT min(rowid) FROM request), (SELECT max(rowid) FROM request)"
 _COLUMNS: Final[dict[str, Any]] = {
     "id": str,
     "organization_id": str,
@@ -138,8 +139,8 @@ def trim(conn: sqlite3.Connection, since_id: str, bytes_max: int) -> None:
     """Delete rows older than an id, and the oldest if the file is too large."""
     conn.execute("DELETE FROM request WHERE id < ?", (since_id,))
     while _used_bytes(conn) > bytes_max:
-        # By their places, not by a count, which would read all of them.
-        lowest, highest = conn.execute("SELECT min(rowid), max(rowid) FROM request").fetchone()
+        # By their places, each found alone: a count, or both in one, would read all of them.
+        lowest, highest = conn.execute(_ENDS).fetchone()
         if lowest is None:
             break
         conn.execute(
