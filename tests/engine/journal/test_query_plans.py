@@ -303,7 +303,8 @@ def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
             continue
         for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}"):
             table = re.match(r"SCAN (\w+)", step)
-            if table and table[1] in growing and not BOUNDED.match(step):
+            ends = sql.upper().endswith(" LIMIT 1") and " WHERE " not in sql.upper()
+            if table and table[1] in growing and not ends and not BOUNDED.match(step):
                 walks.append((step, sql))
     assert len(run) > least
     assert walks == []
