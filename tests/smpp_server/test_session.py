@@ -79,6 +79,32 @@ async def test_what_stands_in_line_is_one_unit_of_work_and_keeps_its_order(open_
     assert len(premises.engine.batches) <= 2
 
 
+async def test_single_submits_of_sessions_of_one_credential_go_by_one_door(open_premises):
+    """The gateway takes what one holder sends singly in one turn as one unit."""
+    premises = open_premises()
+    premises.engine.refusals = {"b": InsufficientBalance()}
+    answers: dict[str, Pdu] = {}
+
+    async def ask(customer: Customer, text: str) -> None:
+        answers[text] = await customer.ask(submit(text))
+
+    async with premises.customer() as one, premises.customer() as other:
+        for each in (one, other):
+            await each.bind()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask, one, "a")
+            nursery.start_soon(ask, other, "b")
+        first, second = premises.engine.singles
+        assert first is second
+        assert (answers["a"].command_status, answers["b"].command_status) == (0, 0x400)
+        assert answers["a"].message_id == "sms_1"
+        for text in ("c", "d"):
+            one.link.post(submit(text), lambda _: None)
+        await wait_all_tasks_blocked()
+    assert len(premises.engine.singles) == 2
+    assert premises.engine.batches[-1] == 2
+
+
 async def test_a_submit_beyond_the_window_is_throttled_in_its_turn(open_premises):
     premises = open_premises(window_max=3)
     premises.engine.open = trio.Event()

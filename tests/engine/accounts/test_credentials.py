@@ -58,17 +58,20 @@ async def test_a_credential_tells_who_comes(house, face, username, length, autoj
     credential = made.credential
     assert (len(made.password), credential.last4) == (length, made.password[-4:])
     assert credential.username == username or username is None
+    known = []
     for _ in range(2):  # the second time it is remembered
         found = await credentials(house).authenticate(
             face, credential.username, made.password, HERE
         )
         principal = found.principal
+        known.append(principal)
         assert (principal.organization_id, principal.key_id, principal.mode, principal.face) == (
             house.principal.organization_id,
             credential.id,
             Mode.TEST,
             face,
         )
+    assert known[0] is known[1]  # one holder: what its sessions send is taken together
     assert credentials(house).admitted(credential.id).credential == credential
 
 

@@ -48,6 +48,8 @@ class FakeEngine:
 
     taken: list[SendMessage] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
+    singles: list[Principal] = field(default_factory=list)
+    """Who asked for one message alone, which the gateway takes with others of the same turn."""
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """By a message's text."""
     fails: EngineError | None = None
@@ -61,6 +63,13 @@ class FakeEngine:
     async def wait_asked(self) -> None:
         """Until a batch has come."""
         await self._was_asked.wait()
+
+    async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
+        self.singles.append(principal)
+        (answer,) = await self.send_batch(principal, (command,))
+        if isinstance(answer, Refusal):
+            raise answer
+        return answer
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
