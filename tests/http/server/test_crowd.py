@@ -163,6 +163,32 @@ async def test_those_that_come_together_are_one_group(app, address):
     assert not app.alones
 
 
+async def test_what_comes_while_a_group_is_answered_is_the_next_one(app, address, monkeypatch):
+    monkeypatch.setattr(crowd, "GATHER_S", HANG_S)
+    app.go = trio.Event()
+    async with AsyncExitStack() as stack:
+        streams = [await stack.enter_async_context(await PROBE.open_raw(address)) for _ in range(4)]
+        for n, stream in enumerate(streams):
+            await stream.send_all(asked(b'{"n":%d}' % n))
+            await until_true(lambda n=n: sum(map(len, app.crowd._gathered.values())) == n)
+        assert app.groups == [[0]]
+        app.go.set()
+        assert [told(await answer_of(stream))["n"] for stream in streams] == [0, 1, 2, 3]
+    assert [sorted(group) for group in app.groups] == [[0], [1, 2, 3]]
+    assert not app.crowd._under_way
+
+
+async def test_a_group_that_takes_long_is_not_waited_for(app, address):
+    app.go = trio.Event()
+    async with AsyncExitStack() as stack:
+        streams = [await stack.enter_async_context(await PROBE.open_raw(address)) for _ in range(3)]
+        for n, stream in enumerate(streams):
+            await stream.send_all(asked(b'{"n":%d}' % n))
+            await until_true(lambda n=n: len(app.groups) == n + 1)
+        app.go.set()
+        assert [told(await answer_of(stream))["n"] for stream in streams] == [0, 1, 2]
+
+
 async def test_the_answer_is_the_same_as_alone(app, address):
     async with await PROBE.open_raw(address) as stream:
         together = await ask(stream, asked())

@@ -3,8 +3,8 @@
 A connection's own task sleeps in :meth:`Crowd.unusual` while it is idle. If a whole request comes
 in one piece, with a header that was seen before or reads without a fault, for a path that answers
 several together, the crowd gathers it with those of the same key. All that came in one turn of
-the loop are answered by one unit of work. Whatever else comes wakes the connection's own task, with
-the bytes.
+the loop, or while the group before them was answered, are answered by one unit of work. Whatever
+else comes wakes the connection's own task, with the bytes.
 
 By Linux's ``epoll``; elsewhere each connection waits for itself.
 """
@@ -37,6 +37,8 @@ EVENTS_MAX: Final = 256
 """Connections that are looked at in one turn of the loop; the others come in the next one."""
 GROUP_MAX: Final = 256
 """Requests that are answered together at most."""
+GATHER_S: Final = 0.05
+"""Requests are gathered so long at most while a group is under way."""
 HEADS_MAX: Final = 512
 """Headers that are remembered, the newest."""
 HEAD_BYTES_MAX: Final = 2048
@@ -166,6 +168,10 @@ class Crowd:
         """Descriptors of those that have sent more while their request is answered."""
         self._heads = KnownHeads(face.routes)
         self._gathered: dict[_Who, list[_Asked]] = {}
+        self._waiting: set[_Who] = set()
+        """Keys whose gathered requests have a task."""
+        self._under_way: dict[_Who, trio.Event] = {}
+        """The end of the latest group of a key."""
         self._nursery: trio.Nursery | None = None
 
     @staticmethod
@@ -271,13 +277,31 @@ class Crowd:
         return asked
 
     def _begin(self) -> None:
-        """Answer what was gathered in this turn. A group waits for no other, so that whoever takes
-        them in counts all, and refuses what is too much."""
+        """Have answered what was gathered."""
         assert self._nursery is not None
-        gathered, self._gathered = self._gathered, {}
-        for group in gathered.values():
-            for start in range(0, len(group), GROUP_MAX):
-                self._nursery.start_soon(self._answer_group, group[start : start + GROUP_MAX])
+        for who in self._gathered.keys() - self._waiting:
+            self._waiting.add(who)
+            self._nursery.start_soon(self._answer_next, who)
+
+    async def _answer_next(self, who: _Who) -> None:
+        """Answer what was gathered of a key, after the group under way. One that takes long is not
+        waited for, so that whoever takes them in counts all, and refuses what is too much."""
+        before = self._under_way.get(who)
+        if before is not None:
+            with trio.move_on_after(GATHER_S):
+                await before.wait()
+        self._waiting.discard(who)
+        gathered = self._gathered.pop(who)
+        if len(gathered) > GROUP_MAX:
+            self._gathered[who] = gathered[GROUP_MAX:]
+            self._begin()
+        over = self._under_way[who] = trio.Event()
+        try:
+            await self._answer_group(gathered[:GROUP_MAX])
+        finally:
+            over.set()
+            if self._under_way.get(who) is over:
+                del self._under_way[who]
 
     async def _answer_group(self, group: list[_Asked]) -> None:
         """Answer requests of one key; where they cannot be answered together, their connections'
