@@ -16,7 +16,7 @@ from benchmarks.processes import START_S, Absent
 _SOCKET = "control.sock"
 _PATIENCE_S = 300.0
 """For one answer, and for a state: a file of the most rows on a machine that does other things."""
-_LOOK_S = 0.02
+_LOOK_S = 0.1
 
 
 class _Connection(http.client.HTTPConnection):
