@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from itertools import count
+from math import ceil
 
 import pytest
 import trio
@@ -12,9 +13,11 @@ from standardwebhooks import Webhook
 from tests.http.faces.face_office import TO, open_office
 
 from risala.config.model import LimitsSection
+from risala.engine.limits.hook_rates import HOOK_BURST_S, HOOK_STEPS_PER_S
 from risala.engine.model.errors import Invalid
 from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.engine.rules.hooks.presets import CUSTOM
+from risala.engine.rules.hooks.reading import HOOK_STEPS_MAX
 from risala.http.faces.hooks import add_hooks
 
 CODE = "845127"
@@ -377,11 +380,28 @@ async def test_without_a_balance_few_requests_are_read(office, autojump_clock):
     assert [(await post(office, path, body, **allowed))[0] for _ in range(3)] == [200] * 3
 
 
+WIDE = {**TEXTS, "mapping": {**TEXTS["mapping"], "reads": "json", "text": "{{/x/*/a}}" * 40}}
+"""Looks up more than one request may, in many items."""
+
+
 async def test_work_beyond_the_budget_is_never_done_and_names_the_way_out(office, autojump_clock):
-    wide = {**TEXTS, "mapping": {**TEXTS["mapping"], "reads": "json", "text": "{{/x/*/a}}" * 40}}
-    found, secret = await hook(office, table=wide)
+    found, secret = await hook(office, table=WIDE)
     body = {"to": TO, "x": [[]] * 15_000}
     status, told = await post(office, place(found), body, authorization=f"Bearer {secret}")
     assert (status, told["code"]) == (400, "too_much")
     assert "fewer items" in told["message"]
     assert office.messages() == []
+
+
+async def test_the_work_of_a_hook_delays_its_organizations_next_requests(office, autojump_clock):
+    found, secret = await hook(office, table=WIDE)
+    other, other_secret = await hook(office, table=TEXTS)
+    heavy = {"to": TO, "x": [[]] * 15_000}
+    for _ in range(ceil(HOOK_BURST_S * HOOK_STEPS_PER_S / HOOK_STEPS_MAX)):
+        _, told = await post(office, place(found), heavy, authorization=f"Bearer {secret}")
+        assert told["code"] == "too_much"
+    body, allowed = {"to": TO, "text": "Salam"}, {"authorization": f"Bearer {other_secret}"}
+    status, told = await post(office, place(other), body, **allowed)
+    assert (status, told["code"]) == (503, "limited")
+    await trio.sleep(1)
+    assert (await post(office, place(other), body, **allowed))[0] == 200

@@ -187,6 +187,12 @@ PLANTED = {
         "DROP TABLE _sqlite_migrations; CREATE VIEW _sqlite_migrations AS SELECT 1",
         "_sqlite_migrations",
     ),
+    # SQLite itself refuses two of a name, but not of the indexes that it makes for a table.
+    "an index twice": (
+        "pragma writable_schema = on; INSERT INTO sqlite_schema SELECT * FROM sqlite_schema"
+        " WHERE name = 'sqlite_autoindex_api_keys_1'",
+        "sqlite_autoindex_api_keys_1",
+    ),
 }
 
 

@@ -109,6 +109,7 @@ FORGED = {
     "by another key": (lambda signed: changed(signed, key=OTHER_KEY), "by another key"),
     "changed": (altered, "is not what was signed"),
     "another time": (lambda signed: changed(signed, at="2027"), "is wrong"),
+    "another name": (lambda signed: changed(signed, name="other.db"), "is wrong"),
     "another checksum": (lambda signed: changed(signed, sha256="0" * 64), "is wrong"),
     "no signature": (lambda signed: changed(signed, signature="x"), "is wrong"),
     "a number": (lambda signed: changed(signed, name=7), "has no signature"),

@@ -16,6 +16,8 @@ from risala.engine.rules.hooks.reading import (
     HOOK_MESSAGES_MAX,
     HOOK_STEPS_MAX,
     ITEMS_MAX,
+    PARSED_MARKS,
+    PARSED_OCTETS,
     read,
 )
 from risala.engine.rules.hooks.work_budget import WorkBudget
@@ -301,6 +303,21 @@ def test_work_beyond_the_budget_is_refused_and_nothing_of_the_request_is_told(ea
     assert isinstance(fault, HookFault)
     assert fault.code == "too_much"
     assert "fewer items" in fault.sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "query", "least"),
+    [
+        (b"[" + b"{}," * 20_000 + b"{}]", "", 40_000 // PARSED_MARKS),
+        (b'{"a":"' + b"x" * 60_000 + b'"}', "", 60_000 // PARSED_OCTETS),
+        (b"", "a=" + "%20" * 20_000, 20_000 // PARSED_MARKS),
+    ],
+    ids=["items", "octets", "escapes of a query"],
+)
+def test_what_is_parsed_counts_before_anything_is_looked_up(body, query, least):
+    steps = WorkBudget(HOOK_STEPS_MAX)
+    read(mapping_of({"text": "=a word", "reads": "any"}), asked(body, query=query), steps)
+    assert steps.used >= least
 
 
 def test_what_several_messages_look_up_alike_is_looked_up_once():
