@@ -12,6 +12,7 @@ from tests.engine.journal.shipping.memory_store import MemoryStore
 
 from patience import until_true
 from risala.config.outward import StandbySection
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import Conflict, LogSilent, OutcomeUnknown
 from risala.engine.wiring import log as wiring
@@ -115,6 +116,36 @@ async def test_each_of_those_with_an_unknown_outcome_has_its_own_key(awaited, st
     await awaited.driver.wait_submitted(4)
     assert len({json.loads(each)["messageId"] for each in answers}) == 4
     assert len(awaited.driver.submitted) == 4
+
+
+async def test_a_used_key_among_new_ones_keeps_no_key_from_them(awaited, store):
+    """What was answered before is answered again only once the second machine has it. New ones that
+    came in the same turn are accepted meanwhile, and so have keys."""
+    used = SendMessage(TO, "used", idempotency_key="used")
+    await awaited.gateway.send_message(awaited.principal, used)
+    await awaited.driver.wait_submitted(1)
+    store.open.clear()
+    ahead = SendMessage(TO, "ahead", idempotency_key="ahead")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send_at_once, awaited, [ahead])
+        await until_true(lambda: awaited.gateway.services.recorder.journal._log.behind)
+        new = [SendMessage(TO, f"text {n}") for n in range(3)]
+        doubts = await send_at_once(awaited, [*new, used])
+    keys = [key for doubt in doubts for key in doubt.keys]
+    assert keys.pop() == "used"
+    assert len({*keys} - {None}) == 3
+    again = [
+        SendMessage(TO, each.body, idempotency_key=key)
+        for each, key in zip(new, keys, strict=True)
+    ]
+    async with trio.open_nursery() as nursery:
+        for each in again:
+            nursery.start_soon(send_at_once, awaited, [each])
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        store.open.set()
+    await until_true(lambda: not awaited.gateway.services.intake._keys)
+    sent = audit_file(awaited.gateway.services.recorder.journal.path)
+    assert (sent.faults, sent.messages) == ((), 5)
 
 
 async def test_a_caller_who_goes_takes_nobody_along(awaited, store):

@@ -422,3 +422,42 @@ def test_a_header_says_what_the_parser_reads(fields, line):
         assert request.fault is None
         assert request.keep
         assert (known.fields, known.length) == (request.fields, request.length)
+
+
+# -- what the kernel tells once
+
+
+@pytest.fixture
+async def patient(app):
+    """The address of a listener that would wait longer for an idle client than its tests do."""
+    async with PROBE.serving(app, HttpSection(keep_alive_s=2 * HANG_S)) as (address, _):
+        yield address
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_client_that_ends_its_side_is_answered_and_left(app, patient, count):
+    app.go = trio.Event()
+    async with await PROBE.open_raw(patient) as stream:
+        for n in range(count - 1):
+            write(stream, asked(b'{"n":%d}' % n))
+            await until_true(lambda n=n: app.groups == [[n]])
+        write(stream, asked())
+        await stream.send_eof()
+        await until_true(lambda: app.groups and (count == 1 or app.crowd._more))
+        app.go.set()
+        received = await PROBE.read_until(stream, None)
+    assert received.count(b"HTTP/1.1 200 ") == len(app.groups) == count
+
+
+async def test_what_is_behind_a_request_that_fills_a_read_is_answered(app, patient, monkeypatch):
+    monkeypatch.setattr(crowd, "READ_BYTES", len(asked()))
+    async with await PROBE.open_raw(patient) as stream:
+        write(stream, b"".join(asked(b'{"n":%d}' % n) for n in range(3)))
+        assert [told(each)["n"] for each in await answers_of(stream, 3)] == [0, 1, 2]
+    assert not app.crowd._more
+
+
+def test_an_empty_key_is_not_the_same_as_none(app):
+    heads = KnownHeads(app.plain)
+    whose = [heads.find(asked(more=more)[:-7]).who for more in ("", "x-api-key:\r\n")]
+    assert whose[0] != whose[1]

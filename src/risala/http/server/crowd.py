@@ -86,7 +86,7 @@ class KnownHead(NamedTuple):
     fields: Fields
     length: int
     """Bytes of the body."""
-    who: tuple[bytes, ...]
+    who: tuple[tuple[bytes, ...], ...]
     """The fields that tell whose the request is."""
 
 
@@ -130,7 +130,7 @@ class KnownHeads:
             or not path.group.takes(fields)
         ):
             return None
-        who = tuple(b"\0".join(fields.get(name, ())) for name in _WHO)
+        who = tuple(tuple(fields.get(name, ())) for name in _WHO)
         return KnownHead(path, path.group, fields, length, who)
 
 
@@ -153,7 +153,7 @@ class _Asked:
         )
 
 
-_Who = tuple[PlainPath, tuple[bytes, ...], str | None]
+_Who = tuple[PlainPath, tuple[tuple[bytes, ...], ...], str | None]
 
 
 class Crowd:
@@ -165,7 +165,8 @@ class Crowd:
         self._sleeping: dict[int, tuple[CrowdConnection, trio.lowlevel.Task]] = {}
         """By their descriptors: connections whose own tasks sleep."""
         self._more: set[int] = set()
-        """Descriptors of those that have sent more while their request is answered."""
+        """Descriptors of those that may have sent what is not read yet. The kernel tells it once, and
+        they are read again after the answer."""
         self._heads = KnownHeads(face.routes)
         self._gathered: dict[_Who, list[_Asked]] = {}
         self._waiting: set[_Who] = set()
@@ -187,8 +188,8 @@ class Crowd:
                 task_status.started()
                 while True:
                     await trio.lowlevel.wait_readable(descriptor)
-                    for ready, _ in self._epoll.poll(0, EVENTS_MAX):
-                        self._read(ready)
+                    for ready, happened in self._epoll.poll(0, EVENTS_MAX):
+                        self._read(ready, has_ended=bool(happened & select.EPOLLRDHUP))
                     self._begin()
         finally:
             self._epoll.close()
@@ -236,21 +237,25 @@ class Crowd:
 
     # -- requests
 
-    def _read(self, descriptor: int) -> None:
-        """Read what a connection has sent."""
+    def _read(self, descriptor: int, *, has_ended: bool = False) -> None:
+        """Read what a connection has sent. ``has_ended``: it sends no more after that."""
         found = self._sleeping.get(descriptor)
         if found is None:
             return
         connection = found[0]
-        if connection.busy:
+        if connection.busy or has_ended:
             self._more.add(descriptor)
+        if connection.busy:
             return
         try:
             data = os.read(descriptor, READ_BYTES)
         except BlockingIOError:
+            self._more.discard(descriptor)
             return
         except OSError:
             data = b""  # the connection broke: the same as a client that has gone
+        if len(data) == READ_BYTES:
+            self._more.add(descriptor)
         try:
             asked = None if self._face.stopping else self._usual(connection, data)
         except Exception:  # noqa: BLE001 -- of one client: its connection's task meets it
@@ -367,7 +372,6 @@ class Crowd:
         if not keeps:
             self._wake(connection, b"")
         elif connection.descriptor in self._more:
-            self._more.discard(connection.descriptor)
             self._read(connection.descriptor)
             self._begin()
 
