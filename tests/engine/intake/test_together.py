@@ -209,6 +209,28 @@ async def test_an_unknown_outcome_tells_each_its_own_key(house, monkeypatch):
     assert await house.balance() == "998.00"
 
 
+async def test_a_used_key_is_settled_for_itself_beside_what_is_in_doubt(house, monkeypatch):
+    journal, settled = house.gateway.services.recorder.journal, []
+    really_settled, really = journal.settled, journal.commit_shielded
+    used = SendMessage(TO, "same", idempotency_key="order-0001")
+    (first,) = await at_once(house, [used])
+
+    async def note():
+        settled.append(1)
+        await really_settled()
+
+    async def doubted(unit):
+        await really(unit)
+        raise OutcomeUnknown
+
+    monkeypatch.setattr(journal, "settled", note)
+    assert kinds(await at_once(house, [*texts(2), used])) == {"sent": 3}
+    assert not settled  # the commit of the others did that
+    monkeypatch.setattr(journal, "commit_shielded", doubted)
+    *doubts, answer = await at_once(house, [*texts(2), used])
+    assert (kinds(doubts), answer, settled) == ({"OutcomeUnknown": 2}, first, [1])
+
+
 @pytest.mark.parametrize("fault", [RuntimeError("a bug"), StorageFailed()])
 async def test_what_breaks_one_unit_is_met_by_each_alone(house, monkeypatch, fault):
     journal = house.gateway.services.recorder.journal

@@ -14,7 +14,7 @@ from patience import until_true
 from risala.config.outward import StandbySection
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
-from risala.engine.model.errors import Conflict, LogSilent, OutcomeUnknown
+from risala.engine.model.errors import Conflict, LogSilent, OutcomeUnknown, SenderNotApproved
 from risala.engine.wiring import log as wiring
 
 pytestmark = pytest.mark.slow
@@ -71,7 +71,7 @@ async def send_at_once(house, commands) -> list:
     async def ask(n: int) -> None:
         try:
             answers[n] = await house.gateway.send_message(house.principal, commands[n])
-        except OutcomeUnknown as error:
+        except (OutcomeUnknown, SenderNotApproved) as error:
             answers[n] = error
 
     async with trio.open_nursery() as nursery:
@@ -135,8 +135,7 @@ async def test_a_used_key_among_new_ones_keeps_no_key_from_them(awaited, store):
     assert keys.pop() == "used"
     assert len({*keys} - {None}) == 3
     again = [
-        SendMessage(TO, each.body, idempotency_key=key)
-        for each, key in zip(new, keys, strict=True)
+        SendMessage(TO, each.body, idempotency_key=key) for each, key in zip(new, keys, strict=True)
     ]
     async with trio.open_nursery() as nursery:
         for each in again:
@@ -146,6 +145,13 @@ async def test_a_used_key_among_new_ones_keeps_no_key_from_them(awaited, store):
     await until_true(lambda: not awaited.gateway.services.intake._keys)
     sent = audit_file(awaited.gateway.services.recorder.journal.path)
     assert (sent.faults, sent.messages) == ((), 5)
+
+
+async def test_one_that_is_refused_is_told_so_by_a_log_that_is_silent(awaited, store):
+    store.open.clear()
+    refused = SendMessage(TO, "text", sender="Nope")
+    doubt, refusal = await send_at_once(awaited, [SendMessage(TO, "text"), refused])
+    assert (type(doubt), type(refusal)) == (OutcomeUnknown, SenderNotApproved)
 
 
 async def test_a_caller_who_goes_takes_nobody_along(awaited, store):

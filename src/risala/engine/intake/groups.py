@@ -11,10 +11,12 @@ from risala.engine.intake.intake_places import IntakePlaces, KeysUnderWay, Slot
 from risala.engine.intake.steps import IntakeSteps, doubted, unconfirmed
 from risala.engine.intake.together import Answers
 from risala.engine.model.commands import Principal, SendMessage
-from risala.engine.model.errors import LogSilent, OutcomeUnknown
+from risala.engine.model.errors import LogSilent, OutcomeUnknown, Refusal
 from risala.engine.model.records.messages import NewMessage, Stamp
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
+
+_Told = str | Refusal | None
 
 
 class Groups:
@@ -41,23 +43,26 @@ class Groups:
         """
         if not self.are_possible:
             return None
-        told = [command.idempotency_key for command in commands]
+        told: list[_Told] = [command.idempotency_key for command in commands]
         work = partial(self._send, principal, commands, told)
         answers: Answers[bytes] | None = None
         with trio.CancelScope(shield=True):
             try:
                 within = self._steps.recorder.answers.within
-                answers = await within(work, partial(unconfirmed, told))
+                answers = await within(work, OutcomeUnknown)
             except LogSilent:
                 pass
             except OutcomeUnknown:
-                answers = [unconfirmed((key,)) for key in told]
+                answers = [
+                    each if isinstance(each, Refusal) else unconfirmed((each,)) for each in told
+                ]
         return answers
 
     async def _send(
-        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
+        self, principal: Principal, commands: Sequence[SendMessage], told: list[_Told]
     ) -> Answers[bytes] | None:
-        """As :meth:`send`; ``told`` gets each message's key, also if that is ours."""
+        """As :meth:`send`; ``told`` gets each message's key, also if that is ours, or its refusal:
+        what each is told if the log does not answer."""
         places, slots = self._free(principal, commands)
         with self._keys.held(slots):
             accepted = await self._send_free(principal, commands, places, told)
@@ -86,8 +91,8 @@ class Groups:
         principal: Principal,
         all_commands: Sequence[SendMessage],
         places: Sequence[int],
-        told: list[str | None],
-    ) -> Sequence[bytes | Exception] | None:
+        told: list[_Told],
+    ) -> Answers[bytes] | None:
         """Accept the messages at these places, whose keys no other request has. None: none of them
         was accepted."""
         commands = [all_commands[place] for place in places]
@@ -97,23 +102,32 @@ class Groups:
             organization = self._steps.accounts.organization(principal.organization_id)
             stamp = self._steps.stamp(organization.id)
             items = self._steps.judged(organization, principal, commands, ())
-            if any(isinstance(item, bytes) for item in items):
+            for place, item in zip(places, items, strict=True):
+                if isinstance(item, NewMessage):
+                    told[place] = item.idempotency_key
+                elif isinstance(item, Refusal):
+                    told[place] = item
+            prepared = [item for item in items if isinstance(item, NewMessage)]
+            if not prepared and any(isinstance(item, bytes) for item in items):
                 await self._steps.recorder.journal.settled()
             self._places.let_in(len(commands))
         except Exception:  # noqa: BLE001 -- of one of them perhaps: whose it is meets it alone
             return None
-        for place, item in zip(places, items, strict=True):
-            if isinstance(item, NewMessage):
-                told[place] = item.idempotency_key
-        prepared = [item for item in items if isinstance(item, NewMessage)]
         try:
             results = await self._accept_prepared(organization, principal, prepared, stamp)
         finally:
             self._places.let_out(len(commands))
         if results is None:
             return None
+        # Earlier answers are settled by the commit of the new messages: not if that is in doubt.
+        is_settled = not any(isinstance(result, OutcomeUnknown) for result in results)
         each = iter(results)
-        return [next(each) if isinstance(item, NewMessage) else item for item in items]
+        return [
+            next(each)
+            if isinstance(item, NewMessage)
+            else (item if is_settled or isinstance(item, Refusal) else None)
+            for item in items
+        ]
 
     async def _accept_prepared(
         self,

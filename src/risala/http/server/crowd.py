@@ -165,7 +165,7 @@ class Crowd:
         self._sleeping: dict[int, tuple[CrowdConnection, trio.lowlevel.Task]] = {}
         """By their descriptors: connections whose own tasks sleep."""
         self._more: set[int] = set()
-        """Descriptors of those that may have sent what is not read yet. The kernel tells it once, and
+        """Descriptors of those that may have sent what is not read yet. The kernel tells it once;
         they are read again after the answer."""
         self._heads = KnownHeads(face.routes)
         self._gathered: dict[_Who, list[_Asked]] = {}
