@@ -12,6 +12,7 @@ from tests.engine.mailings.people_tables import table
 from mailing_book import read_on_loop
 from patience import until_true
 from risala.engine.mailings import mailing_checking
+from risala.engine.mailings.mailing_sending import MailingSending
 from risala.engine.model.mailings import NewMailing
 from risala.engine.model.records.mailings import MailingState
 from risala.engine.model.states import Mode
@@ -83,6 +84,29 @@ async def test_a_row_that_breaks_the_task(open_house, quick, row):
     assert {each["item"] for each in said} == {broken.id}
     assert len(said) == 2, "once in each life"
     assert not [each for each in logs if each["event"] == "crashed"]
+
+
+async def test_a_mailing_whose_turn_breaks_holds_no_other_up(open_desk, quick, monkeypatch):
+    turn, broken = MailingSending._turn, set()
+
+    async def turn_or_break(sending, sender):
+        if sender.mailing_id in broken:
+            raise OverflowError("Python int too large to convert to SQLite INTEGER")
+        await turn(sending, sender)
+
+    monkeypatch.setattr(MailingSending, "_turn", turn_or_break)
+    async with open_desk() as desk:
+        made = await desk.draft(table(1))
+        broken.add(made.id)
+        await desk.service.start(made.id)
+        other = await desk.start(2)
+        await desk.until(other.id, MailingState.DONE)
+        (status,) = (
+            each for each in desk.house.gateway.services.set_aside.statuses() if each.items
+        )
+        assert (status.loop, status.items) == ("mailings", (made.id,))
+        broken.clear()
+        await desk.until(made.id, MailingState.DONE)
 
 
 async def test_one_organization_s_many_mailings_hold_no_other_s_up(open_house, quick, monkeypatch):

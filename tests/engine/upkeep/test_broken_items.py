@@ -18,6 +18,7 @@ from risala.engine.actors.set_aside import AGAIN_FIRST_S, SetAsideItems
 from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again
 from risala.engine.intake.hooks.storms import end_due
+from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.hooks import Storm
 from risala.engine.model.records.upkeep.exports import ExportState
@@ -93,7 +94,7 @@ async def storms(work, aside, clock):
     async def end(storm):
         left.pop(storm.hook)
 
-    stored = Given(storms=lambda _broken: [*left.values()], end_storm=end)
+    stored = Given(storms=lambda: [*left.values()], end_storm=end)
 
     async def ended(storm):
         await work(storm.hook)
@@ -238,7 +239,7 @@ async def places(work, aside, clock):
     await found.keep_writing()
 
 
-async def callbacks(work, aside, clock):
+async def callbacks(work, aside, clock, read=lambda event: None):
     told = [[Given(seq=each) for each in (BAD, "good")]]
 
     async def following(_):
@@ -251,6 +252,7 @@ async def callbacks(work, aside, clock):
         return Given(next=following, keep=keep)
 
     def candidate(event):
+        read(event)
         return Given(message=1, callback=Given(credential=event))
 
     calls = Given(candidate=candidate, owe=lambda owed, _: work([each.event for each in owed]))
@@ -259,6 +261,46 @@ async def callbacks(work, aside, clock):
     found = CompatCallbacks(Given(items=aside.loop("compat_calls"), **have))
     found._call = lambda *_: True
     await found._follow()
+
+
+async def events_of_faces(work, aside, clock):
+    def read(event):
+        if event == BAD:
+            raise work.fault
+
+    await callbacks(work, aside, clock, read)
+
+
+async def look_back(work, aside, clock):
+    async def step(*_):
+        await work("good")
+        await work(BAD)
+        return True, ()
+
+    changed = Given(wait=trio.sleep_until)
+    await LookBack(Given(look_back=step), clock, changed, aside.loop("opt_outs")).run()
+
+
+async def face_calls(work, aside, clock):
+    left = {1: BAD, 2: "good"}
+
+    async def begin(event, _):
+        await work(left[event])
+        del left[event]
+
+    def first(_, besides):
+        return next((Given(event=each, due_at=0) for each in left if each not in besides), None)
+
+    async def never(_):
+        await trio.sleep_forever()
+
+    async def opened(*_, **__):
+        return Given(next=never)
+
+    cursors = Given(open=opened, close=lambda _: None)
+    calls = Given(waiting=lambda: [("cred", 0)], first_due=first, begin=begin)
+    have = {"calls": calls, "cursors": cursors, "clock": clock, "kept_days": 0}
+    await CompatCallbacks(Given(items=aside.loop("compat_calls"), **have)).run()
 
 
 async def bank_texts(work, aside, clock):
@@ -313,8 +355,8 @@ async def sessions(work, aside, clock):
 
 
 LOOPS = [storms, notices, mails, keys, queues, deadlines, retention, uses, places]
-LOOPS += [callbacks, bank_texts, exports, sessions]
-ONCE = (uses, places, callbacks)
+LOOPS += [callbacks, events_of_faces, face_calls, look_back, bank_texts, exports, sessions]
+ONCE = (uses, places, callbacks, events_of_faces)
 """What breaks is left out: it does not come again."""
 
 

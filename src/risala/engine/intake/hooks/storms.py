@@ -37,7 +37,7 @@ async def end_due(
         Unavailable: the disk did not take it.
     """
     times: list[int] = []
-    for storm in items.free(stored.storms(items.broken_row), lambda each: each.hook):
+    for storm in items.free(stored.storms(), lambda each: each.hook):
         now_ms = clock.now_ms()
         if storm.ends_at > now_ms:
             times.append(storm.ends_at)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.hooks import Hook, StoredSecrets, Storm
@@ -183,9 +183,9 @@ def take_alert(conn: sqlite3.Connection, hook_id: str, text: str, now_ms: int) -
     return passes, open_one.ends_at
 
 
-def storms(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Storm]:
+def storms(conn: sqlite3.Connection) -> list[Storm]:
     """All windows, the next to end first."""
-    return _STORMS.find(table(conn, "hook_storms"), order_by="ends_at, hook", broken=broken)
+    return _STORMS.find(table(conn, "hook_storms"), order_by="ends_at, hook")
 
 
 def end_storm(conn: sqlite3.Connection, ended: Storm) -> None:
