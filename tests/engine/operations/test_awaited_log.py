@@ -152,6 +152,8 @@ async def test_one_that_is_refused_is_told_so_by_a_log_that_is_silent(awaited, s
     refused = SendMessage(TO, "text", sender="Nope")
     doubt, refusal = await send_at_once(awaited, [SendMessage(TO, "text"), refused])
     assert (type(doubt), type(refusal)) == (OutcomeUnknown, SenderNotApproved)
+    (refusal,) = await awaited.gateway.send_batch(awaited.principal, [refused])
+    assert isinstance(refusal, SenderNotApproved)
 
 
 async def test_a_caller_who_goes_takes_nobody_along(awaited, store):

@@ -60,7 +60,8 @@ class Batches:
                 items = await self._held(holding, keys, items)
             prepared = [item for item in items if isinstance(item, NewMessage)]
             if not prepared:
-                await self._steps.recorder.journal.settled()
+                if any(isinstance(item, bytes) for item in items):
+                    await self._steps.recorder.journal.settled()
                 return in_order(keys, items, ())
             told[:] = _named(keys, items)
             accepted = await self._steps.messages.accept_batch(prepared, stamp)
