@@ -5,6 +5,8 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.first_run.conversation import Conversation
+from risala.http.first_run.asking import read_answer
+from risala.http.first_run.questions import QUESTIONS
 from risala.http.first_run.reading import Wrong
 
 
@@ -157,6 +159,12 @@ def test_an_end_of_the_input_is_an_end(trials, at):
 
     done = CliRunner().invoke(command, input="\n" * at)
     assert done.exit_code == 1
+
+
+@pytest.mark.parametrize("word", ["none", "No", "-", " "])
+@pytest.mark.parametrize("name", ["mail_host", "public_url", "phone"])
+def test_words_that_leave_an_answer_out(name, word):
+    assert read_answer(QUESTIONS[name], word, {}) == ""
 
 
 def test_who_sends_for_himself_is_asked_no_price(trials):

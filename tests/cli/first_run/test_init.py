@@ -8,6 +8,7 @@ import socket
 import stat
 import sys
 import tomllib
+from types import SimpleNamespace as Given
 
 import pytest
 import trio
@@ -15,6 +16,8 @@ from click.testing import CliRunner
 
 from patience import HANG_S
 from processes import environment
+from risala.cli.first_run.finishing import Finish
+from risala.cli.first_run.settings import SettingsFile
 from risala.cli.first_run.trials import MachineTrials
 from risala.cli.main import cli
 from risala.http.first_run.questions import STEPS
@@ -111,6 +114,36 @@ async def test_a_modem_that_is_not_there_is_told(tmp_path):
     answers = {"modem_port": str(tmp_path / "none"), "modem_pin": ""}
     with pytest.raises(Wrong, match="does not exist"):
         await MachineTrials().attempt(STEP["modem"], answers, {})
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answers", "said", "paid"),
+    [
+        ({"payer": "self", "parts_per_day": "150"}, "Nobody pays: A may send 150 parts a day.", []),
+        (
+            {"payer": "customers", "price": "0.50", "currency": "MRU"},
+            "A has 10.00 MRU, enough for 20 parts. Your customers' money is added like this:"
+            " risala topup A 10.00",
+            ["10.00"],
+        ),
+        ({"payer": "customers", "price": "0", "currency": "MRU"}, "", []),
+    ],
+    ids=["nobody", "customers", "free"],
+)
+async def test_the_end_says_what_a_new_organization_may_send(tmp_path, answers, said, paid):
+    told, added = [], []
+
+    async def ask(operation, **given):
+        added.extend(given[name] for name in ("amount",) if name in given)
+        return Given(value=Given(organization_id=None, count=0, id="org_1"))
+
+    finish = Finish(SettingsFile(tmp_path / "risala.toml"), tmp_path, told.append)
+    await finish._organization(Given(ask=ask), {"organization": "A", **answers})
+    assert " ".join(stage.english for stage in told) == said
+    assert added == paid
 
 
 # -- the whole way, in a terminal ----------------------------------------------------------------
