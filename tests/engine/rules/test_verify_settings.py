@@ -131,3 +131,10 @@ def test_what_a_send_asks_for_is_registered():
 def test_the_size_is_that_with_the_code_in_it():
     assert VerifySettings(code_length=8).size("x{{code}}") == SegmentCount(Alphabet.GSM7, 1, 9)
     assert VerifySettings(code_length=4).size("ع{{code}}") == SegmentCount(Alphabet.UCS2, 1, 5)
+
+
+def test_the_size_with_the_line_of_a_page_is_that_of_the_longest():
+    hosts = ("a.example", "shop.long.example", "b.example")
+    settings = VerifySettings(origins=hosts)
+    sizes = dict(settings.sizes())
+    assert sizes[None, False, True] == settings.size(settings.text(None, None, hosts[1]))
