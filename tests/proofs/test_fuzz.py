@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import warnings
 
 import pytest
@@ -123,3 +124,10 @@ def test_work_is_counted():
         sorted(range(10))
     with pytest.raises(AssertionError, match="calls"), work_within(20):
         [len("x") for _ in range(50)]
+
+
+def test_what_the_fuzzer_is_told_is_no_work(monkeypatch):
+    monkeypatch.setattr(math.sqrt, "__module__", "atheris.native")
+    with work_within(20):
+        for number in range(100):
+            math.sqrt(number)
