@@ -55,7 +55,8 @@ async def test_what_waits_for_a_later_time_is_not_called_nothing(post, operator)
     waiting = page.text.partition("Messages waiting")[2].partition("</div>")[0]
     assert "all of them leave later" in waiting
     assert "nothing waits for its turn" not in page.text
-    assert "leave later" in (await operator.get("/operator/carriers")).text
+    for page in ("carriers", "carriers/fake"):
+        assert "leave later" in (await operator.get(f"/operator/{page}")).text
 
 
 async def test_it_draws_itself_anew(operator):

@@ -6,12 +6,14 @@ import gc
 import sys
 import threading
 from functools import partial
+from types import SimpleNamespace as Given
 
 import pytest
 import trio
 
 from risala.plugins.testing import apart
 from risala.plugins.testing.apart import ApartRun, BlockedLoopError, EndlessRunError
+from risala.plugins.testing.pytest_plugin import pytest_terminal_summary
 from risala.plugins.testing.suite import ConformanceSuite
 
 
@@ -95,3 +97,28 @@ class TestNothing(ConformanceSuite):
 def test_a_stand_in_that_blocks_is_not_called_the_driver(file, said):
     blocked = BlockedLoopError(0.2, "in x (y.py:1: z)", file)
     assert TestNothing()._blocked(blocked).startswith(said)
+
+
+def test_a_driver_that_lies_among_the_tests_is_still_the_driver(monkeypatch):
+    monkeypatch.setitem(TestNothing.about, TestNothing, {"plugin": f"{__name__}.Driver"})
+    blocked = BlockedLoopError(0.2, "in x (y.py:1: z)", __file__)
+    assert TestNothing()._blocked(blocked).startswith("The driver blocks")
+
+
+def test_the_summary_says_why_checks_were_passed_over():
+    def reports(*results):
+        lines = (
+            {"suite": "driver", "check": "asks", "result": each, "text": "!"} for each in results
+        )
+        return [Given(user_properties=[("risala", line)]) for line in lines]
+
+    told = []
+    stats = {"passed": reports("passed", "not tried"), "skipped": reports("skipped")}
+    pytest_terminal_summary(
+        Given(stats=stats, section=lambda title, **_: told.append(title), write_line=told.append)
+    )
+    assert told == [
+        "Risala: checks that were passed over",
+        "driver.asks: not tried: !",
+        "driver.asks: skipped: !",
+    ]
