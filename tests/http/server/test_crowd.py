@@ -170,7 +170,9 @@ async def test_what_comes_while_a_group_is_answered_is_the_next_one(app, address
         streams = [await stack.enter_async_context(await PROBE.open_raw(address)) for _ in range(4)]
         for n, stream in enumerate(streams):
             await stream.send_all(asked(b'{"n":%d}' % n))
-            await until_true(lambda n=n: sum(map(len, app.crowd._gathered.values())) == n)
+            await until_true(
+                lambda n=n: app.groups and sum(map(len, app.crowd._gathered.values())) == n
+            )
         assert app.groups == [[0]]
         app.go.set()
         assert [told(await answer_of(stream))["n"] for stream in streams] == [0, 1, 2, 3]
