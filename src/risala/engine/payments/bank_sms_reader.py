@@ -97,15 +97,14 @@ class BankSmsReader:
             for each in found:
                 with self._items.item(each.id):
                     await self._read(each)
-        waiting = self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX, self._items.broken_row)
+        waiting = self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX)
         for each in self._items.free(waiting, lambda text: text.id):
             with self._items.item(each.id):
                 await self._settle(each)
 
     def _unread(self) -> list[BankText]:
         count = READ_AT_ONCE + len(self._items)
-        found = self._texts.unread(count, self._items.broken_row)
-        return self._items.free(found, lambda text: text.id)
+        return self._items.free(self._texts.unread(count), lambda text: text.id)
 
     async def _read(self, stored: BankText) -> None:
         found = self._heard(stored)

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.paying.bank_texts import (
@@ -63,22 +63,20 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
     return found[0]
 
 
-def unread(conn: sqlite3.Connection, count: int, broken: BrokenRow | None = None) -> list[BankText]:
+def unread(conn: sqlite3.Connection, count: int) -> list[BankText]:
     """Unread texts in the order in which they were written, so that each balance continues the one
     before it."""
     where, found = f"state = 'unread' AND {_OPEN}", table(conn, _TABLE)
     order = "coalesce(sent_at, received_at), seq"
-    return _TEXTS.find(found, where, order_by=order, limit=count, broken=broken)
+    return _TEXTS.find(found, where, order_by=order, limit=count)
 
 
-def waiting(
-    conn: sqlite3.Connection, why: Collection[str], count: int, broken: BrokenRow | None = None
-) -> list[BankText]:
+def waiting(conn: sqlite3.Connection, why: Collection[str], count: int) -> list[BankText]:
     """Texts of payments that are not credited for one of these reasons, the newest first."""
     holes = ", ".join("?" for _ in why)
     where = f"state = 'waiting' AND why IN ({holes}) AND {_OPEN}"
     found = table(conn, _TABLE)
-    return _TEXTS.find(found, where, [*why], order_by="seq DESC", limit=count, broken=broken)
+    return _TEXTS.find(found, where, [*why], order_by="seq DESC", limit=count)
 
 
 def page(
