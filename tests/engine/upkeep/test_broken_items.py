@@ -328,7 +328,7 @@ async def exports(work, aside, clock):
     services = Given(
         set_aside=aside,
         recorder=Given(clock=clock),
-        repositories=Given(exports=Given(current=lambda _broken: [*left])),
+        repositories=Given(exports=Given(current=lambda: [*left])),
         settings=Given(storage=Given(data_dir="/nowhere")),
         errands=Given(exporting=Given(wait=a_second, ring=lambda: None)),
     )

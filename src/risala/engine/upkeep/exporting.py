@@ -175,17 +175,10 @@ class Exporting:
         """Begin the files that are requested; whether all unneeded ones are removed."""
         now_ms = self._services.recorder.clock.now_ms()
         exports = self._services.repositories.exports
-        unread: list[str] = []
-
-        def broken(export_id: str, fault: Exception) -> None:
-            unread.append(export_id)
-            self._items.broken_row(export_id, fault)
-
-        if any(each.expires_at is not None for each in exports.current(broken)):
+        if any(each.expires_at is not None for each in exports.current()):
             await exports.drop_expired(now_ms)
-        unread.clear()
-        standing = exports.current(broken)
-        wanted = {_file_name(each) for each in (*unread, *(each.id for each in standing))}
+        standing = exports.current()
+        wanted = {_file_name(each.id) for each in standing}
         wanted |= {_draft_name(each) for each in self._writing}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
         if fault is not None:

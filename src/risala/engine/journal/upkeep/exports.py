@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import exported_mailings
@@ -42,10 +42,10 @@ def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) 
     return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
 
 
-def current(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Export]:
+def current(conn: sqlite3.Connection) -> list[Export]:
     """Exports that have a file, or will have one, of all organizations; the oldest first."""
     found = table(conn, _TABLE)
-    return _ROWS.find(found, _STANDING, order_by="created_at, id", broken=broken)
+    return _ROWS.find(found, _STANDING, order_by="created_at, id")
 
 
 def begin(
