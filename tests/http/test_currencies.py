@@ -315,6 +315,12 @@ async def pay_by_phone(town: Town, case: Case) -> None:
     await until_true(lambda: payments.payment(payment["id"]).state == "confirmed")
 
 
+def in_french(amount: str) -> str:
+    """An amount as readers of French write it."""
+    whole, point, rest = amount.partition(".")
+    return f"{int(whole):,}".replace(",", " ") + point.replace(".", ",") + rest
+
+
 def _code_came(town: Town) -> bool:
     return bool(re.search(r"\b[0-9]{6}\b", town.driver.submitted[-1].text))
 
@@ -326,10 +332,11 @@ async def warn_and_cap(town: Town, case: Case) -> None:
     assert (await town.owner.submit(page, f"{town.app}/billing/alert", low)).status == 303
     assert (await town.send())[0] == 200  # not yet below
     assert (await town.send())[0] == 200
-    warned = f"Le solde d’une organisation est bas : {case.left[-1]} {case.currency}"
+    warned = f"Le solde d’une organisation est bas : {in_french(case.left[-1])} {case.currency}"
     while warned not in town.subjects:  # noqa: ASYNC110 -- its half a minute passes at once
         await trio.sleep(1)
-    assert f"{case.card} {case.currency} sont crédités à votre organisation" in town.subjects
+    credited = f"{in_french(case.card)} {case.currency} sont crédités à votre organisation"
+    assert credited in town.subjects
     _, balance = await town.api("/api/balance/get")
     cap = balance["spentToday"]
     page = await town.operator.get(town.console)
