@@ -5,63 +5,43 @@ from __future__ import annotations
 from functools import partial
 
 from risala.config.model import Settings
-from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.senders import Senders
-from risala.engine.actors.actor import Ref
-from risala.engine.billing.claims import BillingMessage
 from risala.engine.intake.batches import Batches
 from risala.engine.intake.codes import IntakeCodes
-from risala.engine.intake.draft import Ailing
 from risala.engine.intake.groups import Groups
 from risala.engine.intake.intake_places import IntakePlaces, IntakeStatistics, KeysUnderWay
-from risala.engine.intake.policies import Policies, Ruling
+from risala.engine.intake.policies import Ruling
 from risala.engine.intake.steps import SAY_AGAIN, IntakeSteps, unconfirmed
 from risala.engine.intake.together import Together
-from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.all import Repositories
-from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
+from risala.engine.journal.repositories.verifications import VerificationRepository
+from risala.engine.limits.claims import SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown
 from risala.engine.model.events import Callback
-from risala.engine.model.ids import MessageIds
 from risala.engine.model.records.paying.payer import StoredPayer
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of
-from risala.engine.rules.router import Router
 
 
 class Intake:
     def __init__(
-        self,
-        settings: Settings,
-        recorder: Recorder,
-        repositories: Repositories,
-        ids: MessageIds,
-        accounts: Accounts,
-        senders: Senders,
-        router: Router,
-        limits: Ref[LimitsMessage],
-        billing: Ref[BillingMessage],
-        ailing: Ailing,
-        policies: Policies,
+        self, settings: Settings, steps: IntakeSteps, verifications: VerificationRepository
     ) -> None:
         self._settings = settings
-        given = (recorder, repositories, ids, accounts, senders, router, limits, billing)
-        steps = self._steps = IntakeSteps(settings, *given, ailing, policies)
+        self._steps = steps
         self.payer = steps.payer
         self.prices = steps.prices
-        self.policies = policies
+        self.policies = steps.policies
         self.drafts = steps.drafts
         self.opt_outs = steps.opt_outs
-        self._places = IntakePlaces(recorder.journal, settings.engine.intake_max)
+        self._places = IntakePlaces(steps.recorder.journal, settings.engine.intake_max)
         self._keys = KeysUnderWay()
         self._groups = Groups(steps, self._places, self._keys)
         self._together = Together(self._groups.send, self._send_within)
         self.send_together = self._groups.send
         self.send_batch = Batches(steps, self._places, self._keys).send
-        codes = IntakeCodes(steps, self._places, repositories.verifications)
+        codes = IntakeCodes(steps, self._places, verifications)
         self.send_code = codes.send
         self.send_hook_code = codes.send_for_hook
 

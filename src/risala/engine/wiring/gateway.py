@@ -18,6 +18,7 @@ from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
+from risala.engine.intake.steps import IntakeSteps
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
@@ -66,7 +67,7 @@ async def open_intake(
     carriers."""
     settings, ids = core.settings, core.seams.ids
     senders = Senders(core.repositories.senders, core.accounts, core.seams.clock, ids, settings)
-    intake = Intake(
+    steps = IntakeSteps(
         settings,
         recorder,
         core.repositories,
@@ -79,6 +80,7 @@ async def open_intake(
         ailing,
         Policies(settings.policies.by_name, outside.policies, core.seams.clock),
     )
+    intake = Intake(settings, steps, core.repositories.verifications)
     sources = Sources(
         settings,
         recorder,
