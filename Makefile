@@ -76,6 +76,14 @@ steady: $(VENV)/.stamp-dev ## only the last part of life: nothing grows under a 
 guards: $(VENV)/.stamp-dev ## remove each guard from the source, and show which test fails
 	PYTHONPATH=. nice $(BIN)/python -m proofs.guards $(ARGS)
 
+.PHONY: same move
+AGAINST ?= main
+same: $(VENV)/.stamp-dev ## compare what this tree answers, shows and asks its database with a commit: AGAINST=…
+	PYTHONPATH=.:tests/support nice $(BIN)/python -m proofs.same --against $(AGAINST) $(ARGS)
+
+move: $(VENV)/.stamp-dev ## give modules other places, everywhere they are named: ARGS="engine.old=engine.new"
+	PYTHONPATH=. $(BIN)/python -m proofs.moving $(ARGS)
+
 .PHONY: budgets
 budgets: $(VENV)/.stamp-dev ## measure the largest input of each function that gets words from outside; ARGS=--service for a whole service
 	$(RIG) proofs.budgets $(ARGS)

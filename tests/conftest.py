@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-import math
 import os
 import random
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,11 +16,11 @@ import structlog
 import trio
 import trio.testing
 from hypothesis import HealthCheck, Phase, settings
-from trio._core._run import GLOBAL_RUN_CONTEXT
 from werkzeug.routing import Rule
 
 from forked_processes.kept_templates import FOLDER, keep_templates
 from forked_processes.workers import fork_workers
+from jumping import jumping_clock
 
 # How long an example takes, or to think of one, says how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -138,41 +136,10 @@ def logs_are_whole() -> Iterator[None]:
         structlog.reset_defaults()
 
 
-def _jump_at_once(clock: trio.testing.MockClock) -> None:
-    """As trio's own clock does it, which first counts all that runs, and wakes the sleepers only
-    after another look for events: two thirds of what an hour costs in which nothing happens."""
-    deadlines = GLOBAL_RUN_CONTEXT.runner.deadlines
-    jump = deadlines.next_deadline() - clock.current_time()
-    if 0 < jump < math.inf:
-        clock.jump(jump)
-        deadlines.expire(clock.current_time())
-
-
 @pytest.fixture
 def autojump_clock(monkeypatch: pytest.MonkeyPatch) -> trio.testing.MockClock:
-    """pytest-trio's, whose time stands still while a thread works: it would run on to whatever
-    waits next, and so further the slower the machine is."""
-    from risala.engine.delivery.loopwatch import LoopWatch
-
-    clock = trio.testing.MockClock(autojump_threshold=0)
-    monkeypatch.setattr(clock, "_autojump", partial(_jump_at_once, clock))
-    really, working = trio.to_thread.run_sync, 0
-
-    async def run_sync(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        nonlocal working
-        if getattr(work, "__func__", None) is LoopWatch._watch:  # it has a thread for life
-            return await really(work, *given, **named)
-        working += 1
-        clock.autojump_threshold = math.inf
-        try:
-            return await really(work, *given, **named)
-        finally:
-            working -= 1
-            if not working:
-                clock.autojump_threshold = 0
-
-    monkeypatch.setattr(trio.to_thread, "run_sync", run_sync)
-    return clock
+    """pytest-trio's, whose time stands still while a thread works."""
+    return jumping_clock(monkeypatch.setattr)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

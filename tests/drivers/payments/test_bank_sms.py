@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from risala.drivers.payments.bank_sms import READ_CHARACTERS_MAX
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings, build_wallet
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind
@@ -51,6 +52,12 @@ def test_what_a_text_tells():
     assert heard("Recu 0 MRU de 36123456. Ref BK-1. Solde 5.").kind is TextKind.NO_PATTERN
     assert heard("Recu 1.2.3 MRU de 36123456. Ref BK-1. Solde 5.").kind is TextKind.NO_PATTERN
     assert heard("Votre code").kind is TextKind.NO_PATTERN
+
+
+def test_a_text_that_is_longer_than_any_of_a_bank_is_not_read():
+    text = "Recu 500 MRU de 36 12 34 56. Ref BK-1. Solde 1 497,50."
+    assert heard(text + " " * (READ_CHARACTERS_MAX - len(text))).kind is TextKind.CREDIT
+    assert heard(text + " " * READ_CHARACTERS_MAX).kind is TextKind.NO_PATTERN
 
 
 def test_amounts_are_in_the_currency_of_the_service_unless_another_is_set():

@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -267,9 +267,13 @@ async def _people(city: City) -> None:
 
 
 @asynccontextmanager
-async def _open(
-    path: Path, outbound: Outbound | None = None, sms: BankSmsSettings | None = None
+async def built_city(
+    path: Path,
+    outbound: Outbound | None = None,
+    sms: BankSmsSettings | None = None,
+    seams: Seams | None = None,
 ) -> AsyncIterator[City]:
+    """A city in a folder. ``seams``: with another clock, which can be moved too."""
     clock = MovedClock()
     settings = Settings(storage=StorageSection(data_dir=path), payments=PaymentsSection())
     carriers = (
@@ -284,7 +288,10 @@ async def _open(
     faces = {each.name: each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO)}
     outside = Connections(outbound=outbound, payments={"bankily": bankily}, faces=faces)
     reads = {"read_table": read_on_loop, "write_report": write_on_loop}  # in no process of its own
-    seams = Seams(clock, IdSource(clock), inline_journal=True, **reads)
+    if seams is None:
+        seams = Seams(clock, IdSource(clock), inline_journal=True, **reads)
+    else:
+        clock, seams = seams.clock, replace(seams, inline_journal=True, **reads)
     async with open_engine(settings, carriers, drivers, seams, outside=outside) as engine:
         gateway, tally, turns = engine.gateway, AnswerTally(), count(0, 60)
         # A minute between any two wrong keys: none is held back, as here no time passes.
@@ -309,7 +316,7 @@ async def _open(
 @pytest.fixture
 def open_city(tmp_path: Path) -> Callable[..., AbstractAsyncContextManager[City]]:
     """``open_city(outbound=…, sms=…)``: with a network around it, with a bank that writes."""
-    return partial(_open, tmp_path)
+    return partial(built_city, tmp_path)
 
 
 @pytest.fixture

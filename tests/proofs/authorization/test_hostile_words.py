@@ -146,6 +146,7 @@ async def test_whatever_somebody_wrote_is_text_on_each_page(open_city):
             for route in (each for each in routes if each.method == "GET"):
                 for address in addresses(route, things, messages, opened):
                     page = await reader.get(address.replace(" ", "+"))
+                    assert page.status < 500, address
                     if "text/html" in page.headers["content-type"]:
                         assert_harmless(page, route.name)
                         shown += "&lt;risala-evil" in page.text
