@@ -105,6 +105,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/payments/counts.py": READER,
     f"{JOURNAL}/payments/payments.py": READER,  # what was paid
+    f"{JOURNAL}/payments/texts.py": BULK,  # words of old texts by the hundred
     f"{JOURNAL}/people/factors.py": BULK,  # one statement compares and writes: a proof holds once
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement

@@ -47,11 +47,11 @@ from risala.engine.journal.upkeep import (
     deletion,
     erasing,
     erasures,
-    exported_mailings,
     number_figures,
     retention_days,
 )
 from risala.engine.model.errors import Conflict, InsufficientBalance
+from risala.engine.model.features import features
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.accounts import StatementFilter
@@ -229,17 +229,21 @@ def mailings_from_their_file_to_their_end(book):
     book.unit(partial(checking.finish_check, mailing_id=draft.id))
     books.list(number_of(1), number_of(2))
     whose = {"organization_id": books.organization_id}
-    book.unit(partial(forgetting.take_number, **whose, number=number_of(1), limit=9))
+    for take in (forgetting.take_number_from_rows, forgetting.take_number_from_lists):
+        book.unit(partial(take, **whose, number=number_of(1), limit=9))
     number_figures.of(conn, books.organization_id, number_of(1))
     forgetting.oldest(conn)
     forgetting.uploads(conn)
     book.unit(partial(forgetting.mark_old, before_ms=book.now_ms + 1, limit=9))
-    book.unit(partial(forgetting.mark_all, **whose, now_ms=book.now_ms))
+    for mark in (forgetting.mark_mailings, forgetting.mark_lists):
+        book.unit(partial(mark, **whose, now_ms=book.now_ms))
     for whom in (None, books.organization_id):
         for _ in range(3):
-            book.unit(partial(forgetting.clear, limit=9, organization_id=whom))
-    for read in exported_mailings.TABLES.values():
-        read(conn, books.organization_id, "", 9)
+            for clear in (forgetting.clear_mailings, forgetting.clear_lists):
+                book.unit(partial(clear, limit=9, organization_id=whom))
+    for feature in features():
+        for read in feature.exported.values():
+            read()(conn, books.organization_id, "", 9)
 
 
 def what_programs_list(book):

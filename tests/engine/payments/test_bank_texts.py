@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -14,8 +15,8 @@ from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.payments import texts
-from risala.engine.journal.upkeep import retention
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.upkeep.retention import RetentionWalk, WalkKind
 from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import Inbound
 from risala.plugins.payment import PaymentSettled
@@ -347,8 +348,9 @@ def test_words_are_forgotten_and_what_was_read_stays(book):
     for number in range(5):
         told = Inbound("Bankily", None, "words", number * 1000, (str(number),), CENTRE)
         book.unit(lambda conn, n=number, t=told: texts.store(conn, f"btx_{n}", "bank", t))
+    walk = RetentionWalk(WalkKind.BANK_TEXTS, 0, "bank_texts")
     for done in (False, True):
-        forgot = book.unit(lambda conn: retention.bank_texts(conn, "bank_texts", 3000, 2))
+        forgot = book.unit(partial(texts.forget_words, walk=walk, before_ms=3000, limit=2))
         assert forgot.done is done
     left = [texts.text(book.conn, f"btx_{number}").body for number in range(5)]
     assert left == ["", "", "", "words", "words"]

@@ -82,6 +82,14 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """The state of an object at one time, without the parts that the trail must not show."""
+
+    organization_id: str | None
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
 class TrailFilter:
     """Which lines are in a list; None: any."""
 

@@ -31,6 +31,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
+from risala.engine.services import Services
 from risala.sms.address import sender_fault
 
 
@@ -63,6 +64,11 @@ class OfCredential(Arguments):
     """Names one credential."""
 
     credential_id: Text
+
+
+def of_credential(services: Services, given: OfCredential) -> str:
+    """The organization of a credential. Raises ``NotFound``."""
+    return services.credentials.credential(given.credential_id).organization_id
 
 
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
@@ -110,7 +116,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         OfCredential,
         _revoke,
         operators=SUPPORT,
-        owner=owners.of_credential,
+        owner=of_credential,
         **_CHANGES,
     ),
 )

@@ -22,13 +22,6 @@ class NamesKey(Protocol):
     def key_id(self) -> str: ...
 
 
-class NamesCredential(Protocol):
-    """Arguments that name a credential for a face."""
-
-    @property
-    def credential_id(self) -> str: ...
-
-
 class NamesSender(Protocol):
     """Arguments that name a sender."""
 
@@ -43,46 +36,11 @@ class NamesMessage(Protocol):
     def message_id(self) -> str: ...
 
 
-class NamesHook(Protocol):
-    """Arguments that name a hook."""
-
-    @property
-    def hook_id(self) -> str: ...
-
-
-class NamesList(Protocol):
-    """Arguments that name a recipient list."""
-
-    @property
-    def list_id(self) -> str: ...
-
-
-class NamesSavedText(Protocol):
-    """Arguments that name a saved text."""
-
-    @property
-    def saved_text_id(self) -> str: ...
-
-
-class NamesMailing(Protocol):
-    """Arguments that name a mailing."""
-
-    @property
-    def mailing_id(self) -> str: ...
-
-
 class NamesVerification(Protocol):
     """Arguments that name a verification session."""
 
     @property
     def verification_id(self) -> str: ...
-
-
-class NamesPayment(Protocol):
-    """Arguments that name a payment."""
-
-    @property
-    def payment_id(self) -> str: ...
 
 
 class NamesEndpoint(Protocol):
@@ -102,26 +60,6 @@ def of_key(services: Services, given: NamesKey) -> str:
     return services.accounts.key(given.key_id).organization_id
 
 
-def of_credential(services: Services, given: NamesCredential) -> str:
-    """The organization of a credential for a face. Raises ``NotFound``."""
-    return services.credentials.credential(given.credential_id).organization_id
-
-
-def of_hook(services: Services, given: NamesHook) -> str:
-    """The organization of a hook. Raises ``NotFound``."""
-    return services.hooks.registry.hook(given.hook_id).organization_id
-
-
-def of_list(services: Services, given: NamesList) -> str:
-    """The organization of a recipient list. Raises ``NotFound``."""
-    return services.repositories.recipient_lists.recipient_list(given.list_id).organization_id
-
-
-def of_saved_text(services: Services, given: NamesSavedText) -> str:
-    """The organization of a saved text. Raises ``NotFound``."""
-    return services.repositories.saved_texts.saved_text(given.saved_text_id).organization_id
-
-
 def of_sender(services: Services, given: NamesSender) -> str:
     """The organization of a sender. Raises ``NotFound``."""
     return services.repositories.senders.sender(given.sender_id).organization_id
@@ -135,19 +73,9 @@ def of_message(services: Services, given: NamesMessage) -> str:
     return found.organization_id
 
 
-def of_mailing(services: Services, given: NamesMailing) -> str:
-    """The organization of a mailing. Raises ``NotFound``."""
-    return services.mailings.mailing(given.mailing_id).organization_id
-
-
 def of_verification(services: Services, given: NamesVerification) -> str:
     """The organization of a verification session. Raises ``NotFound``."""
     return services.repositories.verifications.session(given.verification_id).organization_id
-
-
-def of_payment(services: Services, given: NamesPayment) -> str:
-    """The organization of a payment. Raises ``NotFound``."""
-    return services.repositories.payments.payment(given.payment_id).organization_id
 
 
 def of_endpoint(services: Services, given: NamesEndpoint) -> str:

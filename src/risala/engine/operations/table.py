@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -11,11 +12,11 @@ from risala.engine.journal.store.watched import telling
 from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import UNCONFIRMED, NotFound, OutcomeUnknown, StorageFailed
+from risala.engine.model.features import features
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
     accounts,
     countries,
-    credentials,
     inbound,
     keys,
     lists,
@@ -26,15 +27,6 @@ from risala.engine.operations import (
     sessions,
     verify,
 )
-from risala.engine.operations.account_data import (
-    choices,
-    deletion,
-    erasing,
-    exporting,
-    restored,
-    retention,
-)
-from risala.engine.operations.approving import approvals
 from risala.engine.operations.approving.watching import watched
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, status
@@ -50,20 +42,12 @@ from risala.engine.operations.console import (
     waiting,
 )
 from risala.engine.operations.console import overview as service_overview
-from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.faces import hooks, mails
-from risala.engine.operations.mailings import lists as recipient_lists
-from risala.engine.operations.mailings import mailings
-from risala.engine.operations.mailings import rows as mailing_rows
-from risala.engine.operations.mailings import texts as saved_texts
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.paying import payer, payers, payments
-from risala.engine.operations.paying import texts as payment_texts
+from risala.engine.operations.paying import payer
 from risala.engine.operations.people import account as own_account
-from risala.engine.operations.people import factors, members, providers, users
-from risala.engine.operations.watch import alerts, esmes, requests, service
-from risala.engine.operations.watch import standby as awaited_log
+from risala.engine.operations.people import members, users
+from risala.engine.operations.watch import esmes, requests, service
 from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
 
@@ -72,68 +56,24 @@ __all__ = ["OPERATIONS", "answer", "perform", "perform_typed"]
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
 
-OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
-    operation.name: operation
-    for room in (
-        accounts,
-        keys,
-        credentials,
-        hooks,
-        organizations,
-        countries,
-        money,
-        payments,
-        claimed_payments,
-        payers,
-        payer,
-        payment_texts,
-        senders,
-        sender_requests,
-        messages,
-        mails,
-        mailings,
-        mailing_rows,
-        lists,
-        found_messages,
-        recipient_lists,
-        saved_texts,
-        requests,
-        overview,
-        waiting,
-        service_overview,
-        system,
-        plugins,
-        server_key,
-        sealing_key,
-        sessions,
-        verify,
-        service,
-        awaited_log,
-        trail,
-        alerts,
-        esmes,
-        status,
-        changes,
-        routes,
-        endpoints,
-        deliveries,
-        inbound,
-        retention,
-        choices,
-        erasing,
-        deletion,
-        exporting,
-        restored,
-        own_account,
-        members,
-        providers,
-        users,
-        factors,
-        approvals,
-        security,
-    )
-    for operation in room.OPERATIONS
-}
+_CORE: Final = (
+    *(accounts, keys, organizations, countries, money, payer, senders, sender_requests, messages),
+    *(lists, found_messages, requests, overview, waiting, service_overview, system, plugins),
+    *(server_key, sealing_key, sessions, verify, service, trail, esmes, status, changes, routes),
+    *(endpoints, deliveries, inbound, own_account, members, users, security),
+)
+"""The modules with the operations of the core."""
+
+
+def _all() -> Iterator[Operation[Any, Any]]:
+    for module in _CORE:
+        yield from module.OPERATIONS
+    for feature in features():
+        for declared in feature.operations:
+            yield from declared()
+
+
+OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {each.name: each for each in _all()}
 
 
 def permitted(caller: Caller) -> frozenset[str]:

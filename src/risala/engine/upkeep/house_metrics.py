@@ -10,8 +10,6 @@ from pathlib import Path
 from prometheus_client.core import Metric
 
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.mailings.mailings import MailingRepository
-from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
@@ -29,17 +27,13 @@ _DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 
 
 def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
-    """Waiting messages, alerts, and the states of payments."""
+    """Waiting messages, deliveries and mails, and sign-ins that failed."""
     unserved = repositories.queue.unserved(UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
     yield gauge("unserved_messages", text, [({}, unserved)])
     oldest = min(repositories.alert_facts.oldest_due(now_ms).values(), default=now_ms)
     text = "How long the oldest message that is due has waited; 0: none waits."
     yield gauge("queue_oldest_seconds", text, [({}, (now_ms - oldest) / 1000)])
-    raised = repositories.alerts.open_counts()
-    text = "Alerts that are open, by their kind."
-    yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
-    yield from _payments(repositories.payments, now_ms)
     owed = repositories.deliveries.behind(now_ms)
     text = "Webhook deliveries that have waited for a minute; not counted beyond 1000."
     yield gauge("webhook_deliveries_behind", text, [({}, owed.count)])
@@ -48,7 +42,6 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
     text = "Waiting mails that the mailer refused at least once."
     yield gauge("mails_failing", text, [({}, mails.failing)])
-    yield from _mailings(repositories.mailings)
     failed = repositories.sign_in.count_failed(now_ms - HOUR_MS)
     text = "Sign-ins that failed in the last hour; not counted beyond 10000."
     yield gauge(
@@ -66,8 +59,10 @@ def _named_elsewhere(mailing_id: str, fault: Exception) -> None:
     """The loop that sends sets a mailing aside whose row cannot be read."""
 
 
-def _mailings(mailings: MailingRepository) -> Iterator[Metric]:
-    sending = [stored.mailing for stored in mailings.to_send(_named_elsewhere)]
+def of_mailings(repositories: Repositories, _: int) -> Iterator[Metric]:
+    """Mailings that send, and their rows."""
+    found = repositories.mailings.to_send(_named_elsewhere)
+    sending = [stored.mailing for stored in found]
     waits = Counter(each.wait for each in sending)
     text = "Mailings that send, by what they wait for; `nothing`: they are under way."
     rows = [({"wait": "nothing"}, waits[None])]
@@ -77,13 +72,21 @@ def _mailings(mailings: MailingRepository) -> Iterator[Metric]:
     yield gauge("mailing_rows_ready", text, [({}, sum(each.ready for each in sending))])
 
 
-def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:
-    known = payments.count_open()
+def of_alerts(repositories: Repositories, _: int) -> Iterator[Metric]:
+    """Alerts that are open."""
+    raised = repositories.alerts.open_counts()
+    text = "Alerts that are open, by their kind."
+    yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
+
+
+def of_payments(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
+    """Payments by their states."""
+    known = repositories.payments.count_open()
     text = "Payments that are not decided yet, by their state; not counted beyond 10000."
     yield gauge(
         "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
     )
-    today = payments.count_of_day(now_ms)
+    today = repositories.payments.count_of_day(now_ms)
     text = "Payments begun in the last 24 hours, by their state now; not counted beyond 10000."
     yield gauge(
         "payments_last_day", text, [({"state": state.value}, today.get(state, 0)) for state in _DAY]

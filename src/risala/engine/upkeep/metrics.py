@@ -17,7 +17,9 @@ from prometheus_client.registry import Collector
 
 from risala import __version__
 from risala.engine.follow.esmes import Esmes
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.errors import StorageFailed
+from risala.engine.model.features import features
 from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.services import Services
 from risala.engine.upkeep import carrier_metrics, house_metrics, log_metrics
@@ -100,11 +102,18 @@ class _Engine(Collector):
         try:
             return [
                 *house_metrics.of_journal(parts.repositories, now_ms),
+                *_of_features(parts.repositories, now_ms),
                 house_metrics.held_receipts(parts.repositories.receipts, carriers),
                 *house_metrics.of_machine(Path(parts.settings.storage.data_dir), now_ms),
             ]
         except StorageFailed:
             return []
+
+
+def _of_features(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
+    for feature in features():
+        if feature.metrics is not None:
+            yield from feature.metrics()(repositories, now_ms)
 
 
 def _messages(numbers: dict[str, Any]) -> Iterator[Metric]:

@@ -23,6 +23,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
+from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.retention import (
     EVENTS_LATE_MS,
     EVENTS_LATE_WALK,
@@ -64,13 +65,22 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     mailings = RetentionWalk(WalkKind.MAILINGS, section.mailings_days * DAY_MS)
     inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
     bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
-    return (
+    found = [
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, _twice(WalkKind.TIMELINES, timelines_ms)),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
-        Rule("inbound", section.inbound_days, (inbound, bank_texts)),
-        Rule("mailings", section.mailings_days, (mailings, RetentionWalk(WalkKind.CLEARED, 0))),
-    )
+        Rule("inbound", section.inbound_days, _walked(inbound, bank_texts)),
+    ]
+    if walks := _walked(mailings):
+        walks += (RetentionWalk(WalkKind.CLEARED, 0),)
+        found.append(Rule("mailings", section.mailings_days, walks))
+    return tuple(found)
+
+
+def _walked(*walks: RetentionWalk) -> tuple[RetentionWalk, ...]:
+    """Those of the core, and of features that are there."""
+    theirs = {kind for each in features() for kind in each.walks}
+    return tuple(walk for walk in walks if walk.kind in theirs or walk.kind is WalkKind.INBOUND)
 
 
 def _twice(kind: WalkKind, age_ms: int, *organizations: str) -> tuple[RetentionWalk, RetentionWalk]:

@@ -32,18 +32,15 @@ from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.model.errors import Draining, EngineError
+from risala.engine.model.features import features
 from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
-from risala.engine.payments.payment_service import PaymentService
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
 from risala.engine.upkeep.clock_rollback import WatchedClock, keep_elapsed
-from risala.engine.upkeep.erasing import Erasing
-from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.overview import Running, statistics
-from risala.engine.upkeep.retention import Retention
 from risala.engine.upkeep.standby.named_stores import pieces_of
 from risala.engine.verify.sessions import (
     Reload,
@@ -260,9 +257,6 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("opt-outs", look_back.run)
     if services.intake.policies.are_there:
         await start("policies", services.intake.policies.run, policy=DRIVER_POLICY)
-    await start("erasing", Erasing(services).run)
-    inline = core.seams.inline_journal
-    await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("answers", services.recorder.answers.run)
@@ -280,11 +274,11 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
             fenced=core.seams.lease_lost,
         )
         await start("shipping", shipper.run, policy=DRIVER_POLICY)
-    await services.hooks.start(core.supervisor)
-    for name, run in services.mailings.tasks.items():
-        await start(name, run, policy=DRIVER_POLICY)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
-    await _start_payments(core, gateway.payments)
+    for feature in features():
+        if feature.tasks is not None:
+            for name, run, is_patient in feature.tasks()(services):
+                await start(name, run, policy=DRIVER_POLICY if is_patient else None)
 
 
 def _look_again(sending: CarrierWiring, services: Services) -> None:
@@ -297,13 +291,6 @@ def _look_again(sending: CarrierWiring, services: Services) -> None:
         services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in services.repositories.deliveries.waiting():
         services.delivery.hint_webhook(endpoint_id)
-
-
-async def _start_payments(core: Foundation, desk: PaymentService) -> None:
-    start = partial(core.supervisor.start_service, policy=DRIVER_POLICY)
-    await start("payments", desk.run)
-    await start("payments' polls", desk.polls.run)
-    await start("payments' texts", desk.ear.run)
 
 
 async def _start_services(
@@ -334,11 +321,4 @@ async def _start_services(
     await start("scribe", sending.scribe.run)
     await start("sorter", sending.sorter.run)
     await start_lanes()
-    retention = Retention(
-        core.repositories.retention,
-        core.seams.clock,
-        core.settings.retention,
-        core.set_aside.loop("retention"),
-    )
-    await start("retention", retention.run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))

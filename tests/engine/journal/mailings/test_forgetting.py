@@ -24,9 +24,18 @@ def books(book):
 def clear(books, limit=2):
     """All that is marked, piece by piece; how many rows went."""
     gone = []
-    while not (done := books.book.unit(partial(forgetting.clear, limit=limit))).done:
-        gone.append(done.rows)
+    for work in (forgetting.clear_mailings, forgetting.clear_lists):
+        while not (done := books.book.unit(partial(work, limit=limit))).done:
+            gone.append(done.rows)
     return gone
+
+
+def take(books, row, limit=10):
+    """Out of how many rows, and from how many lists, the number of a row was taken."""
+    whose = {"organization_id": books.organization_id, "number": number(row), "limit": limit}
+    rows = books.book.unit(partial(forgetting.take_number_from_rows, **whose))
+    lists = books.book.unit(partial(forgetting.take_number_from_lists, **whose))
+    return rows["mailing rows"], lists["on lists"]
 
 
 def count(books, table):
@@ -117,10 +126,7 @@ def test_an_erased_number_is_found_in_each_block_of_rows(books):
     books.store(new.id, *(new_row(row, number=number(7)) for row in places), new_row(50_001))
     shown = number_figures.of(books.conn, books.organization_id, number(7))
     assert shown.mailing_rows == len(places)
-    take = partial(
-        forgetting.take_number, organization_id=books.organization_id, number=number(7), limit=3
-    )
-    assert [books.book.unit(take)[0] for _ in range(3)] == [3, 2, 0]
+    assert [take(books, 7, limit=3) for _ in range(3)] == [(3, 0), (2, 0), (0, 0)]
     left = rows.after(books.conn, books.key(new.id), 0, 10)
     assert [each.number for each in left] == [*[None] * len(places), number(50_001)]
 
@@ -129,10 +135,7 @@ def test_a_row_of_an_erased_number_keeps_a_message_that_was_not_noted(books):
     """The service ended between the message and its note, and the erasure goes on first."""
     sent = books.sending(3)
     books.accept(sent.id, 1)
-    take = partial(
-        forgetting.take_number, organization_id=books.organization_id, number=number(1), limit=10
-    )
-    assert books.book.unit(take) == (1, 0)
+    assert take(books, 1) == (1, 0)
     noted = rows.row(books.conn, books.key(sent.id), 1)
     assert (noted.state, noted.number, noted.cells) == (RowState.ACCEPTED, None, ())
     assert_counted(books.conn, sent)
@@ -146,11 +149,8 @@ def test_an_erased_number_is_in_no_row_and_on_no_list(books):
     theirs.list(number(1))
     shown = number_figures.of(books.conn, books.organization_id, number(1))
     assert (shown.mailing_rows, shown.lists) == (2, 2)
-    take = partial(
-        forgetting.take_number, organization_id=books.organization_id, number=number(1), limit=10
-    )
-    assert books.book.unit(take) == (2, 2)
-    assert books.book.unit(take) == (0, 0)
+    assert take(books, 1) == (2, 2)
+    assert take(books, 1) == (0, 0)
     first = rows.row(books.conn, books.key(sent.id), 1)
     assert (first.state, first.number, first.cells) == (RowState.ACCEPTED, None, ())
     second = rows.row(books.conn, books.key(draft.id), 1)

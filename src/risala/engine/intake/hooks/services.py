@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -10,7 +9,6 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.set_aside import ItemLoop, SetAsideItems
-from risala.engine.actors.supervisor import Supervisor
 from risala.engine.intake.hooks.codes import HookCodes
 from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.intake.hooks.registry import HookRegistry
@@ -77,15 +75,7 @@ class HookServices:
         storms = set_aside.loop("hook_alerts")
         return cls(registry, codes, receiver, repositories, clock, alarm, storms)
 
-    async def start(self, supervisor: Supervisor) -> None:
-        """Start the background tasks."""
-        await supervisor.start_service("hooks", self.registry.uses.keep_writing)
-        ending = partial(
-            keep_ending,
-            self.receiver,
-            self.repositories.hooks,
-            self.alarm,
-            self.clock,
-            self.storms,
-        )
-        await supervisor.start_service("storms", ending)
+    async def end_storms(self) -> None:
+        """End storms of alerts that are over, until cancelled."""
+        hooks = self.repositories.hooks
+        await keep_ending(self.receiver, hooks, self.alarm, self.clock, self.storms)

@@ -10,9 +10,11 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records.record import audit_image
 
 CREDENTIALS_MAX: Final = 100
 """The limit per organization: far more systems than one customer connects."""
@@ -70,6 +72,19 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential
     if not found:
         raise NotFound(f"There is no credential {credential_id}.")
     return found[0]
+
+
+def seen(conn: sqlite3.Connection, credential_id: str) -> Seen:
+    """What the audit trail shows of a credential.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+    found = credential(conn, credential_id)
+    values = audit_image(found)
+    values["last4"] = values.pop("last4")  # after the addresses, as entries have always had it
+    values["revoked"] = found.revoked_at is not None
+    return Seen(found.organization_id, values)
 
 
 def by_username(conn: sqlite3.Connection, face: str, username: str) -> CompatCredential | None:

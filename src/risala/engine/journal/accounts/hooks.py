@@ -191,3 +191,9 @@ def storms(conn: sqlite3.Connection) -> list[Storm]:
 def end_storm(conn: sqlite3.Connection, ended: Storm) -> None:
     """Forget a window that is over and whose message is accepted."""
     writable(conn, "hook_storms").delete((ended.hook, ended.ends_at))
+
+
+def end_storms(conn: sqlite3.Connection, organization_id: str, _: int) -> None:
+    """Forget the storms of an organization that is deleted."""
+    whose = "hook IN (SELECT id FROM hooks WHERE organization_id = ?)"
+    writable(conn, "hook_storms").delete_where(whose, (organization_id,))

@@ -10,7 +10,9 @@ from typing import Any, Final, cast
 
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.times import iso
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute, Facts
 from risala.engine.rules.alerts.holding import flaps_of
 
@@ -202,3 +204,28 @@ def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
         raise NotFound(f"There is no mute {seq}.")
     writable(conn, _MUTES).delete(seq)
     return found
+
+
+# -- what the audit trail shows
+
+
+def seen(conn: sqlite3.Connection, alert_id: str) -> Seen | None:
+    """Of an alert; None: it does not exist."""
+    found = find(conn, int(alert_id.rpartition("_")[2]))
+    if found is None:
+        return None
+    values = {
+        "kind": found.kind.value,
+        "subject": found.subject,
+        "acknowledgedBy": found.acknowledged_by,
+    }
+    return Seen(None, values)
+
+
+def seen_mute(conn: sqlite3.Connection, mute_id: str) -> Seen | None:
+    """Of a mute; None: it does not exist."""
+    found = find_mute(conn, int(mute_id.rpartition("_")[2]))
+    if found is None:
+        return None
+    values = {"kind": found.kind.value, "subject": found.subject, "until": iso(found.until)}
+    return Seen(None, values)

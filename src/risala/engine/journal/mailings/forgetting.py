@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.dataclass import dataclass
 from risala.engine.journal.mailings.figures import of_rows
 from risala.engine.journal.mailings.rows import (
     ACCEPTED,
@@ -25,6 +24,7 @@ from risala.engine.journal.mailings.rows import (
 )
 from risala.engine.journal.mailings.settling import note_one
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.records.upkeep.retention import Forgot, RetentionWalk
 
 _OVER: Final = "coalesce(ended_at, created_at)"
 _DUE: Final = (
@@ -58,32 +58,39 @@ def oldest(conn: sqlite3.Connection) -> int | None:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """The work of one unit."""
-
-    rows: int
-    done: bool
-    """Nothing else is marked."""
+def walk_old(conn: sqlite3.Connection, _: RetentionWalk, before_ms: int, limit: int) -> Forgot:
+    """Retention's walk through old mailings."""
+    return Forgot(0, "", mark_old(conn, before_ms, limit) < limit)
 
 
-def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None = None) -> Cleared:
-    """Delete some rows of what was deleted or is old, then that itself.
+def clear_mailings(
+    conn: sqlite3.Connection, limit: int, organization_id: str | None = None
+) -> Forgot:
+    """Delete some rows of a mailing that was deleted or is old, then that itself.
 
     Args:
         organization_id: whose; None: everybody's.
     """
-    whose, given = "", []
-    if organization_id is not None:
-        whose, given = " AND organization_id = ?", [organization_id]
+    whose, given = _whose(organization_id)
     mailing = conn.execute(
         "SELECT key, deleted_at IS NOT NULL FROM mailings WHERE clearing = 1"  # noqa: S608 -- constants
         f" AND (deleted_at IS NOT NULL OR keeps_rows = 0){whose} ORDER BY key LIMIT 1",
         given,
     ).fetchone()
-    if mailing is not None:
-        key, is_deleted = mailing
-        return Cleared(_clear_mailing(conn, key, limit, is_deleted=bool(is_deleted)), done=False)
+    if mailing is None:
+        return Forgot(0, "", done=True)
+    key, is_deleted = mailing
+    gone = _clear_mailing(conn, key, limit, is_deleted=bool(is_deleted))
+    return Forgot(gone, "", done=False)
+
+
+def clear_lists(conn: sqlite3.Connection, limit: int, organization_id: str | None = None) -> Forgot:
+    """Delete some people of a list that was deleted, then that itself.
+
+    Args:
+        organization_id: whose; None: everybody's.
+    """
+    whose, given = _whose(organization_id)
     key = value_of(
         conn,
         "SELECT key FROM recipient_lists WHERE deleted_at IS NOT NULL"  # noqa: S608 -- constants
@@ -91,8 +98,14 @@ def clear(conn: sqlite3.Connection, limit: int, organization_id: str | None = No
         given,
     )
     if key is None:
-        return Cleared(0, done=True)
-    return Cleared(_clear_list(conn, key, limit), done=False)
+        return Forgot(0, "", done=True)
+    return Forgot(_clear_list(conn, key, limit), "", done=False)
+
+
+def _whose(organization_id: str | None) -> tuple[str, tuple[str, ...]]:
+    if organization_id is None:
+        return "", ()
+    return " AND organization_id = ?", (organization_id,)
 
 
 def _clear_mailing(conn: sqlite3.Connection, key: int, limit: int, *, is_deleted: bool) -> int:
@@ -127,13 +140,17 @@ def _clear_list(conn: sqlite3.Connection, key: int, limit: int) -> int:
     return gone
 
 
-def mark_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
-    """Delete all mailings and lists of an organization; their rows go by :func:`clear`."""
+def mark_mailings(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
+    """Delete all mailings of an organization; their rows go by :func:`clear`."""
     conn.execute(
         "UPDATE mailings SET deleted_at = ?, clearing = 1, upload = NULL"
         " WHERE organization_id = ? AND deleted_at IS NULL",
         (now_ms, organization_id),
     )
+
+
+def mark_lists(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
+    """Delete all lists of an organization; their people go by :func:`clear`."""
     conn.execute(
         "UPDATE recipient_lists SET deleted_at = ?"
         " WHERE organization_id = ? AND deleted_at IS NULL",
@@ -141,10 +158,10 @@ def mark_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> Non
     )
 
 
-def take_number(
+def take_number_from_rows(
     conn: sqlite3.Connection, organization_id: str, number: str, limit: int
-) -> tuple[int, int]:
-    """Take a number out of some of an organization's rows and lists; returns from how many of each.
+) -> dict[str, int]:
+    """Take a number out of some of an organization's rows; returns out of how many.
 
     A row that was not sent is left out. A mailing that has the number loses its file, where it
     stands too, unless its rows are just being stored.
@@ -166,6 +183,13 @@ def take_number(
         conn.execute(
             "UPDATE mailings SET upload = NULL WHERE key = ? AND state <> 'checking'", (mailing,)
         )
+    return {"mailing rows": len(found)}
+
+
+def take_number_from_lists(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> dict[str, int]:
+    """Take a number from some of an organization's lists; returns from how many."""
     lists = conn.execute(
         "SELECT p.list, length(p.number) + length(CAST(p.cells AS BLOB))"
         " FROM list_people p JOIN recipient_lists l ON l.key = p.list"
@@ -180,7 +204,7 @@ def take_number(
         "UPDATE recipient_lists SET people = people - 1, bytes = bytes - ? WHERE key = ?",
         [(size, key) for key, size in lists],
     )
-    return len(found), len(lists)
+    return {"on lists": len(lists)}
 
 
 def uploads(conn: sqlite3.Connection) -> set[str]:

@@ -9,14 +9,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.payments import references, texts
 from risala.engine.journal.people import mails
+from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.records.fields import Moment, Money
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.paying.payments import (
     AskedField,
@@ -25,6 +28,7 @@ from risala.engine.model.records.paying.payments import (
     PaymentState,
     StoredPayment,
 )
+from risala.engine.model.records.record import to_json
 
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"
@@ -276,3 +280,33 @@ def decline(
     if not found.is_open:
         return found
     return refuse(conn, payment_id, cause=cause, why=why, who=None, at=at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Exported:
+    id: str
+    method: str
+    amount: Money
+    currency: str
+    state: str
+    reference: str | None
+    paid: Money | None
+    begun_by: str
+    begun_at: Moment
+
+
+_EXPORTED: Final = Rows(_Exported)
+
+
+def exported(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
+    """Payments of an organization, for its owner's file."""
+    found = [
+        _EXPORTED.of(each)
+        for each in conn.execute(
+            f"SELECT {_EXPORTED.columns} FROM payments WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
+            " ORDER BY id LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    rows = [to_json(each) for each in found]
+    return AccountPart(rows, found[-1].id if len(found) == limit else None)

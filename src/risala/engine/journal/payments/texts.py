@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
@@ -19,6 +20,7 @@ from risala.engine.model.records.paying.bank_texts import (
     TextState,
     TextWhy,
 )
+from risala.engine.model.records.upkeep.retention import Forgot, RetentionWalk
 from risala.sms.message import Inbound
 
 _TABLE: Final = "bank_texts"
@@ -206,3 +208,21 @@ def set_balance(
     row = {"method": method, "balance": amount, "at": at, "said_by": said_by}
     writable(conn, _BALANCES).upsert(row, pk="method")
     return AccountBalance(method, amount, at, said_by)
+
+
+def forget_words(
+    conn: sqlite3.Connection, walk: RetentionWalk, before_ms: int, limit: int
+) -> Forgot:
+    """Retention's walk through banks' old texts: their words go, what was read in them stays with
+    the ledger."""
+    key = f"retention.{walk.name}"
+    rows = conn.execute(
+        "SELECT seq, received_at FROM bank_texts WHERE seq > ? ORDER BY seq LIMIT ?",
+        (int(meta.get(conn, key) or 0), limit),
+    ).fetchall()
+    old = [(seq,) for seq, received_at in rows if received_at < before_ms]
+    conn.executemany("UPDATE bank_texts SET body = '' WHERE seq = ?", old)
+    if old:
+        (last,) = old[-1]
+        meta.put(conn, key, str(last))
+    return Forgot(len(old), "", len(old) < limit)

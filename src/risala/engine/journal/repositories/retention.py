@@ -8,10 +8,10 @@ from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
+from risala.engine.model.features import features
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.upkeep.retention import (
     Forgot,
@@ -28,9 +28,8 @@ OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
     "timelines": partial(retention.oldest_message, walk="timelines"),
     "events": retention.oldest_event,
     "inbound": retention.oldest_inbound,
-    "mailings": forgetting.oldest,
 }
-"""By the operator's rules: when the oldest remaining row was accepted, or came."""
+"""By the operator's rules: when the core's oldest remaining row was accepted, or came."""
 
 
 def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:
@@ -53,14 +52,22 @@ def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: s
         case WalkKind.INBOUND:
             before = first_id("mo", max(0, before_ms))
             return retention.inbound(conn, before, ROWS_AT_ONCE, one)
-        case WalkKind.BANK_TEXTS:
-            return retention.bank_texts(conn, name, before_ms, ROWS_AT_ONCE)
-        case WalkKind.MAILINGS:
-            marked = forgetting.mark_old(conn, before_ms, ROWS_AT_ONCE)
-            return Forgot(0, "", marked < ROWS_AT_ONCE)
         case WalkKind.CLEARED:
-            cleared = forgetting.clear(conn, ROWS_AT_ONCE)
-            return Forgot(cleared.rows, "", cleared.done)
+            return _clear(conn)
+        case kind:
+            work = next(each.walks[kind] for each in features() if kind in each.walks)
+            forgot: Forgot = work()(conn, walk, before_ms, ROWS_AT_ONCE)
+            return forgot
+
+
+def _clear(conn: sqlite3.Connection) -> Forgot:
+    """Delete rows of what was deleted or is old."""
+    for feature in features():
+        if feature.cleared is not None:
+            cleared: Forgot = feature.cleared()(conn, ROWS_AT_ONCE, None)
+            if not cleared.done:
+                return cleared
+    return Forgot(0, "", done=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +84,10 @@ class RetentionRepository:
 
     def oldest(self, rule: str) -> int | None:
         """When the oldest row was made that one of the operator's rules has left."""
-        return OLDEST[rule](self._store.reader)
+        read = OLDEST.get(rule)
+        if read is None:
+            read = next(each.oldest[rule] for each in features() if rule in each.oldest)()
+        return read(self._store.reader)
 
     def passed_at(self) -> int | None:
         """When everything was last looked through, UTC epoch milliseconds; None: never."""

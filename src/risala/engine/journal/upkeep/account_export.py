@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.accounts import accounts, credentials, hooks, ledger, senders
+from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads
 from risala.engine.journal.messages.codes import verifications
-from risala.engine.journal.people import members, providers, users
+from risala.engine.journal.people import members, users
+from risala.engine.journal.store.account_part import AccountPart, Json, Read
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
-from risala.engine.journal.upkeep import audit_log, exported_mailings, retention_days
-from risala.engine.journal.upkeep.account_part import AccountPart, Json, Read
+from risala.engine.journal.upkeep import audit_log
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.records.fields import Moment, Money
+from risala.engine.model.features import features
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
-from risala.engine.model.wire import (
-    message_wire,
-)
+from risala.engine.model.wire import message_wire
 
 
 def _messages(
@@ -171,37 +169,6 @@ def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: i
     return AccountPart(rows, str(numbers[-1]) if len(numbers) == limit else None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Payment:
-    id: str
-    method: str
-    amount: Money
-    currency: str
-    state: str
-    reference: str | None
-    paid: Money | None
-    begun_by: str
-    begun_at: Moment
-
-
-_PAYMENTS: Final = Rows(_Payment)
-
-
-def _payments(
-    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
-) -> AccountPart:
-    found = [
-        _PAYMENTS.of(each)
-        for each in conn.execute(
-            f"SELECT {_PAYMENTS.columns} FROM payments WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
-            " ORDER BY id LIMIT ?",
-            (organization_id, after, limit),
-        )
-    ]
-    rows = [to_json(each) for each in found]
-    return AccountPart(rows, found[-1].id if len(found) == limit else None)
-
-
 def _audit(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     before = int(after) if after else None
     found = audit_log.lines(conn, limit, before=before, organization_id=organization_id)
@@ -215,18 +182,22 @@ TABLES: Final[Mapping[str, Read]] = {
     "inbound": _inbound,
     "opt-outs": _opt_outs,
     "ledger": _ledger,
-    "payments": _payments,
     "audit": _audit,
-    **exported_mailings.TABLES,
 }
-"""The large tables, by the name of the file in the archive."""
+"""The large tables of the core, by the name of the file in the archive."""
+
+
+def _tables() -> Iterator[tuple[str, Read]]:
+    yield from TABLES.items()
+    for feature in features():
+        for name, declared in feature.exported.items():
+            yield name, declared()
 
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
     """The small data: the organization, its members, its settings. No secrets."""
     verify = verifications.settings(conn, organization_id)
-    provider = providers.find(conn, organization_id)
-    return {
+    found: Json = {
         "organization": to_json(accounts.organization(conn, organization_id)),
         "members": [
             {"email": user.email, "name": user.name, "role": each.role.value}
@@ -234,11 +205,6 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for user in (users.user(conn, each.user_id),)
         ],
         "keys": [to_json(each) for each in accounts.keys(conn, organization_id)],
-        "credentials": [
-            to_json(each) for each in credentials.of_organization(conn, organization_id)
-        ],
-        "hooks": [to_json(each) for each in hooks.of_organization(conn, organization_id)],
-        "identityProvider": None if provider is None else to_json(provider),
         "senders": [to_json(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {
@@ -254,8 +220,13 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for each in endpoints.endpoints(conn, organization_id)
         ],
         "verify": None if verify is None else json.loads(verify),
-        "keptDays": asdict(retention_days.of_organization(conn, organization_id)),
     }
+    for feature in features():
+        for name, declared in feature.exported_settings.items():
+            value = declared()(conn, organization_id)
+            several = isinstance(value, Sequence)
+            found[name] = [to_json(each) for each in value] if several else value and to_json(value)
+    return found
 
 
 def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
@@ -267,7 +238,7 @@ def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[
     try:
         with closing(open_reader(database)) as conn:
             yield ExportedPart("settings", [settings(conn, organization_id)])
-            for name, read in TABLES.items():
+            for name, read in _tables():
                 after: str | None = ""
                 while after is not None:
                     part = read(conn, organization_id, after, rows_at_once)

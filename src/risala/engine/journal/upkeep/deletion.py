@@ -10,12 +10,12 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.mailings import forgetting
-from risala.engine.journal.people import members, providers, web_sessions
+from risala.engine.journal.people import members, web_sessions
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.features import features
 from risala.engine.model.records.people.organizations import OrganizationEnd
 from risala.engine.model.records.upkeep.erasures import Deleted
 
@@ -23,10 +23,9 @@ COUNTED_MAX: Final = 10_000
 """The limit of counts before a deletion."""
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
-    *("verify_settings", "kept_days", "face_credentials", "opened_countries"),
-    *("organization_prices", "hooks", "saved_texts", "identities"),
+    *("verify_settings", "opened_countries", "organization_prices"),
 )
-"""Tables with few rows for each organization, which are deleted with it."""
+"""The core's tables with few rows for each organization, which are deleted with it."""
 
 
 def figures(conn: sqlite3.Connection, organization_id: str) -> OrganizationEnd:
@@ -91,14 +90,14 @@ def delete(
     listening = tuple(each.id for each in endpoints.endpoints(conn, organization_id))
     for endpoint_id in listening:
         endpoints.delete(conn, endpoint_id, now_ms)
-    writable(conn, "hook_storms").delete_where(
-        "hook IN (SELECT id FROM hooks WHERE organization_id = ?)", (organization_id,)
-    )
-    providers.delete(conn, organization_id)
     web_sessions.end_bound(conn, organization_id)
-    for name in _OWNED:
+    owned = [*_OWNED]
+    for feature in features():
+        owned += feature.deleted
+        if feature.ends is not None:
+            feature.ends()(conn, organization_id, now_ms)
+    for name in owned:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
-    forgetting.mark_all(conn, organization_id, now_ms)
     # Consumers that followed its events with its credentials are owed nothing now.
     no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
     writable(conn, "event_cursors").delete_where("organization = ?", (no,))

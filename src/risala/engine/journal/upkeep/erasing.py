@@ -14,12 +14,12 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.mailings import forgetting
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.upkeep.retention import redact
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.features import features
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.records.upkeep.erasures import (
@@ -155,13 +155,25 @@ def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Canc
 
 
 def _mailings(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
-    """Rows of mailings, and people on lists."""
+    """What features have of it: rows of mailings, people on lists."""
     if erasure.number is None:
-        cleared = forgetting.clear(conn, AT_ONCE, erasure.organization_id)
-        return _Stepped({"mailing rows": cleared.rows}, "", cleared.done)
-    found = forgetting.take_number(conn, erasure.organization_id, erasure.number, AT_ONCE)
-    rows, lists = found
-    return _Stepped({"mailing rows": rows, "on lists": lists}, "", max(found) < AT_ONCE)
+        return _clear(conn, erasure.organization_id)
+    gone: dict[str, int] = {}
+    for feature in features():
+        if feature.erased is not None:
+            work = feature.erased()
+            gone |= work(conn, erasure.organization_id, erasure.number, AT_ONCE)
+    return _Stepped(gone, "", max(gone.values(), default=0) < AT_ONCE)
+
+
+def _clear(conn: sqlite3.Connection, organization_id: str) -> _Stepped:
+    """Rows of what was deleted with an organization."""
+    for feature in features():
+        if feature.cleared is not None:
+            cleared = feature.cleared()(conn, AT_ONCE, organization_id)
+            if not cleared.done:
+                return _Stepped({"mailing rows": cleared.rows}, "", done=False)
+    return _Stepped({"mailing rows": 0}, "", done=True)
 
 
 def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.mailings import mailings, rows
+from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep.account_part import AccountPart, Read
 from risala.engine.model.records.mailing_rows import cells_of
 from risala.engine.model.records.recipient_lists import RecipientList, SavedText
 from risala.engine.model.records.record import to_json
 
 
-def _mailings(
+def mailings_of(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
+    """Mailings by age."""
     page = mailings.page(conn, organization_id, after or None, limit)
     return AccountPart([to_json(each) for each in page.mailings], page.older)
 
 
-def _mailing_rows(
+def mailing_rows(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
     """Rows of one mailing after the other, each with its mailing's id."""
@@ -45,7 +45,8 @@ def _mailing_rows(
 _LISTS: Final = Rows.of_record(RecipientList)
 
 
-def _lists(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
+def lists(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
+    """Recipient lists by age."""
     found = [
         _LISTS.of(row)
         for row in conn.execute(
@@ -67,7 +68,7 @@ class _OnList:
 _PEOPLE: Final = Rows(_OnList, cells=cells_of)
 
 
-def _list_people(
+def list_people(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
     """People of one list after the other, each with its list's id."""
@@ -96,9 +97,10 @@ def _list_people(
 _TEXTS: Final = Rows.of_record(SavedText)
 
 
-def _saved_texts(
+def saved_texts(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
+    """Saved texts by age."""
     found = [
         _TEXTS.of(row)
         for row in conn.execute(
@@ -111,28 +113,23 @@ def _saved_texts(
     return AccountPart(written, found[-1].id if len(found) == limit else None)
 
 
-def count(conn: sqlite3.Connection, organization_id: str) -> int:
-    """Rows of mailings and people on lists, as their counts have them."""
-    of_mailings = value_of(
+def count_rows(conn: sqlite3.Connection, organization_id: str) -> int:
+    """Rows of mailings, as their counts have them."""
+    rows: int = value_of(
         conn,
         "SELECT coalesce(sum(rows), 0) FROM mailings WHERE organization_id = ?"
         " AND keeps_rows = 1 AND deleted_at IS NULL",
         (organization_id,),
     )
-    on_lists = value_of(
+    return rows
+
+
+def count_people(conn: sqlite3.Connection, organization_id: str) -> int:
+    """People on lists, as their counts have them."""
+    people: int = value_of(
         conn,
         "SELECT coalesce(sum(people), 0) FROM recipient_lists WHERE organization_id = ?"
         " AND deleted_at IS NULL",
         (organization_id,),
     )
-    return int(of_mailings) + int(on_lists)
-
-
-TABLES: Final[Mapping[str, Read]] = {
-    "mailings": _mailings,
-    "mailing-rows": _mailing_rows,
-    "lists": _lists,
-    "list-people": _list_people,
-    "saved-texts": _saved_texts,
-}
-"""By the name of the file in the archive."""
+    return people

@@ -8,8 +8,8 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.upkeep import exported_mailings
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.exports import Export, ExportFault, ExportState
 
 STANDING_MAX: Final = 3
@@ -85,7 +85,8 @@ def _expected(conn: sqlite3.Connection, organization_id: str) -> int:
         " AND organization = (SELECT no FROM organizations WHERE id = ?)",
         (organization_id,),
     )
-    return 2 * int(messages) + exported_mailings.count(conn, organization_id)
+    theirs = [each.counted() for each in features() if each.counted is not None]
+    return 2 * int(messages) + sum(int(count(conn, organization_id)) for count in theirs)
 
 
 def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:

@@ -143,21 +143,6 @@ def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int, now
     return Forgot(gone, last, len(old) < limit)
 
 
-def bank_texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
-    """Delete the words of banks' old texts; what was read in them stays with the ledger."""
-    key = f"retention.{walk}"
-    rows = conn.execute(
-        "SELECT seq, received_at FROM bank_texts WHERE seq > ? ORDER BY seq LIMIT ?",
-        (_int(meta.get(conn, key)), limit),
-    ).fetchall()
-    old = [(seq,) for seq, received_at in rows if received_at < before_ms]
-    conn.executemany("UPDATE bank_texts SET body = '' WHERE seq = ?", old)
-    if old:
-        (last,) = old[-1]
-        meta.put(conn, key, str(last))
-    return Forgot(len(old), "", len(old) < limit)
-
-
 def chosen_events(
     conn: sqlite3.Connection,
     walk: str,

@@ -9,6 +9,8 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import retention
+from risala.engine.model.audit import Seen
+from risala.engine.model.records.record import audit_image
 from risala.engine.model.records.upkeep.retention import (
     EVENTS_LATE_WALK,
     EVENTS_WALK,
@@ -23,6 +25,11 @@ def of_organization(conn: sqlite3.Connection, organization_id: str) -> Retention
     """The days that an organization's owner chose."""
     found = _ROWS.find(table(conn, _TABLE), "organization_id = ?", (organization_id,))
     return found[0] if found else RetentionDays()
+
+
+def seen(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of the days that an owner chose."""
+    return Seen(organization_id, audit_image(of_organization(conn, organization_id)))
 
 
 def chosen(conn: sqlite3.Connection) -> dict[str, RetentionDays]:

@@ -41,6 +41,7 @@ from risala.engine.rules.hooks.presets import CUSTOM, TABLE_CHARACTERS_MAX, pres
 from risala.engine.rules.hooks.proofs import HookProof
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN
+from risala.engine.services import Services
 from risala.sms.address import sender_fault
 
 
@@ -140,6 +141,11 @@ class RotateHook(OfHook):
     """How long the current secret still works."""
 
 
+def of_hook(services: Services, given: OfHook) -> str:
+    """The organization of a hook. Raises ``NotFound``."""
+    return services.hooks.registry.hook(given.hook_id).organization_id
+
+
 async def _create(call: Call[CreateHook]) -> MadeHook:
     given, registry = call.given, call.services.hooks.registry
     known = preset(given.preset)
@@ -225,7 +231,7 @@ def _signed(call: Call[Any]) -> AuditEntry:
     return call.audit(AuditImage.HOOK, call.given.hook_id)
 
 
-_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_hook, "changes": Hook}
+_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes": Hook}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(
         hooks.CREATE,
@@ -245,7 +251,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _show,
         roles=VIEWERS,
         operators=READERS,
-        owner=owners.of_hook,
+        owner=of_hook,
         edits="hook_id",
     ),
     operation(hooks.SET, SetHook, _set, edits="hook_id", **_ONE),

@@ -31,6 +31,7 @@ from risala.engine.operations.arguments import (
     whole,
 )
 from risala.engine.operations.operation import Call
+from risala.engine.services import Services
 from risala.sms.address import sender_fault
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
@@ -202,3 +203,8 @@ def need_texts(call: Call[Any]) -> None:
     """
     if call.hides_texts:
         raise Forbidden("These are customers' numbers and texts. Only members see them.")
+
+
+def of_mailing(services: Services, given: OfMailing) -> str:
+    """The organization of a mailing. Raises ``NotFound``."""
+    return services.mailings.mailing(given.mailing_id).organization_id

@@ -40,6 +40,7 @@ from risala.engine.operations.cursors import few_numbers, limit_of, part_of
 from risala.engine.operations.mailings.arguments import MaybeSheet
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
+from risala.engine.services import Services
 
 
 def _cells(value: object) -> dict[str, str]:
@@ -128,6 +129,11 @@ class ShowList(OfList):
     limit: MaybeWhole = None
 
 
+def of_list(services: Services, given: OfList) -> str:
+    """The organization of a recipient list. Raises ``NotFound``."""
+    return services.repositories.recipient_lists.recipient_list(given.list_id).organization_id
+
+
 async def _create(call: Call[CreateList]) -> ListGrowth:
     given = call.given
     if given.upload is not None and given.numbers is not None:
@@ -199,7 +205,7 @@ def _signed(call: Call[Any], **said: object) -> AuditEntry:
 
 _ONE: Final[dict[str, Any]] = {
     "roles": DEVELOPERS,
-    "owner": owners.of_list,
+    "owner": of_list,
     "changes": RecipientList,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -225,7 +231,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _show,
         roles=VIEWERS,
         operators=SUPPORT,
-        owner=owners.of_list,
+        owner=of_list,
         edits="list_id",
         reveals=True,
     ),

@@ -45,6 +45,7 @@ from risala.engine.operations.mailings.arguments import (
     ReadAs,
     meant,
     need_service,
+    of_mailing,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
@@ -230,10 +231,10 @@ def _progress(call: Call[OfMailing]) -> dict[str, int]:
     return {"accepted": mailing.accepted, "ready": mailing.ready}
 
 
-_LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.of_mailing}
+_LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": of_mailing}
 _CHANGE: Final[dict[str, Any]] = {
     "roles": DEVELOPERS,
-    "owner": owners.of_mailing,
+    "owner": of_mailing,
     "changes": Mailing,
 }
 _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "changes": Mailing}

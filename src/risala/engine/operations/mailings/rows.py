@@ -20,7 +20,6 @@ from risala.engine.model.records.mailings import (
     RowState,
     Workbook,
 )
-from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     MaybeWhole,
@@ -39,6 +38,7 @@ from risala.engine.operations.mailings.arguments import (
     RowNumber,
     meant,
     need_texts,
+    of_mailing,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
@@ -185,11 +185,11 @@ async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
     return Workbook(mailing, str(path))
 
 
-_ONE: Final[dict[str, Any]] = {"owner": owners.of_mailing}
+_ONE: Final[dict[str, Any]] = {"owner": of_mailing}
 _LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "reveals": True}
 _CHANGE: Final[dict[str, Any]] = {
     "roles": DEVELOPERS,
-    "owner": owners.of_mailing,
+    "owner": of_mailing,
     "changes": Mailing,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -25,6 +25,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
+from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 
@@ -67,6 +68,11 @@ class SetText(OfSavedText):
     text: Annotated[str | None, PlainValidator(maybe(_body)), _BODY] = None
     version: MaybeWhole = None
     """As ``text.show`` has it; None: the change is made whatever changed meanwhile."""
+
+
+def of_saved_text(services: Services, given: OfSavedText) -> str:
+    """The organization of a saved text. Raises ``NotFound``."""
+    return services.repositories.saved_texts.saved_text(given.saved_text_id).organization_id
 
 
 async def _create(call: Call[CreateText]) -> SavedText:
@@ -112,7 +118,7 @@ def _signed(call: Call[Any]) -> AuditEntry:
 
 _ONE: Final[dict[str, Any]] = {
     "roles": DEVELOPERS,
-    "owner": owners.of_saved_text,
+    "owner": of_saved_text,
     "changes": SavedText,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -138,7 +144,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _show,
         roles=VIEWERS,
         operators=SUPPORT,
-        owner=owners.of_saved_text,
+        owner=of_saved_text,
         edits="saved_text_id",
     ),
     operation(recipient_lists.TEXT_SET, SetText, _set, edits="saved_text_id", **_ONE),

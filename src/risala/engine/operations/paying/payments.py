@@ -43,6 +43,7 @@ from risala.engine.payments.sources import PaymentWish
 from risala.engine.payments.steps import asked_field
 from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
+from risala.engine.services import Services
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner
 
 LISTED_MAX: Final = 200
@@ -132,6 +133,11 @@ def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
         values |= {"checkout_url": None, "asks": ()}
     values["payer"] = call.services.payments.payers.status(found)
     return ShownPayment(**values, asked_again_at=found.poll_at)
+
+
+def of_payment(services: Services, given: OfPayment) -> str:
+    """The organization of a payment. Raises ``NotFound``."""
+    return services.repositories.payments.payment(given.payment_id).organization_id
 
 
 async def _methods(call: Call[NoArguments]) -> PaymentMethods:
@@ -227,7 +233,7 @@ async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
 
 
 STEP: Final[dict[str, Any]] = {
-    "owner": owners.of_payment,
+    "owner": of_payment,
     "changes": StoredPayment,
     "tops_up": True,
 }
@@ -255,16 +261,14 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         crosses=True,
     ),
-    operation(
-        payments.SHOW, OfPayment, _show, roles=VIEWERS, operators=STAFF, owner=owners.of_payment
-    ),
+    operation(payments.SHOW, OfPayment, _show, roles=VIEWERS, operators=STAFF, owner=of_payment),
     operation(
         payments.RETRY,
         OfPayment,
         _go_on,
         roles=OWNERS,
         operators=FINANCE,
-        owner=owners.of_payment,
+        owner=of_payment,
         tops_up=True,
     ),
     operation(
@@ -286,7 +290,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         _refuse,
         roles=OPERATORS,
         operators=FINANCE,
-        owner=owners.of_payment,
+        owner=of_payment,
         changes=StoredPayment,
         fresh=True,
     ),

@@ -1,0 +1,1 @@
+"""What the service does beside sending, a folder for each (:mod:`risala.engine.model.features`)."""

@@ -1,0 +1,100 @@
+"""Features: what the service does beside sending, each declared once, in a folder of its own.
+
+The rest of the engine does not know them. What concerns all nouns alike (the table of operations,
+the audit trail, an export, a deletion, metrics, tasks) reads :func:`features` instead, so that a
+feature is added or removed with its folder and its line in :data:`NAMES`.
+
+A declaration imports nothing of its feature: it names what is there, and that is imported when it
+is first wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
+from functools import cache
+from importlib import import_module
+from typing import Any, Final
+
+from risala.dataclass import dataclass
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.records.upkeep.retention import WalkKind
+
+Task = tuple[str, Callable[[], Awaitable[None]], bool]
+"""What the supervisor calls it, what runs, and whether it is patient: failures of what it reaches
+outside never end the service."""
+NAMES: Final[tuple[str, ...]] = (
+    *("compat", "hooks", "lists", "mailings", "payments", "providers", "factors", "approvals"),
+    *("alerts", "own_data", "backup", "standby"),
+)
+"""The features, each after those that it needs."""
+_ENGINE: Final = "risala.engine."
+_PLACE: Final = _ENGINE + "features."
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """Something of a module, which is imported when this is first called."""
+
+    module: str
+    name: str
+
+    def __call__(self) -> Any:  # noqa: ANN401 -- whoever reads a declaration knows what it names
+        return getattr(import_module(_ENGINE + self.module), self.name)
+
+
+def later(place: str) -> Declared:
+    """``later("features.lists.stored:LISTS")``: what a module of the engine has by a name."""
+    module, _, name = place.partition(":")
+    return Declared(module, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """What a feature brings; all of it may be missing."""
+
+    name: str
+    needs: tuple[str, ...] = ()
+    """The features that it imports."""
+    operations: tuple[Declared, ...] = ()
+    """Sequences of its operations."""
+    images: Mapping[AuditImage, Declared] = field(default_factory=dict)
+    """How the things that its operations change are read for the audit trail: a function of a
+    connection and an id, which raises ``NotFound``."""
+    exported: Mapping[str, Declared] = field(default_factory=dict)
+    """The tables that an owner's file has of it, by the file's name there."""
+    exported_settings: Mapping[str, Declared] = field(default_factory=dict)
+    """What that file's settings have of it: a function of a connection and an organization's id,
+    which returns a record, several, or None."""
+    counted: Declared | None = None
+    """About how many rows these tables have of an organization: a function of a connection and
+    its id."""
+    walks: Mapping[WalkKind, Declared] = field(default_factory=dict)
+    """What retention deletes of it: functions of a connection, a walk, the time before which rows
+    are old, and how many go at once."""
+    oldest: Mapping[str, Declared] = field(default_factory=dict)
+    """By retention's rules, a function of a connection that returns the time of the oldest row."""
+    cleared: Declared | None = None
+    """Deletes rows of what was deleted or is old: a function of a connection, how many go at once,
+    and an organization's id or None, which returns ``Forgot``."""
+    erased: Declared | None = None
+    """Erases a phone number: a function of a connection, an organization's id, the number and how
+    many rows at once, which returns how many it were, by their words."""
+    metrics: Declared | None = None
+    """Its metrics: a function of the repositories and the time."""
+    tasks: Declared | None = None
+    """What runs for it as long as the service: a function of the services, which returns
+    tasks (:data:`Task`)."""
+    deleted: tuple[str, ...] = ()
+    """Its tables with few rows of an organization, which are deleted with it."""
+    tables: tuple[str, ...] = ()
+    """All of its tables."""
+    ends: Declared | None = None
+    """What else is done when an organization is deleted, before these tables: a function of a
+    connection, the organization's id and the time."""
+
+
+@cache
+def features() -> tuple[Feature, ...]:
+    """All of them, in the order of :data:`NAMES`."""
+    return tuple(import_module(f"{_PLACE}{name}.feature").FEATURE for name in NAMES)
