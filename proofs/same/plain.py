@@ -17,7 +17,12 @@ _WORDS: Final = (
     (re.compile(r"\b(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}\b"), "SECRET"),
     (re.compile(r'(?<=<bdi class="num">)\d+(?=</bdi> (?:s|ث)<)'), "seconds"),
     (re.compile(r'(?<=<progress value=")\d+(?=" max="1000")'), "n"),
-    (re.compile(r'(?<=<bdi class="num">)[\d.,]+(?=</bdi> (?:sur|of|من) )'), "n"),
+    (
+        re.compile(
+            r'(?<=<bdi class="num">)[\d.,]+(?=</bdi>(?: (?:sur|of|من) | (?:GiB|Gio|غيغابايت)))'
+        ),
+        "n",
+    ),
     (re.compile(r'(?<=class="qr"><g ).*?(?=</svg>)', re.S), "…"),
 )
 """What else is drawn or measured, and what stands for it."""

@@ -4,6 +4,7 @@ An import that comes back shows here; what it costs is in ``make bench``.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,14 +34,14 @@ SERVICE = {
     "risala.drivers", "risala.lab", "risala.plugins",
 }  # fmt: skip
 """What only the service, or a command without one, has use for."""
-RECORDS = "risala.engine.model"
+RECORDS = re.compile(r"risala\.engine\.(model\b|features(\.\w+(\.records)?)?$)")
 """What a command may know of the engine: the types of its answers."""
 
 
 def of_service(found: set[str]) -> set[str]:
     """What of these only a service has use for."""
     engine = {each for each in found if each.startswith("risala.engine.")}
-    return (SERVICE & found) | {each for each in engine if not each.startswith(RECORDS)}
+    return (SERVICE & found) | {each for each in engine if not RECORDS.match(each)}
 
 
 def imported(*arguments: str) -> set[str]:

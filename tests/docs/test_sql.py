@@ -39,6 +39,8 @@ for many rows. File: the database file as such. Server: PostgreSQL, which sqlite
 know."""
 
 MAY: dict[str, str] = {
+    "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
+    "engine/features/lists/stored_texts.py": READER,  # an owner's export
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
@@ -57,10 +59,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/keys.py": HOT,
     f"{JOURNAL}/mailings/checking.py": BULK,  # rows of mailings by the hundred
     f"{JOURNAL}/mailings/figures.py": READER,
-    f"{JOURNAL}/mailings/list_people.py": BULK,  # people of lists by the hundred
     f"{JOURNAL}/mailings/forgetting.py": BULK,  # rows of mailings by the hundred
     f"{JOURNAL}/mailings/mailings.py": READER,  # a mailing with what only the engine needs
-    f"{JOURNAL}/mailings/recipient_lists.py": READER,  # a list's key
     f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
     f"{JOURNAL}/mailings/settling.py": HOT,  # of each message of a mailing
     f"{JOURNAL}/mailings/storage.py": READER,  # how much an organization stores

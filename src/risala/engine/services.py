@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
@@ -30,7 +30,6 @@ from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.mailings.mailings import MailingService
-from risala.engine.mailings.recipient_lists import RecipientListService
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
@@ -186,6 +185,9 @@ class Birth:
     plugin_faults: Sequence[PluginFault] = ()
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """The parts of the engine that the gateway and the operations use."""
@@ -202,7 +204,6 @@ class Services:
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
     hooks: HookServices
-    lists: RecipientListService
     people: People
     requests: RequestLog
     payments: PaymentService
@@ -221,3 +222,13 @@ class Services:
     looks: AuditedReads = field(default_factory=AuditedReads)
     shipping: ShippingStatus = field(default_factory=ShippingStatus)
     trail: TrailState = field(default_factory=TrailState)
+    parts: dict[Callable[[Services], Any], Any] = field(default_factory=dict)
+    """What features made for themselves, by its class."""
+
+    def part(self, kind: Callable[[Services], T]) -> T:
+        """The one object of a feature's class, which is made of the services when it is first
+        wanted."""
+        found: T | None = self.parts.get(kind)
+        if found is None:
+            found = self.parts[kind] = kind(self)
+        return found

@@ -36,7 +36,7 @@ ALONE = {
     "engine/follow/live.py __anext__": _ONE_OWNER,
     "engine/follow/sinks/runner.py run": "a sink gets every event: one it refuses comes again",
     "engine/intake/intake.py _accept_once": _ONE_ITEM,
-    "engine/mailings/list_tables.py pieces": _FILES,
+    "engine/features/lists/tables.py pieces": _FILES,
     "engine/mailings/uploads.py keep_tidy": "files whose owners cannot be read count as old ones",
     "engine/upkeep/clock_rollback.py keep_elapsed": _OWN,
     "engine/upkeep/head_sinks.py run": _OWN,

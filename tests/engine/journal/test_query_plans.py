@@ -14,6 +14,7 @@ import pytest
 from mailing_book import MailingBook, new_row
 from mailing_book import number as number_of
 from risala.config.model import OnUncertain, RetentionSection
+from risala.engine.features.lists import stored as stored_lists
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.alerts import facts, hours
 from risala.engine.journal.mailings import checking, forgetting, mailings, rows, settling
@@ -229,17 +230,17 @@ def mailings_from_their_file_to_their_end(book):
     book.unit(partial(checking.finish_check, mailing_id=draft.id))
     books.list(number_of(1), number_of(2))
     whose = {"organization_id": books.organization_id}
-    for take in (forgetting.take_number_from_rows, forgetting.take_number_from_lists):
+    for take in (forgetting.take_number_from_rows, stored_lists.take_number_from_lists):
         book.unit(partial(take, **whose, number=number_of(1), limit=9))
     number_figures.of(conn, books.organization_id, number_of(1))
     forgetting.oldest(conn)
     forgetting.uploads(conn)
     book.unit(partial(forgetting.mark_old, before_ms=book.now_ms + 1, limit=9))
-    for mark in (forgetting.mark_mailings, forgetting.mark_lists):
+    for mark in (forgetting.mark_mailings, stored_lists.mark_lists):
         book.unit(partial(mark, **whose, now_ms=book.now_ms))
     for whom in (None, books.organization_id):
         for _ in range(3):
-            for clear in (forgetting.clear_mailings, forgetting.clear_lists):
+            for clear in (forgetting.clear_mailings, stored_lists.clear_lists):
                 book.unit(partial(clear, limit=9, organization_id=whom))
     for feature in features():
         for read in feature.exported.values():

@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from risala.engine.features.lists.growing import ListGrowing
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.mailings import NewMailing
 from risala.engine.model.records.mailings import MailingSource, MailingState
@@ -28,7 +29,7 @@ async def desk(open_desk, autojump_clock: trio.testing.MockClock):
 
 
 async def test_each_person_of_a_list_gets_their_own_text(desk, autojump_clock):
-    lists = desk.house.gateway.services.lists
+    lists = desk.house.gateway.services.part(ListGrowing)
     made = (await lists.create(desk.organization_id, "Parents", None, None, who="amina")).list
     await lists.add_person(made.id, TWO, {"nom": "علي"})
     await lists.add_person(made.id, ONE, {"nom": "Amina", "classe": "4"})
@@ -48,12 +49,12 @@ async def test_each_person_of_a_list_gets_their_own_text(desk, autojump_clock):
     await desk.service.start(mailing.id)
     await desk.until(mailing.id, MailingState.DONE)
     # The mailing keeps its rows when the list is gone.
-    await lists.delete(made.id)
+    await desk.house.gateway.perform("list.delete", {"list_id": made.id})
     assert len((await desk.service.rows(mailing.id, None, 0, 10)).rows) == 2
 
 
 async def test_nobody_and_others_lists_make_no_mailing(desk, autojump_clock):
-    lists = desk.house.gateway.services.lists
+    lists = desk.house.gateway.services.part(ListGrowing)
     empty = (await lists.create(desk.organization_id, "Nobody", None, None, who="amina")).list
     with pytest.raises(Conflict, match="nobody on this list"):
         await desk.service.create(new(desk, empty.id))

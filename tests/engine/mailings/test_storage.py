@@ -6,6 +6,7 @@ import pytest
 import trio
 from tests.engine.mailings.people_tables import table
 
+from risala.engine.features.lists.growing import ListGrowing
 from risala.engine.journal.mailings.storage import MAILING_BYTES_MIN
 from risala.engine.model.errors import Conflict
 from risala.engine.model.mailings import STORED_FULL, Chosen
@@ -89,7 +90,7 @@ async def test_another_reading_is_bounded_too(open_desk, quick, monkeypatch):
 
 async def test_the_people_of_a_list_are_counted_as_they_come_and_go(open_desk, quick):
     async with open_desk(**LIMIT) as desk:
-        lists = desk.house.gateway.services.lists
+        lists = desk.house.gateway.services.part(ListGrowing)
         made = (await lists.create(desk.organization_id, "A", None, None, who="a")).list
         await lists.add_person(made.id, "+22236000001", {"name": "x" * 900})
         await lists.add_person(made.id, "+22236000002", {"name": "y" * 900})
@@ -97,7 +98,8 @@ async def test_the_people_of_a_list_are_counted_as_they_come_and_go(open_desk, q
         assert (count, people) == (1, 2)
         assert size == 2 * (900 + len("+22236000001") + len('[""]'))
         await lists.add_person(made.id, "+22236000001", {"name": ""})
-        await lists.remove(made.id, "+22236000002")
+        one = {"list_id": made.id, "number": "+22236000002"}
+        await desk.house.gateway.perform("list.remove", one)
         assert (await stored(desk))["lists"] == (1, 1, len("+22236000001") + len('[""]'))
         number = {"organization_id": desk.organization_id, "number": "+22236000001"}
         await desk.house.gateway.perform("number.forget", number)
@@ -113,7 +115,7 @@ async def test_an_alert_names_who_stores_much(open_desk, quick):
         await trio.sleep(ALERT_S)
         assert not (await desk.house.gateway.perform("alert.list", {}))["alerts"]
         await fill(desk)
-        lists = desk.house.gateway.services.lists
+        lists = desk.house.gateway.services.part(ListGrowing)
         made = (await lists.create(desk.organization_id, "A", None, None, who="a")).list
         with pytest.raises(Conflict, match=STORED_FULL):
             await grow(lists, made.id)

@@ -360,7 +360,7 @@ class World:
         elif name in ("approval.confirm", "approval.refuse"):
             await self._ask_for_approval()
         elif name == "mailing.columns":
-            uploads = self.house.gateway.services.lists._reader.uploads
+            uploads = self.house.gateway.services.mailings.uploads
             table = f"number;class\n{PARENT};{PERSON}\n".encode()
             self.special["upload"] = await uploads.keep(self.organization_id, table, "people.csv")
         elif name.startswith("mailing.") and name not in ("mailing.create", "mailing.list"):

@@ -15,13 +15,12 @@ from risala.engine.intake.draft import RequestDrafts
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository
 from risala.engine.mailings.reading import ReadRequest, ReadResult
-from risala.engine.mailings.recipient_lists import ListRows
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import CountryNotOpen
 from risala.engine.model.ids import IdSource
-from risala.engine.model.mailings import FACE
+from risala.engine.model.mailings import FACE, ListRows
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.mailing_rows import NewRow
 from risala.engine.model.records.mailings import Mailing, RowFault

@@ -11,7 +11,7 @@ from risala.engine.mailings.mailing_checking import MailingChecking
 from risala.engine.mailings.mailing_figures import MailingFigures
 from risala.engine.mailings.mailing_people import MailingPeople
 from risala.engine.mailings.mailing_sending import MailingSending
-from risala.engine.mailings.mailing_sources import MailingSources, WriteReport, new_row
+from risala.engine.mailings.mailing_sources import MailingSources, Read, WriteReport, new_row
 from risala.engine.mailings.table_files import ReadTable, TableFiles
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.audit import AuditEntry
@@ -79,6 +79,11 @@ class MailingService:
     @property
     def uploads(self) -> Uploads:
         return self._sources.uploads
+
+    @property
+    def read_table(self) -> Read:
+        """Reads a file."""
+        return self._sources.read
 
     @property
     def tasks(self) -> Mapping[str, Callable[[], Awaitable[None]]]:

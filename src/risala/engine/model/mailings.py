@@ -1,28 +1,21 @@
-"""What is given for a new mailing, how its file is to be read, and who is added to a list."""
+"""What is given for a new mailing, and how its file is to be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.mailings import ROWS_MAX
-from risala.engine.model.records.recipient_lists import RecipientList
 from risala.engine.model.states import Mode
 
 FACE: Final = "mailing"
 """What the timeline of a mailing's message says of the way it came."""
 
-FULL: Final = f"A list can have at most {ROWS_MAX} people."
 STORED_FULL: Final = (
     "The organization stores as much as it may. Delete ended mailings, drafts or lists that it does"
     " not need."
 )
 """The refusal of one more mailing, list or upload."""
-"""The refusal of more."""
-NewPerson = tuple[str, Sequence[str]]
-"""A number, and a value for each of the given columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +51,10 @@ class NewMailing:
 
 
 @dataclass(frozen=True, slots=True)
-class Grown:
-    """A list after a piece of people was added."""
+class ListRows:
+    """A list that was written as the rows of a mailing."""
 
-    list: RecipientList
-    places: tuple[int, ...]
-    """Of each given column its place among the list's columns."""
-    added: int
-    changed: int
-    """Numbers that it had already."""
+    name: str
+    columns: tuple[str, ...]
+    number_column: int
+    rows: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import field
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
@@ -113,6 +113,8 @@ class Call(Generic[A]):
             looks.note(look, by.at)
 
 
+Handler = Callable[[Call[A]], Awaitable[R]]
+"""Does an operation."""
 Owner = Callable[[Services, A], str | None]
 """Finds the organization of the thing that the arguments name; None: no single organization.
 Raises ``NotFound`` if the thing does not exist.
@@ -267,6 +269,25 @@ def operation(
         record=changes,
         **more,
     )
+
+
+class Operations(list[Operation[Any, Any]]):
+    """The operations of one noun: each is declared above the function that does it, whose
+    annotation says the arguments."""
+
+    def __call__(
+        self,
+        ask: Ask[R],
+        **more: Any,  # noqa: ANN401 -- the fields of an operation
+    ) -> Callable[[Handler[A, R]], Handler[A, R]]:
+        """Declare the operation of an ``ask``; the rest is as for :func:`operation`."""
+
+        def declare(handler: Handler[A, R]) -> Handler[A, R]:
+            (arguments,) = get_args(get_type_hints(handler)["call"])
+            self.append(operation(ask, arguments, handler, **more))
+            return handler
+
+        return declare
 
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."

@@ -48,7 +48,7 @@ from risala.engine.wiring.foundation import (
     start_owners,
     system_seams,
 )
-from risala.engine.wiring.mailings import tables_of
+from risala.engine.wiring.mailings import mailings_of
 
 
 async def open_intake(
@@ -99,7 +99,7 @@ async def open_intake(
         later_max=AT_ONCE_MAX,
     )
     there = delivery(intake)
-    lists, mailings = tables_of(core, owners, recorder, intake, router, there.paces)
+    mailings = mailings_of(core, owners, recorder, intake, router, there.paces)
     return Gateway(
         Services(
             settings=settings,
@@ -125,7 +125,6 @@ async def open_intake(
                 public_url(settings, outside),
                 core.set_aside,
             ),
-            lists=lists,
             people=people,
             requests=core.requests,
             payments=payment_service_of(

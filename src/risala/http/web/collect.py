@@ -24,8 +24,9 @@ from risala.engine.model.people import Language
 from risala.http.web.languages import LOCALE, empty_catalogue
 
 HTTP: Final = Path(__file__).parents[1]
-RECORDS: Final = HTTP.parent / "engine" / "model" / "records"
-"""Records: the labels and hints of their fields are sentences of forms."""
+ENGINE: Final = HTTP.parent / "engine"
+RECORDS: Final = ("model/records/**/*.py", "features/*/records.py")
+"""In the engine: the labels and hints of their fields are sentences of forms."""
 SHARED: Final = "web"
 CONSOLE: Final = "operator"
 FIRST_RUN: Final = "first_run"
@@ -59,7 +60,7 @@ _Key = tuple[str, str]
 
 def domain_of(path: Path) -> str:
     """The catalogue that a source's sentences belong into."""
-    if path.is_relative_to(RECORDS):
+    if path.is_relative_to(ENGINE):
         return SHARED
     face, *inner = path.relative_to(HTTP).parts
     if face in (SHARED, FIRST_RUN):
@@ -70,7 +71,8 @@ def domain_of(path: Path) -> str:
 
 
 def sources() -> Iterator[Path]:
-    yield from sorted(RECORDS.rglob("*.py"))
+    for pattern in RECORDS:
+        yield from sorted(ENGINE.glob(pattern))
     for face in FACES:
         yield from sorted((HTTP / face).rglob("*.py"))
         yield from sorted((HTTP / face).rglob("*.html"))
@@ -81,7 +83,7 @@ def collect() -> dict[str, Catalog]:
     found: defaultdict[str, Catalog] = defaultdict(Catalog)
     for path in sources():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
-        root = RECORDS.parent if path.is_relative_to(RECORDS) else HTTP
+        root = ENGINE if path.is_relative_to(ENGINE) else HTTP
         place = path.relative_to(root).as_posix()
         with path.open("rb") as file:
             for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], _STRICT):

@@ -8,6 +8,7 @@ import pytest
 
 from mailing_book import MailingBook, assert_counted, new_row, number
 from risala.config.model import RetentionSection
+from risala.engine.features.lists.stored import clear_lists, take_number_from_lists
 from risala.engine.journal.mailings import checking, figures, forgetting, mailings, rows
 from risala.engine.journal.repositories.retention import walk_on
 from risala.engine.journal.upkeep import number_figures
@@ -24,7 +25,7 @@ def books(book):
 def clear(books, limit=2):
     """All that is marked, piece by piece; how many rows went."""
     gone = []
-    for work in (forgetting.clear_mailings, forgetting.clear_lists):
+    for work in (forgetting.clear_mailings, clear_lists):
         while not (done := books.book.unit(partial(work, limit=limit))).done:
             gone.append(done.rows)
     return gone
@@ -34,7 +35,7 @@ def take(books, row, limit=10):
     """Out of how many rows, and from how many lists, the number of a row was taken."""
     whose = {"organization_id": books.organization_id, "number": number(row), "limit": limit}
     rows = books.book.unit(partial(forgetting.take_number_from_rows, **whose))
-    lists = books.book.unit(partial(forgetting.take_number_from_lists, **whose))
+    lists = books.book.unit(partial(take_number_from_lists, **whose))
     return rows["mailing rows"], lists["on lists"]
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.journal.mailings import list_people
+from risala.engine.features.lists import stored as list_people
+from risala.engine.features.lists.records import PeopleFilter
 from risala.engine.journal.pages import inbound, sessions
 from risala.engine.journal.store.searching import NUMBERS_MAX, NumberIndex, numbers_with
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import NumberPart, Steps, TooManyNumbersError
-from risala.engine.model.records.recipient_lists import PeopleFilter
 from risala.sms.numbering.plan import DEFAULT
 
 NOW = 10_000

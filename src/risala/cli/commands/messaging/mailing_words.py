@@ -16,6 +16,7 @@ from risala.engine.model.records.mailings import (
 from risala.engine.rules.mailings.reporting import WORDS, result_of, wrong_of
 
 if TYPE_CHECKING:
+    from risala.engine.features.lists.records import ListGrowth
     from risala.engine.model.records.mailings import (
         Mailing,
         MailingRow,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         Person,
     )
     from risala.engine.model.records.people.organizations import Organization
-    from risala.engine.model.records.recipient_lists import ListGrowth
 
 SHOWN_BAD: Final = 10
 """Bad rows that the confirmation shows; `risala mailing rows` shows the others."""

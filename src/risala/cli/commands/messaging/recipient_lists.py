@@ -15,8 +15,8 @@ from risala.cli.commands.messaging.mailing_files import SHEET, WITH_HIDDEN, cont
 from risala.cli.commands.messaging.mailing_words import hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import recipient_lists
-from risala.engine.model.records.recipient_lists import (
+from risala.engine.features.lists import records as recipient_lists
+from risala.engine.features.lists.records import (
     UNTOLD,
     ListGrowth,
     ListPeople,

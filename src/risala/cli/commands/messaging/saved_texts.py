@@ -9,8 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output
-from risala.engine.model.records import recipient_lists
-from risala.engine.model.records.recipient_lists import LANGUAGES, SavedText, SavedTexts
+from risala.engine.features.lists import records as recipient_lists
+from risala.engine.features.lists.records import LANGUAGES, SavedText, SavedTexts
 
 TEXT: Final = click.argument("saved_text_id", metavar="TEXT")
 SHOWN: Final = 60

@@ -1,4 +1,4 @@
-"""Recipient lists and saved texts."""
+"""Recipient lists, and saved texts."""
 
 from __future__ import annotations
 
@@ -7,25 +7,24 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
 
+_LISTS: Final = "features.lists.stored:"
+_TEXTS: Final = "features.lists.stored_texts:"
 FEATURE: Final = Feature(
     name="lists",
-    operations=(
-        later("operations.mailings.lists:OPERATIONS"),
-        later("operations.mailings.texts:OPERATIONS"),
-    ),
+    operations=(later("features.lists.operations:OPERATIONS"),),
     images={
-        AuditImage.RECIPIENT_LIST: later("journal.mailings.recipient_lists:recipient_list"),
-        AuditImage.SAVED_TEXT: later("journal.mailings.saved_texts:saved_text"),
+        AuditImage.RECIPIENT_LIST: later(_LISTS + "recipient_list"),
+        AuditImage.SAVED_TEXT: later(_TEXTS + "saved_text"),
     },
     exported={
-        "lists": later("journal.upkeep.exported_mailings:lists"),
-        "list-people": later("journal.upkeep.exported_mailings:list_people"),
-        "saved-texts": later("journal.upkeep.exported_mailings:saved_texts"),
+        "lists": later(_LISTS + "export_lists"),
+        "list-people": later(_LISTS + "export_people"),
+        "saved-texts": later(_TEXTS + "export_texts"),
     },
-    ends=later("journal.mailings.forgetting:mark_lists"),
-    deleted=("saved_texts",),
+    counted=later(_LISTS + "count_people"),
     tables=("recipient_lists", "list_people", "saved_texts"),
-    counted=later("journal.upkeep.exported_mailings:count_people"),
-    cleared=later("journal.mailings.forgetting:clear_lists"),
-    erased=later("journal.mailings.forgetting:take_number_from_lists"),
+    deleted=("saved_texts",),
+    ends=later(_LISTS + "mark_lists"),
+    cleared=later(_LISTS + "clear_lists"),
+    erased=later(_LISTS + "take_number_from_lists"),
 )

@@ -84,24 +84,6 @@ def clear_mailings(
     return Forgot(gone, "", done=False)
 
 
-def clear_lists(conn: sqlite3.Connection, limit: int, organization_id: str | None = None) -> Forgot:
-    """Delete some people of a list that was deleted, then that itself.
-
-    Args:
-        organization_id: whose; None: everybody's.
-    """
-    whose, given = _whose(organization_id)
-    key = value_of(
-        conn,
-        "SELECT key FROM recipient_lists WHERE deleted_at IS NOT NULL"  # noqa: S608 -- constants
-        f"{whose} ORDER BY key LIMIT 1",
-        given,
-    )
-    if key is None:
-        return Forgot(0, "", done=True)
-    return Forgot(_clear_list(conn, key, limit), "", done=False)
-
-
 def _whose(organization_id: str | None) -> tuple[str, tuple[str, ...]]:
     if organization_id is None:
         return "", ()
@@ -129,30 +111,10 @@ def _clear_mailing(conn: sqlite3.Connection, key: int, limit: int, *, is_deleted
     return gone
 
 
-def _clear_list(conn: sqlite3.Connection, key: int, limit: int) -> int:
-    gone = conn.execute(
-        "DELETE FROM list_people WHERE list = ?1 AND number <= (SELECT max(number) FROM"
-        " (SELECT number FROM list_people WHERE list = ?1 ORDER BY number LIMIT ?2))",
-        (key, limit),
-    ).rowcount
-    if gone < limit:
-        conn.execute("DELETE FROM recipient_lists WHERE key = ?", (key,))
-    return gone
-
-
 def mark_mailings(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
     """Delete all mailings of an organization; their rows go by :func:`clear`."""
     conn.execute(
         "UPDATE mailings SET deleted_at = ?, clearing = 1, upload = NULL"
-        " WHERE organization_id = ? AND deleted_at IS NULL",
-        (now_ms, organization_id),
-    )
-
-
-def mark_lists(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
-    """Delete all lists of an organization; their people go by :func:`clear`."""
-    conn.execute(
-        "UPDATE recipient_lists SET deleted_at = ?"
         " WHERE organization_id = ? AND deleted_at IS NULL",
         (now_ms, organization_id),
     )
@@ -184,27 +146,6 @@ def take_number_from_rows(
             "UPDATE mailings SET upload = NULL WHERE key = ? AND state <> 'checking'", (mailing,)
         )
     return {"mailing rows": len(found)}
-
-
-def take_number_from_lists(
-    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
-) -> dict[str, int]:
-    """Take a number from some of an organization's lists; returns from how many."""
-    lists = conn.execute(
-        "SELECT p.list, length(p.number) + length(CAST(p.cells AS BLOB))"
-        " FROM list_people p JOIN recipient_lists l ON l.key = p.list"
-        " WHERE p.number = ? AND l.organization_id = ? LIMIT ?",
-        (number, organization_id, limit),
-    ).fetchall()
-    conn.executemany(
-        "DELETE FROM list_people WHERE list = ? AND number = ?",
-        [(key, number) for key, _ in lists],
-    )
-    conn.executemany(
-        "UPDATE recipient_lists SET people = people - 1, bytes = bytes - ? WHERE key = ?",
-        [(size, key) for key, size in lists],
-    )
-    return {"on lists": len(lists)}
 
 
 def uploads(conn: sqlite3.Connection) -> set[str]:

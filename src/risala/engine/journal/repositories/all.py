@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from risala.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import (
     CredentialRepository,
@@ -19,10 +22,6 @@ from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.mailings.mailings import MailingRepository
-from risala.engine.journal.repositories.mailings.recipient_lists import (
-    RecipientListRepository,
-    SavedTextRepository,
-)
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.people.approvals import ApprovalRepository
@@ -39,6 +38,8 @@ from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,6 @@ class Repositories:
     erasures: ErasureRepository
     exports: ExportRepository
     figures: FiguresRepository
-    recipient_lists: RecipientListRepository
-    saved_texts: SavedTextRepository
     retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -104,8 +103,6 @@ class Repositories:
             erasures=ErasureRepository(store),
             exports=ExportRepository(store),
             figures=FiguresRepository(store),
-            recipient_lists=RecipientListRepository(store),
-            saved_texts=SavedTextRepository(store),
             retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
@@ -130,3 +127,7 @@ class Repositories:
             users=UserRepository(store),
             web_sessions=WebSessionRepository(store),
         )
+
+    def part(self, kind: Callable[[Store], R]) -> R:
+        """The repository of a feature, over the same store."""
+        return kind(self._store)

@@ -6,10 +6,10 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.lists import records as recipient_lists
+from risala.engine.features.lists.records import SavedText
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records import recipient_lists
 from risala.engine.model.records.mailings import NAME_MAX
-from risala.engine.model.records.recipient_lists import SavedText
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_

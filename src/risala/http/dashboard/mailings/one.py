@@ -7,10 +7,11 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.lists import records as recipient_lists
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import mailings, recipient_lists, senders
+from risala.engine.model.records import mailings, senders
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.mailings import (
     MailingSource,

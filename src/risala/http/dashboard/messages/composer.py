@@ -12,13 +12,14 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.lists import records as recipient_lists
+from risala.engine.features.lists.records import RecipientList, SavedText
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records import mailings, messages, recipient_lists, senders
+from risala.engine.model.records import mailings, messages, senders
 from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.engine.model.records.messages import Estimate
 from risala.engine.model.records.paying.ledger import PRICE
 from risala.engine.model.records.people.countries import CountryUse
-from risala.engine.model.records.recipient_lists import RecipientList, SavedText
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.dashboard.abroad import OpenCountry, open_abroad

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.lists.records import RecipientList
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.recipient_lists import RecipientList
 from risala.http.web.forms import SentForm
 from risala.sms.numbering.written import entries
 from risala.sms.typed import Purpose, typed

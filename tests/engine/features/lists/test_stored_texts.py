@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from risala.engine.journal.mailings import saved_texts
+from risala.engine.features.lists import stored_texts
+from risala.engine.features.lists.records import TEXTS_MAX, SavedText
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.recipient_lists import TEXTS_MAX, SavedText
 
 
 @pytest.fixture
@@ -19,19 +19,19 @@ def make(book, organization_id):
     def make_one(name="Meeting", language="fr", owner=None):
         whose = owner or organization_id
         made = SavedText(book.id("txt"), whose, name, language, "{{name}} !", book.now_ms, "amina")
-        return book.unit(lambda conn: saved_texts.add(conn, made))
+        return book.unit(lambda conn: stored_texts.add(conn, made))
 
     return make_one
 
 
 def test_a_name_is_there_once_in_each_language(book, organization_id, make):
     french, arabic = make(), make(language="ar")
-    found = saved_texts.of_organization(book.conn, organization_id)
+    found = stored_texts.of_organization(book.conn, organization_id)
     assert found == [arabic, french]
     with pytest.raises(Invalid, match="in this language already"):
         make()
     with pytest.raises(Invalid, match="in this language already"):
-        book.unit(lambda conn: saved_texts.change(conn, arabic.id, {"language": "fr"}))
+        book.unit(lambda conn: stored_texts.change(conn, arabic.id, {"language": "fr"}))
     make(owner=book.organization())
 
 
@@ -44,8 +44,8 @@ def test_so_many_and_no_more(make):
 
 def test_a_text_is_changed_and_deleted(book, make):
     made = make()
-    changed = book.unit(lambda conn: saved_texts.change(conn, made.id, {"text": "New"}))
+    changed = book.unit(lambda conn: stored_texts.change(conn, made.id, {"text": "New"}))
     assert changed == replace(made, text="New")
-    assert book.unit(lambda conn: saved_texts.delete(conn, made.id)) == changed
+    assert book.unit(lambda conn: stored_texts.delete(conn, made.id)) == changed
     with pytest.raises(NotFound):
-        saved_texts.saved_text(book.conn, made.id)
+        stored_texts.saved_text(book.conn, made.id)

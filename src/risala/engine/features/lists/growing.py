@@ -16,27 +16,25 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Final
 
-from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts
-from risala.engine.journal.repositories.mailings.recipient_lists import RecipientListRepository
-from risala.engine.mailings.list_tables import PIECE, BadRow, ListTable, TableReader, in_thread
-from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
-from risala.engine.mailings.uploads import Uploads, private
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.ids import IdSource
-from risala.engine.model.mailings import FULL, Chosen, Grown, NewPerson
-from risala.engine.model.records.mailings import ROWS_MAX
-from risala.engine.model.records.recipient_lists import (
+from risala.engine.features.lists.records import (
+    FULL,
+    Grown,
     ListGrowth,
-    ListPeople,
-    PeopleFilter,
+    NewPerson,
     RecipientList,
 )
+from risala.engine.features.lists.stored import RecipientListRepository
+from risala.engine.features.lists.tables import PIECE, BadRow, ListTable, TableReader, in_thread
+from risala.engine.mailings.reading import SheetFault
+from risala.engine.mailings.uploads import private
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.mailings import Chosen, ListRows
+from risala.engine.model.records.mailings import ROWS_MAX
 from risala.engine.rules.mailings.faults import SENTENCES as TABLE_SENTENCES
 from risala.engine.rules.mailings.faults import TableFault
 from risala.engine.rules.mailings.rendering import folded
+from risala.engine.services import Services
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import SENTENCES
 
@@ -52,68 +50,18 @@ Begin = Callable[[tuple[str, ...], Sequence[NewPerson], int], Awaitable[Grown]]
 """Stores a file's columns with its first people; the number is that of its rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListRows:
-    """A list that was written as the rows of a mailing."""
+class ListGrowing:
+    """Makes lists and adds people to them."""
 
-    name: str
-    columns: tuple[str, ...]
-    number_column: int
-    rows: int
-
-
-class RecipientListService:
-    """See the module's text."""
-
-    def __init__(
-        self,
-        accounts: Accounts,
-        stored: RecipientListRepository,
-        uploads: Uploads,
-        plan: NumberingPlan,
-        read: Callable[[ReadRequest], Awaitable[ReadResult]],
-        clock: Clock,
-        ids: IdSource,
-        *,
-        bytes_max: int | None = None,
-        inline: bool = False,
-    ) -> None:
-        """
-        Args:
-            plan: reads the numbers.
-            read: reads a file.
-            bytes_max: what an organization may store; None: as much as it likes.
-            inline: read and write files on the loop's thread; for tests under a mock clock.
-        """
-        self._accounts = accounts
-        self._stored = stored
-        self._reader = TableReader(uploads, plan, read, inline)
-        self._clock = clock
-        self._ids = ids
-        self._bytes_max = bytes_max
-        self._inline = inline
-
-    def of_organization(self, organization_id: str) -> list[RecipientList]:
-        """The lists of an organization, by name.
-
-        Raises:
-            NotFound: no such organization.
-        """
-        self._accounts.organization(organization_id)
-        return self._stored.of_organization(organization_id)
-
-    async def page(
-        self, list_id: str, wanted: PeopleFilter, after: str | None, limit: int
-    ) -> ListPeople:
-        """People of a list, by number.
-
-        Raises:
-            NotFound: the id is unknown.
-            TooManyNumbersError: too many numbers have the digits.
-        """
-        return await self._stored.page(list_id, wanted, after, limit)
-
-    # -- growing
+    def __init__(self, services: Services) -> None:
+        mailings, journal = services.mailings, services.recorder.journal
+        self._accounts = services.accounts
+        self._stored = services.repositories.part(RecipientListRepository)
+        plan, inline = services.settings.plan, journal.is_on_loop
+        self._reader = TableReader(mailings.uploads, plan, mailings.read_table, inline)
+        self._clock = services.recorder.clock
+        self._ids = services.ids
+        self._bytes_max = services.settings.limits.stored_bytes
 
     async def create(
         self,
@@ -217,36 +165,6 @@ class RecipientListService:
         grown = await self._stored.grow(entry, list_id, [*cells], people, now_ms, self._bytes_max)
         return ListGrowth(grown.list, grown.added, grown.changed, 0, ())
 
-    async def rename(
-        self, list_id: str, name: str | None, *, by: AuditEntry | None = None
-    ) -> RecipientList:
-        """Give a list another name; None: it keeps its own.
-
-        Raises:
-            NotFound: no such list.
-            Invalid: the organization has another list of this name.
-        """
-        values = {} if name is None else {"name": name, "changed_at": self._clock.now_ms()}
-        return await self._stored.change(by, list_id, values)
-
-    async def remove(
-        self, list_id: str, number: str, *, by: AuditEntry | None = None
-    ) -> RecipientList:
-        """Take a number from a list.
-
-        Raises:
-            NotFound: no such list, or it does not have the number.
-        """
-        return await self._stored.remove(by, list_id, number, self._clock.now_ms())
-
-    async def delete(self, list_id: str, *, by: AuditEntry | None = None) -> RecipientList:
-        """Delete a list. Mailings that were made from it keep their rows.
-
-        Raises:
-            NotFound: no such list.
-        """
-        return await self._stored.delete(by, list_id, self._clock.now_ms())
-
     async def _grow(self, table: ListTable, into: RecipientList, begin: Begin) -> ListGrowth:
         if into.people + table.rows > ROWS_MAX:
             fresh = await table.fresh(partial(self._stored.count_known, into.id))
@@ -286,28 +204,38 @@ class RecipientListService:
             upload=table.upload,
         )
 
-    # -- for mailings
 
-    async def write_rows(self, list_id: str, organization_id: str, path: Path) -> ListRows:
-        """Write a list as rows for the reader: lines ``[row, [number, value, …]]``.
+async def write_rows(
+    stored: RecipientListRepository,
+    list_id: str,
+    organization_id: str,
+    path: Path,
+    *,
+    inline: bool = False,
+) -> ListRows:
+    """Write a list as the rows of a mailing, as the reader of tables does: lines
+    ``[row, [number, value, …]]``.
 
-        Raises:
-            NotFound: no such list, or it is another organization's.
-            Conflict: nobody is on it.
-            StorageFailed: the disk refused.
-        """
-        found = self._stored.recipient_list(list_id)
-        if found.organization_id != organization_id:
-            raise NotFound(f"There is no list {list_id}.")
-        if not found.people:
-            raise Conflict("There is nobody on this list yet.")
-        rows, after = 0, ""
-        await in_thread(partial(_write, path, "w", ""), inline=self._inline)
-        while people := await self._stored.people_after(list_id, after, PIECE):
-            lines = _lines(rows + 1, people)
-            await in_thread(partial(_write, path, "a", lines), inline=self._inline)
-            rows, after = rows + len(people), people[-1][0]
-        return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
+    Args:
+        inline: on the loop's thread; for tests under a mock clock.
+
+    Raises:
+        NotFound: no such list, or it is another organization's.
+        Conflict: nobody is on it.
+        StorageFailed: the disk refused.
+    """
+    found = stored.recipient_list(list_id)
+    if found.organization_id != organization_id:
+        raise NotFound(f"There is no list {list_id}.")
+    if not found.people:
+        raise Conflict("There is nobody on this list yet.")
+    rows, after = 0, ""
+    await in_thread(partial(_write, path, "w", ""), inline=inline)
+    while people := await stored.people_after(list_id, after, PIECE):
+        lines = _lines(rows + 1, people)
+        await in_thread(partial(_write, path, "a", lines), inline=inline)
+        rows, after = rows + len(people), people[-1][0]
+    return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
 
 
 def _no_numbers(bad_rows: Sequence[BadRow], plan: NumberingPlan) -> SheetFault:

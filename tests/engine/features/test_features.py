@@ -15,7 +15,7 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import NAMES, Declared, Feature, features
 from risala.engine.model.records.upkeep.retention import WalkKind
 
-PLACE = Path(__file__).parents[2] / "src/risala/engine/features"
+PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
 CORE = {
     *("organizations", "api_keys", "key_places", "senders", "verify_settings", "opened_countries"),
     *("organization_prices", "names", "message", "segment", "line", "verifications", "entry"),

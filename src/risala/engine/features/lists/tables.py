@@ -14,10 +14,11 @@ from typing import Final, TextIO, TypeVar
 import trio
 
 from risala.dataclass import dataclass
+from risala.engine.features.lists.records import NewPerson
 from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
 from risala.engine.mailings.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.mailings import Chosen, NewPerson
+from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailing_rows import cells_of
 from risala.engine.model.records.mailings import Recognised, RowFault
 from risala.sms.numbering.plan import NumberingPlan

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.mailings import list_people, recipient_lists
-from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
-from risala.engine.model.records.recipient_lists import (
+from risala.engine.features.lists import stored
+from risala.engine.features.lists.records import (
     LISTS_MAX,
     ListedPerson,
     PeopleFilter,
     RecipientList,
 )
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"
 
@@ -36,7 +36,7 @@ def make(book, organization_id):
             "amina",
             book.now_ms,
         )
-        return book.unit(lambda conn: list_people.create(conn, new, columns, people)).list
+        return book.unit(lambda conn: stored.create(conn, new, columns, people)).list
 
     return make_one
 
@@ -44,9 +44,7 @@ def make(book, organization_id):
 @pytest.fixture
 def grow(book):
     def grow_one(found, columns, people):
-        return book.unit(
-            lambda conn: list_people.grow(conn, found.id, columns, people, book.now_ms + 1)
-        )
+        return book.unit(lambda conn: stored.grow(conn, found.id, columns, people, book.now_ms + 1))
 
     return grow_one
 
@@ -54,7 +52,7 @@ def grow(book):
 @pytest.fixture
 def people_of(book):
     def read(found, after=None, limit=100):
-        return list_people.page(book.conn, found.id, PeopleFilter(), after, limit)
+        return stored.page(book.conn, found.id, PeopleFilter(), after, limit)
 
     return read
 
@@ -124,19 +122,19 @@ def test_an_organization_has_so_many_lists_and_each_name_once(book, make):
     make("Parents", owner=book.organization())
     other = make("Teachers")
     with pytest.raises(Invalid, match="of this name"):
-        book.unit(lambda conn: recipient_lists.change(conn, other.id, {"name": "Parents"}))
+        book.unit(lambda conn: stored.change(conn, other.id, {"name": "Parents"}))
     for number in range(LISTS_MAX - 2):
         make(f"List {number}")
     with pytest.raises(Conflict, match="at most 200 lists"):
         make("One more")
-    book.unit(lambda conn: recipient_lists.delete(conn, first.id, book.now_ms))
+    book.unit(lambda conn: stored.delete(conn, first.id, book.now_ms))
     assert make("Parents").id != first.id
 
 
 def test_lists_are_in_the_order_of_their_names(book, organization_id, make):
     for name in ("b", "C", "a"):
         make(name)
-    found = recipient_lists.of_organization(book.conn, organization_id)
+    found = stored.of_organization(book.conn, organization_id)
     assert [each.name for each in found] == ["a", "b", "C"]
 
 
@@ -144,7 +142,7 @@ def test_a_removed_number_is_gone_and_counted(book, make, people_of):
     made = make(people=[(ONE, ()), (TWO, ())])
 
     def remove(conn):
-        return list_people.remove(conn, made.id, ONE, book.now_ms + 5)
+        return stored.remove(conn, made.id, ONE, book.now_ms + 5)
 
     left = book.unit(remove)
     assert (left.people, left.changed_at) == (1, book.now_ms + 5)
@@ -155,15 +153,15 @@ def test_a_removed_number_is_gone_and_counted(book, make, people_of):
 
 def test_nobody_sees_a_deleted_list(book, organization_id, make, grow, people_of):
     made = make(people=[(ONE, ())])
-    gone = book.unit(lambda conn: recipient_lists.delete(conn, made.id, book.now_ms))
+    gone = book.unit(lambda conn: stored.delete(conn, made.id, book.now_ms))
     assert gone.id == made.id
-    assert recipient_lists.of_organization(book.conn, organization_id) == []
+    assert stored.of_organization(book.conn, organization_id) == []
     for look in (
-        lambda: recipient_lists.recipient_list(book.conn, made.id),
+        lambda: stored.recipient_list(book.conn, made.id),
         lambda: people_of(made),
         lambda: grow(made, (), [(TWO, ())]),
-        lambda: book.unit(lambda conn: recipient_lists.delete(conn, made.id, book.now_ms)),
-        lambda: list_people.people_after(book.conn, made.id, "", 5),
+        lambda: book.unit(lambda conn: stored.delete(conn, made.id, book.now_ms)),
+        lambda: stored.people_after(book.conn, made.id, "", 5),
     ):
         with pytest.raises(NotFound):
             look()
@@ -172,11 +170,11 @@ def test_nobody_sees_a_deleted_list(book, organization_id, make, grow, people_of
 def test_half_a_character_is_stored_as_a_mark(book, make, people_of):
     made = make(columns=("name",), people=[(ONE, ("A\ud800",))])
     assert people_of(made).people[0].cells == ("A?",)
-    stored = book.one("SELECT cells FROM list_people")
-    assert json.loads(stored) == ["A?"]
+    cells = book.one("SELECT cells FROM list_people")
+    assert json.loads(cells) == ["A?"]
 
 
 def test_how_many_of_some_numbers_are_there(book, make):
     made = make(people=[(ONE, ()), (TWO, ())])
-    assert list_people.count_known(book.conn, made.id, [TWO, THREE]) == 1
-    assert list_people.count_known(book.conn, "lst_new", [TWO]) == 0
+    assert stored.count_known(book.conn, made.id, [TWO, THREE]) == 1
+    assert stored.count_known(book.conn, "lst_new", [TWO]) == 0

@@ -1,4 +1,4 @@
-"""Saved texts: what an organization writes often, one for each language."""
+"""Saved texts as they are stored: what an organization writes often, one for each language."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
+from risala.dataclass import dataclass
+from risala.engine.features.lists.records import TEXTS_MAX, SavedText
 from risala.engine.journal.accounts import accounts
+from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.recipient_lists import TEXTS_MAX, SavedText
-from risala.engine.model.records.record import shallow
+from risala.engine.model.records.record import shallow, to_json
 
 _TABLE: Final = "saved_texts"
 _ROWS: Final = Rows.of_record(SavedText)
@@ -89,3 +92,35 @@ def _refuse_same_name(conn: sqlite3.Connection, text: SavedText) -> None:
         if same and each.id != text.id:
             sentence = "There is a saved text of this name in this language already."
             raise Invalid("name", "same_name", sentence)
+
+
+def export_texts(
+    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
+) -> AccountPart:
+    """Saved texts by age."""
+    found = [
+        _ROWS.of(row)
+        for row in conn.execute(
+            f"SELECT {_ROWS.columns} FROM saved_texts WHERE organization_id = ? AND id > ?"  # noqa: S608 -- names of ours
+            " ORDER BY id LIMIT ?",
+            (organization_id, after, limit),
+        )
+    ]
+    written = [to_json(each) for each in found]
+    return AccountPart(written, found[-1].id if len(found) == limit else None)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedTextRepository:
+    """Saved texts. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    saved_text = read(saved_text)
+    of_organization = read(of_organization)
+    add = audited_command(add)
+    change = audited_command(change)
+    delete = audited_command(delete)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from risala.dataclass import dataclass
@@ -15,7 +16,7 @@ from risala.engine.model.records.fields import (
     Maximum,
     Moment,
 )
-from risala.engine.model.records.mailings import NAME_MAX, RowFault
+from risala.engine.model.records.mailings import NAME_MAX, ROWS_MAX, RowFault
 from risala.engine.model.records.paging import NumberPart
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
@@ -25,6 +26,10 @@ TEXTS_MAX: Final = 200
 """Saved texts of one organization."""
 UNTOLD: Final = frozenset((RowFault.NUMBER, RowFault.NUMBER_MISSING))
 """Faults of rows that a growth says by their places alone: they have no number."""
+FULL: Final = f"A list can have at most {ROWS_MAX} people."
+"""The refusal of more."""
+NewPerson = tuple[str, Sequence[str]]
+"""A number, and a value for each of the given columns."""
 LANGUAGES: Final = ("fr", "ar", "en")
 """Languages that a saved text can be in."""
 
@@ -106,6 +111,18 @@ class ListGrowth:
     upload: str | None = None
     """The file, where some of it was left out as hidden: `list.add` takes it in with
     `with_hidden`, for a day, and until the next file of the organization that hides some."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A list after a piece of people was added."""
+
+    list: RecipientList
+    places: tuple[int, ...]
+    """Of each given column its place among the list's columns."""
+    added: int
+    changed: int
+    """Numbers that it had already."""
 
 
 @dataclass(frozen=True, slots=True)

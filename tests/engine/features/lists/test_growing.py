@@ -6,12 +6,13 @@ import json
 import openpyxl
 import pytest
 
-from risala.engine.mailings.list_tables import PIECE
+from risala.engine.features.lists.growing import ListGrowing, write_rows
+from risala.engine.features.lists.records import FULL, PeopleFilter
+from risala.engine.features.lists.tables import PIECE
 from risala.engine.mailings.reading import SheetFault
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.mailings import FULL, Chosen
+from risala.engine.model.mailings import Chosen
 from risala.engine.model.records.mailings import ROWS_MAX
-from risala.engine.model.records.recipient_lists import PeopleFilter
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"
 SHEET = "Téléphone;Nom;Classe\n36000001;Amina;4\n36 00 00 02;علي;5\nabc;Moussa;4\n".encode()
@@ -30,7 +31,7 @@ async def opened(open_house):
 
 @pytest.fixture
 def lists(opened):
-    return opened.gateway.services.lists
+    return opened.gateway.services.part(ListGrowing)
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def mine(opened):
 
 @pytest.fixture
 def uploads(opened):
-    return opened.gateway.services.lists._reader.uploads
+    return opened.gateway.services.mailings.uploads
 
 
 async def uploaded(uploads, organization_id, content, name="people.csv"):
@@ -48,7 +49,8 @@ async def uploaded(uploads, organization_id, content, name="people.csv"):
 
 
 async def numbers_of(lists, list_id):
-    return [each.number for each in (await lists.page(list_id, PeopleFilter(), None, 200)).people]
+    page = await lists._stored.page(list_id, PeopleFilter(), None, 200)
+    return [each.number for each in page.people]
 
 
 def left_of(uploads):
@@ -65,7 +67,7 @@ async def test_a_file_makes_a_list_without_the_numbers_column(lists, mine, uploa
         ("Nom", "Classe"),
         2,
     )
-    found = await lists.page(made.list.id, PeopleFilter(), None, 10)
+    found = await lists._stored.page(made.list.id, PeopleFilter(), None, 10)
     assert [(each.number, each.cells) for each in found.people] == [
         (ONE, ("Amina", "4")),
         (TWO, ("علي", "5")),
@@ -144,7 +146,7 @@ async def test_pasted_lines_grow_it_and_doubles_take_the_later_values(lists, min
     more = "number;nom\n36000002;Ali\n36000003;Aïcha\n+222 36 00 00 03;Aïcha Fall\n"
     grown = await lists.add(made.list.id, None, more)
     assert (grown.added, grown.changed, grown.bad, grown.list.people) == (1, 1, 0, 3)
-    found = await lists.page(made.list.id, PeopleFilter(), None, 10)
+    found = await lists._stored.page(made.list.id, PeopleFilter(), None, 10)
     assert [each.cells for each in found.people] == [("",), ("Ali",), ("Aïcha Fall",)]
     assert left_of(uploads) == []
 
@@ -164,7 +166,7 @@ async def test_one_person_is_added_by_hand(lists, mine):
     assert (grown.added, grown.list.columns) == (1, ("name",))
     again = await lists.add_person(made.list.id, ONE, {"Name": "Amina Fall", "class": "4"})
     assert (again.added, again.changed, again.list.columns) == (0, 1, ("name", "class"))
-    shown = await lists.page(made.list.id, PeopleFilter(), None, 5)
+    shown = await lists._stored.page(made.list.id, PeopleFilter(), None, 5)
     assert shown.people[0].cells == ("Amina Fall", "4")
 
 
@@ -178,7 +180,7 @@ async def test_what_is_no_table_of_people_makes_no_list(lists, mine, uploads):
             await lists.create(mine, "Parents", upload, None, who="amina")
     with pytest.raises(Invalid):
         await lists.create(mine, "Parents", None, "nobody\nnowhere\n", who="amina")
-    assert lists.of_organization(mine) == []
+    assert lists._stored.of_organization(mine) == []
     assert left_of(uploads) == []
 
 
@@ -216,7 +218,7 @@ async def test_a_list_becomes_the_rows_of_a_mailing(lists, mine, opened, tmp_pat
     lines = "\n".join(f"{36_000_000 + row};{row}" for row in range(LONG))
     made = await lists.create(mine, "All", None, f"phone;Number\n{lines}", who="amina")
     path = tmp_path / "rows"
-    written = await lists.write_rows(made.list.id, mine, path)
+    written = await write_rows(lists._stored, made.list.id, mine, path)
     assert (written.name, written.rows, written.number_column) == ("All", LONG, 0)
     assert written.columns == ("phone", "Number"), "no two columns of a mailing are called alike"
     rows = [json.loads(each) for each in path.read_text().splitlines()]
@@ -224,7 +226,7 @@ async def test_a_list_becomes_the_rows_of_a_mailing(lists, mine, opened, tmp_pat
     assert path.stat().st_mode & 0o777 == 0o600
     other = (await opened.organization()).organization_id
     with pytest.raises(NotFound):
-        await lists.write_rows(made.list.id, other, path)
+        await write_rows(lists._stored, made.list.id, other, path)
     empty = await lists.create(mine, "Nobody", None, None, who="amina")
     with pytest.raises(Conflict, match="nobody on this list"):
-        await lists.write_rows(empty.list.id, mine, path)
+        await write_rows(lists._stored, empty.list.id, mine, path)

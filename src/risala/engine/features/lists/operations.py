@@ -1,0 +1,335 @@
+"""What people do with recipient lists, whom an organization writes to again and again, and with
+saved texts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.features.lists import records
+from risala.engine.features.lists.growing import ListGrowing
+from risala.engine.features.lists.records import (
+    LANGUAGES,
+    ListGrowth,
+    ListPeople,
+    PeopleFilter,
+    RecipientList,
+    RecipientLists,
+    SavedText,
+    SavedTexts,
+)
+from risala.engine.features.lists.stored import RecipientListRepository
+from risala.engine.features.lists.stored_texts import SavedTextRepository
+from risala.engine.model.audit import AuditEntry, AuditImage, masked
+from risala.engine.model.errors import Invalid
+from risala.engine.model.mailings import Chosen
+from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MAX, NAME_MAX
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Arguments,
+    Flag,
+    MaybeContained,
+    MaybeDigits,
+    MaybeNumber,
+    MaybeText,
+    MaybeWhole,
+    Number,
+    OfOrganization,
+    Text,
+    any_text,
+    fault,
+    maybe,
+    name_text,
+    one_of,
+    text,
+)
+from risala.engine.operations.cursors import few_numbers, limit_of, part_of
+from risala.engine.operations.mailings.arguments import MaybeSheet
+from risala.engine.operations.operation import Call, Operations
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
+from risala.engine.services import Services
+from risala.sms.limits import TEXT_CHARACTERS_MAX
+
+
+def _cells(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or len(value) > COLUMNS_MAX:
+        sentence = f"`{{name}}` must be an object of at most {COLUMNS_MAX} columns with texts."
+        raise fault("invalid_cells", sentence)
+    found = {_column(name): any_text(cell).strip() for name, cell in value.items()}
+    if any(len(cell) > CELL_CHARACTERS_MAX for cell in found.values()):
+        sentence = f"A value in `{{name}}` can have at most {CELL_CHARACTERS_MAX} characters."
+        raise fault("invalid_cells", sentence)
+    return found
+
+
+_column: Final = name_text(NAME_MAX)
+_NAME: Final = ArgumentKind(f"text, at most {NAME_MAX} characters")
+Cells = Annotated[
+    dict[str, str] | None,
+    PlainValidator(maybe(_cells)),
+    ArgumentKind("object: a text for each column's name"),
+]
+
+
+class PeopleGiven(Arguments):
+    """A table of people."""
+
+    upload: MaybeText = None
+    """A file that was uploaded: CSV, TSV or XLSX."""
+    numbers: MaybeText = None
+    """Lines with a number each, and further columns if the lines have separators."""
+    sheet: MaybeSheet = None
+    """Of a workbook; None: the first one with people."""
+    with_hidden: Flag = False
+    """Whether rows and columns are read that the sheet hides."""
+
+    @property
+    def chosen(self) -> Chosen:
+        return Chosen(sheet=self.sheet, with_hidden=self.with_hidden)
+
+
+class CreateList(PeopleGiven, OfOrganization):
+    """Create a list of people, from an upload or from pasted lines, or empty."""
+
+    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
+
+
+class OfList(Arguments):
+    """Names one list."""
+
+    list_id: Text
+
+
+class AddPeople(PeopleGiven, OfList):
+    """Add people to a list: an upload, pasted lines, or one number with its values. A number that
+    is on the list already gets the new values."""
+
+    number: MaybeNumber = None
+    cells: Cells = None
+    """Of that number; a column that the list does not have yet is added."""
+
+
+class RemovePerson(OfList):
+    """Take a number from a list."""
+
+    number: Number
+
+
+class SetList(OfList):
+    """Give a list another name."""
+
+    name: Annotated[str | None, PlainValidator(maybe(name_text(NAME_MAX))), _NAME] = None
+    version: MaybeWhole = None
+    """As ``list.show`` has it; None: the change is made whatever changed meanwhile."""
+
+
+class ShowList(OfList):
+    """A list with a page of its people, by number."""
+
+    number: MaybeNumber = None
+    """Show only this one."""
+    digits: MaybeDigits = None
+    """Show only numbers with these."""
+    contains: MaybeContained = None
+    """Show only people with this in a value."""
+    after: MaybeText = None
+    """As the page before has it."""
+    limit: MaybeWhole = None
+
+
+def of_list(services: Services, given: OfList) -> str:
+    """The organization of a recipient list. Raises ``NotFound``."""
+    lists = services.repositories.part(RecipientListRepository)
+    return lists.recipient_list(given.list_id).organization_id
+
+
+OPERATIONS: Final = Operations()
+_READ: Final[dict[str, Any]] = {"roles": VIEWERS, "operators": SUPPORT}
+_NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named}
+_LIST: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_list, "changes": RecipientList}
+
+
+@OPERATIONS(records.CREATE, changes=RecipientList, **_NEW)
+async def _create(call: Call[CreateList]) -> ListGrowth:
+    given = call.given
+    if given.upload is not None and given.numbers is not None:
+        raise _several()
+    return await call.services.part(ListGrowing).create(
+        given.organization_id,
+        given.name,
+        given.upload,
+        given.numbers,
+        who=call.caller.who,
+        chosen=given.chosen,
+        by=call.audit(AuditImage.RECIPIENT_LIST),
+    )
+
+
+@OPERATIONS(records.LIST, owner=owners.named, **_READ)
+async def _list(call: Call[OfOrganization]) -> RecipientLists:
+    organization_id = call.given.organization_id
+    call.services.accounts.organization(organization_id)
+    return RecipientLists(tuple(_stored(call).of_organization(organization_id)))
+
+
+@OPERATIONS(records.SHOW, owner=of_list, edits="list_id", reveals=True, **_READ)
+async def _show(call: Call[ShowList]) -> ListPeople:
+    given = call.given
+    part = part_of(call.services.settings.plan, given.digits)
+    wanted = PeopleFilter(given.number, part, given.contains)
+    with few_numbers():
+        found = await _stored(call).page(given.list_id, wanted, given.after, limit_of(given.limit))
+    by = call.audit(
+        subject=given.list_id,
+        organization_id=found.list.organization_id,
+        said={"people": len(found.people)},
+        always=True,
+    )
+    await call.note_look(by)
+    return found
+
+
+@OPERATIONS(records.ADD, **_LIST)
+async def _add(call: Call[AddPeople]) -> ListGrowth:
+    given, lists, by = call.given, call.services.part(ListGrowing), _signed(call)
+    if [given.upload, given.numbers, given.number].count(None) != 2:
+        raise _several()
+    if given.number is not None:
+        return await lists.add_person(given.list_id, given.number, given.cells or {}, by=by)
+    chosen = given.chosen
+    return await lists.add(given.list_id, given.upload, given.numbers, chosen=chosen, by=by)
+
+
+def _several() -> Invalid:
+    return Invalid("numbers", "not_one", "Give just one of an upload, lines, and a number.")
+
+
+@OPERATIONS(records.REMOVE, **_LIST)
+async def _remove(call: Call[RemovePerson]) -> RecipientList:
+    given = call.given
+    by = _signed(call, number=masked(given.number))
+    return await _stored(call).remove(by, given.list_id, given.number, call.now_ms)
+
+
+@OPERATIONS(records.SET, edits="list_id", **_LIST)
+async def _set(call: Call[SetList]) -> RecipientList:
+    name = call.given.name
+    values = {} if name is None else {"name": name, "changed_at": call.now_ms}
+    return await _stored(call).change(_signed(call), call.given.list_id, values)
+
+
+@OPERATIONS(records.DELETE, **_LIST)
+async def _delete(call: Call[OfList]) -> RecipientList:
+    return await _stored(call).delete(_signed(call), call.given.list_id, call.now_ms)
+
+
+def _stored(call: Call[Any]) -> RecipientListRepository:
+    return call.services.repositories.part(RecipientListRepository)
+
+
+def _signed(call: Call[Any], **said: object) -> AuditEntry:
+    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, said=said)
+
+
+# -- saved texts
+
+
+def _body(value: object) -> str:
+    found = text(value)
+    if not found.strip():
+        raise fault("missing", "`{name}` is required.")
+    if len(found) > TEXT_CHARACTERS_MAX:
+        sentence = f"`{{name}}` can have at most {TEXT_CHARACTERS_MAX} characters."
+        raise fault("too_long", sentence)
+    return found
+
+
+_language: Final = one_of("invalid_language", LANGUAGES)
+_LANGUAGE: Final = ArgumentKind("`fr`, `ar` or `en`")
+_BODY: Final = ArgumentKind(f"text, at most {TEXT_CHARACTERS_MAX} characters")
+
+
+class CreateText(OfOrganization):
+    """Save a text under a name. `{{name}}` stands for what the column “name” has for each
+    person."""
+
+    name: Annotated[str, PlainValidator(name_text(NAME_MAX)), _NAME]
+    language: Annotated[str, PlainValidator(_language), _LANGUAGE]
+    text: Annotated[str, PlainValidator(_body), _BODY]
+
+
+class OfSavedText(Arguments):
+    """Names one saved text."""
+
+    saved_text_id: Text
+
+
+class SetText(OfSavedText):
+    """Change a saved text; a value that is not given stays as it is."""
+
+    name: Annotated[str | None, PlainValidator(maybe(name_text(NAME_MAX))), _NAME] = None
+    language: Annotated[str | None, PlainValidator(maybe(_language)), _LANGUAGE] = None
+    text: Annotated[str | None, PlainValidator(maybe(_body)), _BODY] = None
+    version: MaybeWhole = None
+    """As ``text.show`` has it; None: the change is made whatever changed meanwhile."""
+
+
+def of_saved_text(services: Services, given: OfSavedText) -> str:
+    """The organization of a saved text. Raises ``NotFound``."""
+    return (
+        services.repositories.part(SavedTextRepository)
+        .saved_text(given.saved_text_id)
+        .organization_id
+    )
+
+
+_TEXT: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_saved_text, "changes": SavedText}
+
+
+@OPERATIONS(records.TEXT_CREATE, changes=SavedText, **_NEW)
+async def _create_text(call: Call[CreateText]) -> SavedText:
+    given = call.given
+    new = SavedText(
+        id=call.services.ids.new("txt"),
+        organization_id=given.organization_id,
+        name=given.name,
+        language=given.language,
+        text=given.text,
+        created_at=call.now_ms,
+        created_by=call.caller.who,
+    )
+    return await _texts(call).add(call.audit(AuditImage.SAVED_TEXT), new)
+
+
+@OPERATIONS(records.TEXT_LIST, owner=owners.named, **_READ)
+async def _list_texts(call: Call[OfOrganization]) -> SavedTexts:
+    organization_id = call.given.organization_id
+    call.services.accounts.organization(organization_id)
+    return SavedTexts(tuple(_texts(call).of_organization(organization_id)))
+
+
+@OPERATIONS(records.TEXT_SHOW, owner=of_saved_text, edits="saved_text_id", **_READ)
+async def _show_text(call: Call[OfSavedText]) -> SavedText:
+    return _texts(call).saved_text(call.given.saved_text_id)
+
+
+@OPERATIONS(records.TEXT_SET, edits="saved_text_id", **_TEXT)
+async def _set_text(call: Call[SetText]) -> SavedText:
+    given = call.given
+    values = {name: value for name, value in given.given_of(SavedText).items() if value is not None}
+    return await _texts(call).change(_signed_text(call), given.saved_text_id, values)
+
+
+@OPERATIONS(records.TEXT_DELETE, **_TEXT)
+async def _delete_text(call: Call[OfSavedText]) -> SavedText:
+    return await _texts(call).delete(_signed_text(call), call.given.saved_text_id)
+
+
+def _texts(call: Call[Any]) -> SavedTextRepository:
+    return call.services.repositories.part(SavedTextRepository)
+
+
+def _signed_text(call: Call[Any]) -> AuditEntry:
+    return call.audit(AuditImage.SAVED_TEXT, call.given.saved_text_id)
