@@ -145,7 +145,14 @@ def _start(target: FuzzTarget, options: list[str], source: Path) -> subprocess.P
     path = os.pathsep.join(map(str, (source, ROOT, TOOLS)))
     environ = {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
     return subprocess.Popen(
-        [sys.executable, "-m", "proofs.fuzz.child", target.run.__module__, target.name, *options],
+        [
+            sys.executable,
+            "-m",
+            "proofs.fuzz.child",
+            target.run_once.__module__,
+            target.name,
+            *options,
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

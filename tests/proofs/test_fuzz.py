@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proofs.fuzz import corpus
 from proofs.fuzz.plants import PLANTS
 from proofs.fuzz.table import TARGETS, target_named
-from proofs.fuzz.target import FuzzTarget, Script, cuts, work_within
+from proofs.fuzz.target import FuzzTarget, Script, TooMuchWork, cuts, work_within
 
 from cases import examples
 
@@ -131,3 +131,17 @@ def test_what_the_fuzzer_is_told_is_no_work(monkeypatch):
     with work_within(20):
         for number in range(100):
             math.sqrt(number)
+
+
+def test_what_is_loaded_once_is_no_work_of_an_input():
+    loaded: list[int] = []
+
+    def load(octets: bytes) -> None:
+        with work_within(10):
+            if not loaded or octets == b"always":
+                loaded.extend(abs(each) for each in range(50))
+
+    target = FuzzTarget("loading", "it ends", load, lambda: ())
+    target.run(b"once")
+    with pytest.raises(TooMuchWork, match="limit"):
+        target.run(b"always")

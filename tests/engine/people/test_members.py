@@ -104,6 +104,19 @@ async def test_an_invitation_is_for_its_address_alone_and_lasts_two_weeks(town, 
         await town.as_member("member.invite", owner, shop, email=B, role="viewer")
 
 
+async def test_an_invitation_that_expired_is_kept_for_two_months(town, autojump_clock):
+    """What tidies up passes it over until then."""
+    shop, owner = await shop_of(town)
+    invited = await town.as_member("member.invite", owner, shop, email=B, role="viewer")
+    forget = town.gateway.services.repositories.sign_in.forget_over
+    for days, left in ((30, [invited["id"]]), (60, [])):
+        town.pass_s(days * 86_400)
+        await forget(town.clock.now_ms())
+        shown = await town.do("member.list", organization_id=shop)
+        assert [each["id"] for each in shown["invitations"]] == left
+        assert len(town.rows("SELECT id FROM invitations")) == len(left)
+
+
 async def test_an_invitation_can_be_taken_back_and_sent_again(town, autojump_clock):
     shop, owner = await shop_of(town)
     first = await town.as_member("member.invite", owner, shop, email=B, role="viewer")
