@@ -290,3 +290,17 @@ async def test_it_speaks_the_readers_language(operator, one, language, word):
     page = await operator.get("/operator/account")
     await operator.submit(page, "/operator/language", {"language": language, "next": one})
     assert word in (await operator.get(one)).text
+
+
+async def test_domains_that_wait_are_shown_and_those_of_several_scripts_warn(post, operator, one):
+    whose = {"organization_id": post.organization_id, "issuer": "https://id.example.org"}
+    domains = ["shop.example", "b\u0430nk.mr"]
+    await post.do("provider.set", client_id="us", domains=domains, **whose)
+    page = await operator.get(one)
+    assert page.status == 200
+    assert "shop.example" in page.text
+    assert page.text.count('name="mixed_scripts"') == 1
+    assert "<bdi>b\u0430nk.mr</bdi>" in page.text
+    assert "Cyrillic letters <bdi>\u0430</bdi>" in page.text
+    confirmed = await operator.submit(page, f"{one}/domains/confirm", {"domain": "shop.example"})
+    assert confirmed.status == 303

@@ -55,18 +55,22 @@ _ONE_WRITING: Final = {"HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "CJK", "HANG
 """Scripts that one language writes side by side."""
 
 
+def spelled(domain: str) -> str:
+    """A domain in the letters that people read, which ``xn--…`` stands for."""
+    try:
+        return idna.decode(domain)
+    except idna.IDNAError:
+        return domain
+
+
 def letters_by_script(domain: str) -> dict[str, str]:
     """The letters of a domain, by the script that they belong to: ``{"cyrillic": "а", "latin":
     "bcnk"}``; empty if all are of one script.
 
     A letter of another script looks like the one of a name that everybody knows.
     """
-    try:
-        shown = idna.decode(domain)
-    except idna.IDNAError:
-        shown = domain
     found: dict[str, list[str]] = {}
-    for letter in dict.fromkeys(filter(str.isalpha, shown)):
+    for letter in dict.fromkeys(filter(str.isalpha, spelled(domain))):
         script = unicodedata.name(letter, "unknown").split()[0]
         found.setdefault("EAST ASIAN" if script in _ONE_WRITING else script, []).append(letter)
     if len(found) < 2:

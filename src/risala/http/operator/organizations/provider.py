@@ -6,9 +6,10 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.dataclass import dataclass
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import IdentityProvider
-from risala.engine.rules.people.emails import letters_by_script
+from risala.engine.rules.people.emails import letters_by_script, spelled
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -16,6 +17,14 @@ from risala.http.web.routes import PageRoute
 
 CONFIRMED: Final = N_("The domain is confirmed: its people can sign in now.")
 TAKEN: Final = N_("The domain is taken away from the organization.")
+SCRIPTS: Final = {
+    "arabic": N_("Arabic letters"),
+    "cyrillic": N_("Cyrillic letters"),
+    "east asian": N_("East Asian letters"),
+    "greek": N_("Greek letters"),
+    "latin": N_("Latin letters"),
+}
+"""Of others Unicode's name is shown."""
 _HERE: Final = "/operator/organizations/<organization_id>/domains"
 
 
@@ -26,10 +35,25 @@ async def provider_of(visit: PageRequest, organization_id: str) -> IdentityProvi
     return (await visit.ask(providers.SHOW, organization_id=organization_id)).provider
 
 
-def mixed_domains(found: IdentityProvider | None) -> dict[str, dict[str, str]]:
-    """The domains whose letters are of several scripts, each with its letters by script."""
+@dataclass(frozen=True, slots=True)
+class MixedDomain:
+    """A domain whose letters are of several scripts."""
+
+    spelled: str
+    letters: tuple[tuple[str, str], ...]
+    """Names of scripts, to be translated where they are known, and its letters of each."""
+
+
+def mixed_domains(found: IdentityProvider | None) -> dict[str, MixedDomain]:
+    """The domains of a provider whose letters are of several scripts."""
     domains = () if found is None else found.domains
-    return {each: mixed for each in domains if (mixed := letters_by_script(each))}
+    return {
+        each: MixedDomain(
+            spelled(each), tuple((SCRIPTS.get(name, name), of) for name, of in mixed.items())
+        )
+        for each in domains
+        if (mixed := letters_by_script(each))
+    }
 
 
 def _organization(visit: PageRequest) -> str:
