@@ -50,7 +50,7 @@ _RULES: Final[Mapping[str, str]] = {
         faces/mails.py: ignored text_of
         hooks/presets.py: preset
         networks.py: network
-        people/emails.py: domain_of masked_email letters_by_script
+        people/emails.py: domain_of masked_email letters_by_script spelled
         request_bodies.py: hidden
         template.py: is_app_hash
         webhooks/signatures.py: is_secret
