@@ -26,21 +26,11 @@ _RULES: Final[Mapping[str, str]] = {
         webhooks/examples.py: example
         webhooks/signatures.py: stamped with_sms_id
         hooks/presets.py: preset_of
-        mailings/timing.py: opens_at next_midnight
         days.py: day_of date_of midnight next_midnight
         people/entering.py: is_over goes_on
         people/key_age.py: network_of
     """,
-    "A process of its own reads tables: it holds up nothing else.": """
-        mailings/checking.py: row_checker check_row read_number has_number
-        mailings/encodings.py: is_workbook
-        mailings/recognising.py: separator_named recognise_separator split
-        mailings/recognising.py: cleaned sample_rows recognise_table
-        mailings/recognising.py: column_names numbers_of
-    """,
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
-        mailings/rendering.py: folded render cell_at
-        mailings/reporting.py: report_heading report_cells wrong_of fault_words
         people/names.py: as_name name_in_mails name_in_file
     """,
     "It looks once at each character, or only at the beginning.": """
@@ -68,6 +58,22 @@ _RULES: Final[Mapping[str, str]] = {
     "The body of an answer, or a form of settings: a request is longer, and is played.": """
         request_bodies.py: answered_text
         verify_settings.py: parse_verify_settings
+    """,
+}
+_FEATURES: Final[Mapping[str, str]] = {
+    "What it gets is the service's own: settings, figures, the trail, keys.": """
+        mailings/rules/timing.py: opens_at next_midnight
+    """,
+    "A process of its own reads tables: it holds up nothing else.": """
+        tables/rules/checking.py: row_checker check_row read_number has_number
+        tables/rules/encodings.py: is_workbook
+        tables/rules/recognising.py: separator_named recognise_separator split
+        tables/rules/recognising.py: cleaned sample_rows recognise_table
+        tables/rules/recognising.py: column_names numbers_of
+    """,
+    "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
+        tables/rules/rendering.py: folded render cell_at
+        mailings/rules/reporting.py: report_heading report_cells wrong_of fault_words
     """,
 }
 _SMS: Final[Mapping[str, str]] = {
@@ -116,6 +122,7 @@ def _listed(room: str, groups: Mapping[str, str]) -> dict[str, str]:
 
 SMALL: Final[Mapping[str, str]] = {
     **_listed("engine/rules", _RULES),
+    **_listed("engine/features", _FEATURES),
     **_listed("sms", _SMS),
     **_listed("drivers/payments", _BANKS),
 }

@@ -12,10 +12,10 @@ from proofs.budgets.budget import Budget
 from risala.drivers.payments import patterns
 from risala.drivers.payments.bank_sms import PATTERNS_MAX, READ_CHARACTERS_MAX
 from risala.drivers.policies import words
+from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
 from risala.engine.rules import keywords, likeness, request_bodies, template
-from risala.engine.rules.mailings import rendering
 from risala.engine.rules.paying import references
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
@@ -97,7 +97,7 @@ _NAMES: Final = {keyword: "typed"}
 _SHAPES: Final = "engine/rules/webhooks/shapes.py:"
 _SEGMENT: Final = "sms/segment.py:"
 _ALPHABET: Final = "sms/alphabet.py:"
-_RENDERING: Final = "engine/rules/mailings/rendering.py:"
+_RENDERING: Final = "engine/features/tables/rules/rendering.py:"
 _PLACES: Final = tuple(f"{number} {'x' * 90}" for number in range(100))
 
 BUDGETS: Final[tuple[Budget, ...]] = (

@@ -12,7 +12,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.mailings.reading import ReadRequest, SheetFault, read
+from risala.engine.features.tables.reading import ReadRequest, SheetFault, read
 from risala.engine.model.errors import EngineError
 
 WORKBOOKS: Final = 12

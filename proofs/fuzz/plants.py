@@ -192,7 +192,7 @@ PLANTS: Final = (
     ),
     Plant(
         "tables",
-        "engine/rules/mailings/recognising.py",
+        "engine/features/tables/rules/recognising.py",
         "max(_width_below(sample, width), found + 1)",
         "_width_below(sample, width)",
     ),

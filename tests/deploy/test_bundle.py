@@ -22,7 +22,7 @@ import sys
 sys.path[:0] = {paths!r}
 import trio
 from pathlib import Path
-from risala.engine.mailings.reading import ReadRequest, read
+from risala.engine.features.tables.reading import ReadRequest, read
 
 asked = ReadRequest(
     owner="org_1", path=Path("people.csv"), rows_path=Path("people.rows"), countries=("MR",)

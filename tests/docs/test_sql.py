@@ -39,6 +39,14 @@ for many rows. File: the database file as such. Server: PostgreSQL, which sqlite
 know."""
 
 MAY: dict[str, str] = {
+    "engine/features/mailings/stored/restored.py": FILE,  # the transactions of a restore
+    "engine/features/mailings/stored/exported.py": READER,
+    "engine/features/mailings/stored/settling.py": HOT,  # of each message of a mailing
+    "engine/features/mailings/stored/rows.py": READER,  # with the message of each
+    "engine/features/mailings/stored/mailings.py": READER,  # with what only the engine needs
+    "engine/features/mailings/stored/forgetting.py": BULK,  # rows of mailings by the hundred
+    "engine/features/mailings/stored/figures.py": READER,
+    "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
@@ -57,13 +65,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
     f"{JOURNAL}/keys.py": HOT,
-    f"{JOURNAL}/mailings/checking.py": BULK,  # rows of mailings by the hundred
-    f"{JOURNAL}/mailings/figures.py": READER,
-    f"{JOURNAL}/mailings/forgetting.py": BULK,  # rows of mailings by the hundred
-    f"{JOURNAL}/mailings/mailings.py": READER,  # a mailing with what only the engine needs
-    f"{JOURNAL}/mailings/rows.py": READER,  # with the message of each
-    f"{JOURNAL}/mailings/settling.py": HOT,  # of each message of a mailing
-    f"{JOURNAL}/mailings/storage.py": READER,  # how much an organization stores
+    f"{JOURNAL}/storage.py": READER,  # how much an organization stores
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
     f"{JOURNAL}/messages/awaiting.py": READER,
@@ -150,9 +152,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
     f"{JOURNAL}/upkeep/erasing.py": BULK,
     f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
-    f"{JOURNAL}/upkeep/exported_mailings.py": READER,
     f"{JOURNAL}/upkeep/number_figures.py": READER,
-    f"{JOURNAL}/upkeep/restored_mailings.py": FILE,  # the transactions of a restore
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before

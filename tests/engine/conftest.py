@@ -24,14 +24,14 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
+from risala.engine.features.mailings.sources import Read, WriteReport
+from risala.engine.features.tables.reading import read, write_workbook
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.messages import deadlines, delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
-from risala.engine.mailings.mailing_sources import Read, WriteReport
-from risala.engine.mailings.reading import read, write_workbook
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage

@@ -13,21 +13,16 @@ from typing import Any
 
 import trio
 
-from risala.engine.journal.mailings import checking, mailings, settling
-from risala.engine.mailings.reader.rows import read_table
-from risala.engine.mailings.reader.workbook_writing import write_workbook
-from risala.engine.mailings.reading import ReadRequest, ReadResult, SheetFault
+from risala.engine.features.mailings.records import Mailing, MailingSource, MailingState
+from risala.engine.features.mailings.row_records import NewRow, SettledRow
+from risala.engine.features.mailings.stored import checking, mailings, settling
+from risala.engine.features.tables.reader.rows import read_table
+from risala.engine.features.tables.reader.workbook_writing import write_workbook
+from risala.engine.features.tables.reading import ReadRequest, ReadResult, SheetFault
+from risala.engine.features.tables.records import Recognised, RowFault, cells_text
+from risala.engine.features.tables.rules.faults import UnreadableTable
 from risala.engine.model.ids import key_of
-from risala.engine.model.records.mailing_rows import NewRow, SettledRow, cells_text
-from risala.engine.model.records.mailings import (
-    Mailing,
-    MailingSource,
-    MailingState,
-    Recognised,
-    RowFault,
-)
 from risala.engine.model.states import Mode
-from risala.engine.rules.mailings.faults import UnreadableTable
 
 PRICE = 50
 

@@ -10,10 +10,10 @@ from itertools import islice
 from typing import Final
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, pieces, work_within
-from risala.engine.rules.mailings.checking import row_checker
-from risala.engine.rules.mailings.encodings import ENCODINGS, EncodingEvidence, is_workbook
-from risala.engine.rules.mailings.faults import UnreadableTable
-from risala.engine.rules.mailings.recognising import (
+from risala.engine.features.tables.rules.checking import row_checker
+from risala.engine.features.tables.rules.encodings import ENCODINGS, EncodingEvidence, is_workbook
+from risala.engine.features.tables.rules.faults import UnreadableTable
+from risala.engine.features.tables.rules.recognising import (
     SAMPLE_ROWS,
     SEPARATORS,
     recognise_separator,
@@ -21,7 +21,7 @@ from risala.engine.rules.mailings.recognising import (
     sample_rows,
     split,
 )
-from risala.engine.rules.mailings.rendering import render
+from risala.engine.features.tables.rules.rendering import render
 from risala.sms.numbering.plan import DEFAULT
 
 TEXT: Final = "{{nom}} {{2}} {{القسم}}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from pathlib import Path
@@ -16,6 +16,7 @@ from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
@@ -29,7 +30,6 @@ from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
-from risala.engine.mailings.mailings import MailingService
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
@@ -42,6 +42,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.faces.mails import MailTables
+from risala.engine.rules.router import Router
 from risala.engine.rules.trail.state import TrailState
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
@@ -212,8 +213,14 @@ class Services:
     birth: Birth
     server_keys: ServerKeys
     sealing: SealingKeys
-    mailings: MailingService
     mail_tables: MailTables
+    router: Router
+    credits: Broadcast[str]
+    """Organizations whose balance has grown."""
+    read_table: Callable[[Any], Awaitable[Any]]
+    """Reads an uploaded table in a process of its own."""
+    write_report: Callable[[Path, Path, str], Awaitable[None]]
+    """Writes a report as a workbook, in one too."""
     set_aside: SetAsideItems
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""

@@ -9,13 +9,8 @@ from dataclasses import replace
 import pytest
 
 from fake_mailing import MAILING, SENT
-from risala.engine.model.records.mailings import (
-    Mailing,
-    MailingState,
-    MailingWait,
-    RowFault,
-    RowState,
-)
+from risala.engine.features.mailings.records import Mailing, MailingState, MailingWait, RowState
+from risala.engine.features.tables.records import RowFault
 
 CHECKING = replace(MAILING, state=MailingState.CHECKING, ready=1, bad=0)
 SENDING = replace(MAILING, state=MailingState.SENDING, ready=1, accepted=1)

@@ -37,7 +37,7 @@ ALONE = {
     "engine/follow/sinks/runner.py run": "a sink gets every event: one it refuses comes again",
     "engine/intake/intake.py _accept_once": _ONE_ITEM,
     "engine/features/lists/tables.py pieces": _FILES,
-    "engine/mailings/uploads.py keep_tidy": "files whose owners cannot be read count as old ones",
+    "engine/features/tables/uploads.py keep_tidy": "a file of nobody counts as old",
     "engine/upkeep/clock_rollback.py keep_elapsed": _OWN,
     "engine/upkeep/head_sinks.py run": _OWN,
     "engine/upkeep/minutes.py keep_writing": _OWN,

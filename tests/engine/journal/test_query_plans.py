@@ -15,10 +15,12 @@ from mailing_book import MailingBook, new_row
 from mailing_book import number as number_of
 from risala.config.model import OnUncertain, RetentionSection
 from risala.engine.features.lists import stored as stored_lists
+from risala.engine.features.mailings.records import MailingState, RowState
+from risala.engine.features.mailings.stored import checking, forgetting, mailings, rows, settling
+from risala.engine.features.mailings.stored import figures as figures_of_mailings
+from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.alerts import facts, hours
-from risala.engine.journal.mailings import checking, forgetting, mailings, rows, settling
-from risala.engine.journal.mailings import figures as figures_of_mailings
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -58,7 +60,6 @@ from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
-from risala.engine.model.records.mailings import MailingState, RowState
 from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.upkeep.erasures import ErasureStep
@@ -234,7 +235,7 @@ def mailings_from_their_file_to_their_end(book):
         book.unit(partial(take, **whose, number=number_of(1), limit=9))
     number_figures.of(conn, books.organization_id, number_of(1))
     forgetting.oldest(conn)
-    forgetting.uploads(conn)
+    storage.uploads(conn)
     book.unit(partial(forgetting.mark_old, before_ms=book.now_ms + 1, limit=9))
     for mark in (forgetting.mark_mailings, stored_lists.mark_lists):
         book.unit(partial(mark, **whose, now_ms=book.now_ms))

@@ -3,16 +3,20 @@
 import pytest
 
 from cases import sweep
-from risala.engine.model.errors import Invalid
-from risala.engine.model.mailings import Chosen
-from risala.engine.operations.arguments import parse
-from risala.engine.operations.mailings.mailings import CreateMailing, ReadMailing, SetMailing
-from risala.engine.operations.mailings.rows import (
+from risala.engine.features.mailings.operations.mailings import (
+    CreateMailing,
+    ReadMailing,
+    SetMailing,
+)
+from risala.engine.features.mailings.operations.rows import (
     ListMailingRows,
     MendRow,
     ShowPerson,
     WriteWorkbook,
 )
+from risala.engine.features.tables.records import Chosen
+from risala.engine.model.errors import Invalid
+from risala.engine.operations.arguments import parse
 
 OF = {"mailing_id": "mlg_1"}
 WRONG = (

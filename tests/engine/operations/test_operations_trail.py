@@ -19,6 +19,10 @@ from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
+from risala.engine.features.mailings.row_records import SettledRow
+from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.features.tables.operations import uploads_of
+from risala.engine.features.tables.records import RowFault
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
@@ -28,8 +32,6 @@ from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
-from risala.engine.model.records.mailing_rows import SettledRow
-from risala.engine.model.records.mailings import RowFault
 from risala.engine.model.records.people.approvals import ApprovalState, StoredApproval
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
@@ -254,7 +256,7 @@ class World:
         if steps == 2:
             await self.do("mailing.pause", mailing_id=made)
         if verb == "again":
-            mailings = self.house.gateway.services.repositories.mailings
+            mailings = self.house.gateway.services.repositories.part(MailingRepository)
             await mailings.settle(made, [SettledRow(1, None, RowFault.OTHER)])
 
     async def _alert(self):
@@ -360,7 +362,7 @@ class World:
         elif name in ("approval.confirm", "approval.refuse"):
             await self._ask_for_approval()
         elif name == "mailing.columns":
-            uploads = self.house.gateway.services.mailings.uploads
+            uploads = self.house.gateway.services.part(uploads_of)
             table = f"number;class\n{PARENT};{PERSON}\n".encode()
             self.special["upload"] = await uploads.keep(self.organization_id, table, "people.csv")
         elif name.startswith("mailing.") and name not in ("mailing.create", "mailing.list"):

@@ -6,9 +6,9 @@ from decimal import Decimal
 
 import pytest
 
+from risala.engine.features.mailings.operations.mailings import CreateMailing
 from risala.engine.model.errors import Invalid
 from risala.engine.operations.arguments import parse
-from risala.engine.operations.mailings.mailings import CreateMailing
 
 
 @pytest.fixture

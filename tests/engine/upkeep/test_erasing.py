@@ -9,7 +9,7 @@ import pytest
 
 from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
-from risala.engine.journal.mailings import checking, mailings
+from risala.engine.features.mailings.stored import checking, mailings
 from risala.engine.journal.upkeep import erasing, erasures
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode

@@ -11,7 +11,7 @@ import trio
 from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
 from risala.config.model import Settings, StorageSection
-from risala.engine.journal.mailings import checking, mailings
+from risala.engine.features.mailings.stored import checking, mailings
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role

@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from patience import HANG_S
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model import errors
 from risala.engine.model.callers import CallerKind, operator_by
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.http.control.app import create_control, serve_control
 
 PATH = "/uploads?organization=org_1&name=people.csv"

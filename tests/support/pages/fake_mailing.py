@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings.records import (
     CarrierShare,
     Mailing,
     MailingRow,
@@ -18,10 +18,10 @@ from risala.engine.model.records.mailings import (
     Outcomes,
     Person,
     ReportPart,
-    RowFault,
     RowState,
     Workbook,
 )
+from risala.engine.features.tables.records import RowFault
 from risala.engine.model.records.record import to_json
 from risala.engine.model.states import Mode
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.features.mailings.records import MailingState, RowState
+from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.mailings import MailingState, RowFault, RowState
 from risala.engine.model.times import iso
 
 AT_MS: Final = 1_795_250_476_123

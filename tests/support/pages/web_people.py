@@ -18,6 +18,7 @@ import web_mailings
 import web_messages
 import web_requests
 import web_verify
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.following import Lagged, Told, What
@@ -36,7 +37,6 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.record import from_json, to_json

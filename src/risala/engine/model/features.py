@@ -24,8 +24,8 @@ Task = tuple[str, Callable[[], Awaitable[None]], bool]
 """What the supervisor calls it, what runs, and whether it is patient: failures of what it reaches
 outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
-    *("compat", "hooks", "lists", "mailings", "payments", "providers", "factors", "approvals"),
-    *("alerts", "own_data", "backup", "standby"),
+    *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
+    *("approvals", "alerts", "own_data", "backup", "standby"),
 )
 """The features, each after those that it needs."""
 _ENGINE: Final = "risala.engine."
@@ -80,6 +80,17 @@ class Feature:
     erased: Declared | None = None
     """Erases a phone number: a function of a connection, an organization's id, the number and how
     many rows at once, which returns how many it were, by their words."""
+    figures: Mapping[str, Declared] = field(default_factory=dict)
+    """What there is of a phone number before it is erased, by the names of ``NumberFigures``:
+    functions of a connection, an organization's id, the number, and the most that is counted."""
+    restored: Declared | None = None
+    """What becomes of it in a restored database: a function of a connection, and of what the
+    database that was there shows; it returns ``RestoredMailings``."""
+    receives: Declared | None = None
+    """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
+    waiting: Declared | None = None
+    """Uploads that wait: an async function of the services and an organization's id, which returns
+    how many there are, and their bytes."""
     metrics: Declared | None = None
     """Its metrics: a function of the repositories and the time."""
     tasks: Declared | None = None

@@ -11,9 +11,11 @@ from typing import Final
 
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.lines import DatedLine, Kind, Line, Values, Wait
-from risala.engine.model.mailings import FACE
 from risala.engine.model.times import iso
 from risala.sms.cause import Cause, cause_of
+
+FACE: Final = "mailing"
+"""What the timeline of a mailing's message says of the way it came."""
 
 _NONE: Final[Values] = {}
 

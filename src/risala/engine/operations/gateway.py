@@ -38,6 +38,7 @@ from risala.engine.model.errors import (
     OutcomeUnknown,
     Refusal,
 )
+from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.messages import MessageView
@@ -45,7 +46,6 @@ from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.console.organizations import parts_today
 from risala.engine.operations.faces.access import CompatAccess
-from risala.engine.operations.mailings.uploads import receive_upload
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
@@ -406,7 +406,12 @@ class Gateway:
             Invalid: the file is too large.
             Conflict: too many files wait, or the service is not running.
         """
-        return await receive_upload(self.services, caller, organization_id, chunks, name)
+        for feature in features():
+            if feature.receives is not None:
+                receive = feature.receives()
+                upload: str = await receive(self.services, caller, organization_id, chunks, name)
+                return upload
+        raise NotFound("This service takes no files.")
 
     def drain(self) -> None:
         """Accept nothing from now on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
-from risala.engine.model.records.mailings import MailingWait
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
@@ -53,23 +51,6 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
             for reason in FailureReason
         ],
     )
-
-
-def _named_elsewhere(mailing_id: str, fault: Exception) -> None:
-    """The loop that sends sets a mailing aside whose row cannot be read."""
-
-
-def of_mailings(repositories: Repositories, _: int) -> Iterator[Metric]:
-    """Mailings that send, and their rows."""
-    found = repositories.mailings.to_send(_named_elsewhere)
-    sending = [stored.mailing for stored in found]
-    waits = Counter(each.wait for each in sending)
-    text = "Mailings that send, by what they wait for; `nothing`: they are under way."
-    rows = [({"wait": "nothing"}, waits[None])]
-    rows += [({"wait": wait.value}, waits[wait]) for wait in MailingWait]
-    yield gauge("mailings_sending", text, rows)
-    text = "Rows of these mailings that have not become messages yet."
-    yield gauge("mailing_rows_ready", text, [({}, sum(each.ready for each in sending))])
 
 
 def of_alerts(repositories: Repositories, _: int) -> Iterator[Metric]:

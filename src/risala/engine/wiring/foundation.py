@@ -21,6 +21,8 @@ from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
+from risala.engine.features.mailings.sources import Read, WriteReport
+from risala.engine.features.tables.reading import read, write_workbook
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store
@@ -34,8 +36,6 @@ from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import CommitLog, Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
-from risala.engine.mailings.mailing_sources import Read, WriteReport
-from risala.engine.mailings.reading import read, write_workbook
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived

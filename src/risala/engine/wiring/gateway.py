@@ -48,7 +48,6 @@ from risala.engine.wiring.foundation import (
     start_owners,
     system_seams,
 )
-from risala.engine.wiring.mailings import mailings_of
 
 
 async def open_intake(
@@ -99,7 +98,6 @@ async def open_intake(
         later_max=AT_ONCE_MAX,
     )
     there = delivery(intake)
-    mailings = mailings_of(core, owners, recorder, intake, router, there.paces)
     return Gateway(
         Services(
             settings=settings,
@@ -141,7 +139,10 @@ async def open_intake(
             ),
             server_keys=core.server_keys,
             sealing=core.sealing,
-            mailings=mailings,
+            router=router,
+            credits=owners.credits,
+            read_table=core.seams.read_table,
+            write_report=core.seams.write_report,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
             shipping=core.shipping,

@@ -12,9 +12,9 @@ import trio
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import UploadOperator
 from risala.http.common.problems import plain

@@ -9,10 +9,10 @@ import pytest
 from risala.engine.features.lists.growing import ListGrowing, write_rows
 from risala.engine.features.lists.records import FULL, PeopleFilter
 from risala.engine.features.lists.tables import PIECE
-from risala.engine.mailings.reading import SheetFault
+from risala.engine.features.tables.operations import uploads_of
+from risala.engine.features.tables.reading import SheetFault
+from risala.engine.features.tables.records import ROWS_MAX, Chosen
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.mailings import Chosen
-from risala.engine.model.records.mailings import ROWS_MAX
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"
 SHEET = "Téléphone;Nom;Classe\n36000001;Amina;4\n36 00 00 02;علي;5\nabc;Moussa;4\n".encode()
@@ -41,7 +41,7 @@ def mine(opened):
 
 @pytest.fixture
 def uploads(opened):
-    return opened.gateway.services.mailings.uploads
+    return opened.gateway.services.part(uploads_of)
 
 
 async def uploaded(uploads, organization_id, content, name="people.csv"):

@@ -11,9 +11,9 @@ from risala.engine.features.lists.records import (
     PeopleFilter,
     RecipientList,
 )
+from risala.engine.features.tables.records import COLUMNS_MAX, ROWS_MAX
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
 
 ONE, TWO, THREE = "+22236000001", "+22236000002", "+22236000003"
 

@@ -20,7 +20,10 @@ import stones
 from cases import seeds
 from mailing_book import new_mailing, new_row, number
 from patience import until
-from risala.engine.journal.mailings.settling import row_key
+from risala.engine.features.mailings.records import MailingState
+from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.features.mailings.stored.restored import RestoredMailings
+from risala.engine.features.mailings.stored.settling import row_key
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
@@ -32,10 +35,8 @@ from risala.engine.journal.upkeep.restore import (
     UncleanBackup,
     restore,
 )
-from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.records.mailings import MailingState
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -318,7 +319,7 @@ class TestRestore:
     ):
         async with open_house() as house:
             whose = {"organization_id": house.principal.organization_id, "created_at": 1}
-            kept = house.gateway.services.repositories.mailings
+            kept = house.gateway.services.repositories.part(MailingRepository)
             mailing = await kept.add(None, new_mailing("mlg_1", **whose), None)
             await kept.store_rows(mailing.id, [new_row(row) for row in range(1, 13)])
             # Not by `send`: the service's own task would send all of it.
@@ -343,7 +344,7 @@ class TestRestore:
         async with open_house() as house:
             whose = {"organization_id": house.principal.organization_id, "created_at": 1}
             mailing = new_mailing("mlg_1", state=MailingState.SENDING, columns=(), **whose)
-            kept = house.gateway.services.repositories.mailings
+            kept = house.gateway.services.repositories.part(MailingRepository)
             await kept.add(None, mailing, None)
         with closing(sqlite3.connect(tmp_path / "risala.db")) as conn, conn:
             conn.execute("UPDATE mailings SET columns = '{'")

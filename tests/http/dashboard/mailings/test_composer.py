@@ -7,9 +7,9 @@ import re
 import pytest
 
 import web_messages
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.http.dashboard.messages.recipients import Recipients, recipients_of
 from risala.http.web.forms import SentForm
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 import web_mailings
-from risala.engine.model.callers import Role
-from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.people import Language
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings.records import (
     MailingSource,
     MailingState,
     MailingWait,
-    RowFault,
     RowState,
 )
+from risala.engine.features.tables.records import RowFault
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.people import Language
 from risala.http.dashboard.mailings import words
 from web_browser import assert_nothing_inline
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import web_mailings
+from risala.engine.features.mailings.rules import reporting
+from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.mailings import RowFault
-from risala.engine.rules.mailings import reporting
 from risala.http.dashboard.mailings import report, words
 
 DRAFT = "/app/org_1/mailings/mlg_draft"

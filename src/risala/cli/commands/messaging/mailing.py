@@ -22,8 +22,8 @@ from risala.cli.commands.messaging.mailing_words import show_view, wait_words
 from risala.cli.commands.messaging.recipient_lists import list_id_of
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import Mailing, Mailings, MailingView
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import Mailing, Mailings, MailingView
 from risala.engine.model.records.people import organizations
 
 if TYPE_CHECKING:

@@ -16,21 +16,15 @@ from risala.cli.commands.messaging.mailing_words import show_rows, state_words
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import (
-    COLUMNS_MAX,
-    FILE_BYTES_MAX,
-    Mailing,
-    MailingRow,
-    MailingRows,
-    RowState,
-)
-from risala.engine.rules.mailings.reporting import (
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import Mailing, MailingRow, MailingRows, RowState
+from risala.engine.features.mailings.rules.reporting import (
     WORDS,
     report_cells,
     report_heading,
     wrong_of,
 )
+from risala.engine.features.tables.records import COLUMNS_MAX, FILE_BYTES_MAX
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

@@ -19,8 +19,8 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.cli.show.progress import counted_bar
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import (
     Mailing,
     MailingRows,
     MailingState,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.show import output
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings.records import (
     MailingSource,
     MailingState,
     MailingWait,
 )
-from risala.engine.rules.mailings.reporting import WORDS, result_of, wrong_of
+from risala.engine.features.mailings.rules.reporting import WORDS, result_of, wrong_of
 
 if TYPE_CHECKING:
     from risala.engine.features.lists.records import ListGrowth
-    from risala.engine.model.records.mailings import (
+    from risala.engine.features.mailings.records import (
         Mailing,
         MailingRow,
         MailingRows,

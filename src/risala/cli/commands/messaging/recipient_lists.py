@@ -23,7 +23,7 @@ from risala.engine.features.lists.records import (
     RecipientList,
     RecipientLists,
 )
-from risala.engine.rules.mailings.reporting import WORDS, fault_words
+from risala.engine.features.mailings.rules.reporting import WORDS, fault_words
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

@@ -14,7 +14,7 @@ from risala.engine.model.records.upkeep.sealed import LostSecret
 
 if TYPE_CHECKING:
     from risala.engine.journal.upkeep.restore import RestoreReport
-    from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
+    from risala.engine.journal.upkeep.set_aside import RestoredMailings
 
 SHOWN_MAX: Final = 20
 """Held messages, or lost secrets, printed after a restore; a command has all of them."""

@@ -11,6 +11,7 @@ _LISTS: Final = "features.lists.stored:"
 _TEXTS: Final = "features.lists.stored_texts:"
 FEATURE: Final = Feature(
     name="lists",
+    needs=("tables",),
     operations=(later("features.lists.operations:OPERATIONS"),),
     images={
         AuditImage.RECIPIENT_LIST: later(_LISTS + "recipient_list"),
@@ -27,4 +28,5 @@ FEATURE: Final = Feature(
     ends=later(_LISTS + "mark_lists"),
     cleared=later(_LISTS + "clear_lists"),
     erased=later(_LISTS + "take_number_from_lists"),
+    figures={"lists": later(_LISTS + "count_lists_with")},
 )

@@ -25,15 +25,15 @@ from risala.engine.features.lists.records import (
 )
 from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.lists.tables import PIECE, BadRow, ListTable, TableReader, in_thread
-from risala.engine.mailings.reading import SheetFault
-from risala.engine.mailings.uploads import private
+from risala.engine.features.tables.operations import uploads_of
+from risala.engine.features.tables.reading import SheetFault
+from risala.engine.features.tables.records import ROWS_MAX, Chosen, ListRows
+from risala.engine.features.tables.rules.faults import SENTENCES as TABLE_SENTENCES
+from risala.engine.features.tables.rules.faults import TableFault
+from risala.engine.features.tables.rules.rendering import folded
+from risala.engine.features.tables.uploads import private
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.mailings import Chosen, ListRows
-from risala.engine.model.records.mailings import ROWS_MAX
-from risala.engine.rules.mailings.faults import SENTENCES as TABLE_SENTENCES
-from risala.engine.rules.mailings.faults import TableFault
-from risala.engine.rules.mailings.rendering import folded
 from risala.engine.services import Services
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import SENTENCES
@@ -54,11 +54,11 @@ class ListGrowing:
     """Makes lists and adds people to them."""
 
     def __init__(self, services: Services) -> None:
-        mailings, journal = services.mailings, services.recorder.journal
+        uploads, journal = services.part(uploads_of), services.recorder.journal
         self._accounts = services.accounts
         self._stored = services.repositories.part(RecipientListRepository)
         plan, inline = services.settings.plan, journal.is_on_loop
-        self._reader = TableReader(mailings.uploads, plan, mailings.read_table, inline)
+        self._reader = TableReader(uploads, plan, services.read_table, inline)
         self._clock = services.recorder.clock
         self._ids = services.ids
         self._bytes_max = services.settings.limits.stored_bytes

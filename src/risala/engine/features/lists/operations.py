@@ -21,10 +21,10 @@ from risala.engine.features.lists.records import (
 )
 from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.lists.stored_texts import SavedTextRepository
+from risala.engine.features.tables.operations import MaybeSheet
+from risala.engine.features.tables.records import CELL_CHARACTERS_MAX, COLUMNS_MAX, NAME_MAX, Chosen
 from risala.engine.model.audit import AuditEntry, AuditImage, masked
 from risala.engine.model.errors import Invalid
-from risala.engine.model.mailings import Chosen
-from risala.engine.model.records.mailings import CELL_CHARACTERS_MAX, COLUMNS_MAX, NAME_MAX
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -46,7 +46,6 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.cursors import few_numbers, limit_of, part_of
-from risala.engine.operations.mailings.arguments import MaybeSheet
 from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 from risala.engine.services import Services

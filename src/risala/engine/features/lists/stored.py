@@ -22,8 +22,10 @@ from risala.engine.features.lists.records import (
     PeopleFilter,
     RecipientList,
 )
+from risala.engine.features.tables.records import COLUMNS_MAX, ROWS_MAX, cells_of
+from risala.engine.features.tables.rules.rendering import folded
+from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.mailings import storage
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.journal.store.account_part import AccountPart
 from risala.engine.journal.store.named import Rows, columns_of
@@ -31,11 +33,8 @@ from risala.engine.journal.store.searching import NumberIndex, containing, numbe
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.mailing_rows import cells_of
-from risala.engine.model.records.mailings import COLUMNS_MAX, ROWS_MAX
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.retention import Forgot
-from risala.engine.rules.mailings.rendering import folded
 
 _TABLE: Final = "recipient_lists"
 _ROWS: Final = Rows.of_record(RecipientList)
@@ -491,6 +490,19 @@ def count_people(conn: sqlite3.Connection, organization_id: str) -> int:
         (organization_id,),
     )
     return people
+
+
+def count_lists_with(
+    conn: sqlite3.Connection, organization_id: str, number: str, limit: int
+) -> int:
+    """On how many lists a number is, and not more than a limit."""
+    counted: int = value_of(
+        conn,
+        "SELECT count(*) FROM (SELECT 1 FROM list_people p JOIN recipient_lists l"
+        " ON l.key = p.list WHERE p.number = ? AND l.organization_id = ? LIMIT ?)",
+        (number, organization_id, limit),
+    )
+    return counted
 
 
 # -- for the rest of the engine

@@ -15,12 +15,10 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.features.lists.records import NewPerson
-from risala.engine.mailings.reading import ReadRequest, ReadResult, Source
-from risala.engine.mailings.uploads import Uploads
+from risala.engine.features.tables.reading import ReadRequest, ReadResult, Source
+from risala.engine.features.tables.records import Chosen, Recognised, RowFault, cells_of
+from risala.engine.features.tables.uploads import Uploads
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.mailings import Chosen
-from risala.engine.model.records.mailing_rows import cells_of
-from risala.engine.model.records.mailings import Recognised, RowFault
 from risala.sms.numbering.plan import NumberingPlan
 
 PIECE: Final = 500

@@ -8,25 +8,29 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
 from risala.engine.model.records.upkeep.retention import WalkKind
 
+_OPERATIONS: Final = "features.mailings.operations."
+_STORED: Final = "features.mailings.stored."
 FEATURE: Final = Feature(
     name="mailings",
-    needs=("lists",),
+    needs=("tables", "lists"),
     operations=(
-        later("operations.mailings.mailings:OPERATIONS"),
-        later("operations.mailings.rows:OPERATIONS"),
+        later(_OPERATIONS + "mailings:OPERATIONS"),
+        later(_OPERATIONS + "rows:OPERATIONS"),
     ),
-    images={AuditImage.MAILING: later("journal.mailings.mailings:mailing")},
+    images={AuditImage.MAILING: later(_STORED + "mailings:mailing")},
     exported={
-        "mailings": later("journal.upkeep.exported_mailings:mailings_of"),
-        "mailing-rows": later("journal.upkeep.exported_mailings:mailing_rows"),
+        "mailings": later(_STORED + "exported:mailings_of"),
+        "mailing-rows": later(_STORED + "exported:mailing_rows"),
     },
-    ends=later("journal.mailings.forgetting:mark_mailings"),
-    metrics=later("upkeep.house_metrics:of_mailings"),
-    tasks=later("features.mailings.tasks:tasks"),
+    counted=later(_STORED + "exported:count_rows"),
     tables=("mailings", "mailing_rows"),
-    counted=later("journal.upkeep.exported_mailings:count_rows"),
-    walks={WalkKind.MAILINGS: later("journal.mailings.forgetting:walk_old")},
-    oldest={"mailings": later("journal.mailings.forgetting:oldest")},
-    cleared=later("journal.mailings.forgetting:clear_mailings"),
-    erased=later("journal.mailings.forgetting:take_number_from_rows"),
+    ends=later(_STORED + "forgetting:mark_mailings"),
+    walks={WalkKind.MAILINGS: later(_STORED + "forgetting:walk_old")},
+    oldest={"mailings": later(_STORED + "forgetting:oldest")},
+    cleared=later(_STORED + "forgetting:clear_mailings"),
+    erased=later(_STORED + "forgetting:take_number_from_rows"),
+    figures={"mailing_rows": later(_STORED + "forgetting:count_rows_with")},
+    restored=later(_STORED + "restored:pause"),
+    metrics=later("features.mailings.metrics:of_mailings"),
+    tasks=later("features.mailings.service:tasks"),
 )

@@ -21,7 +21,6 @@ from risala.engine.journal.repositories.exports import ExportRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
-from risala.engine.journal.repositories.mailings.mailings import MailingRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.people.approvals import ApprovalRepository
@@ -34,6 +33,7 @@ from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.journal.repositories.senders import SenderRepository
+from risala.engine.journal.repositories.storage import StorageRepository
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
@@ -64,7 +64,6 @@ class Repositories:
     retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
-    mailings: MailingRepository
     mails: MailRepository
     members: MembershipRepository
     payments: PaymentRepository
@@ -78,6 +77,7 @@ class Repositories:
     messages: MessageRepository
     message_lists: MessageListRepository
     sealed: SealedRepository
+    storage: StorageRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
     factors: FactorRepository
@@ -106,7 +106,6 @@ class Repositories:
             retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
-            mailings=MailingRepository(store),
             mails=MailRepository(store),
             members=MembershipRepository(store),
             payments=PaymentRepository(store),
@@ -120,6 +119,7 @@ class Repositories:
             messages=MessageRepository(store),
             message_lists=MessageListRepository(store),
             sealed=SealedRepository(store),
+            storage=StorageRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
             factors=FactorRepository(store),

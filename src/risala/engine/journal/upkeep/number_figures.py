@@ -6,8 +6,8 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.mailings.rows import with_number
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.features import features
 from risala.engine.model.numbers import recipient_number
 from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 
@@ -24,12 +24,6 @@ _SESSIONS: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM verifications WHERE recipient = ?"
     " AND organization_id = ? AND mode IN ('live', 'test') LIMIT ?)"
 )
-_WITH_NUMBER: Final = with_number("1", "SELECT key FROM mailings WHERE organization_id = ?")
-_MAILING_ROWS: Final = f"SELECT count(*) FROM ({_WITH_NUMBER} LIMIT ?)"  # noqa: S608 -- names of ours
-_LISTS: Final = (
-    "SELECT count(*) FROM (SELECT 1 FROM list_people p JOIN recipient_lists l ON l.key = p.list"
-    " WHERE p.number = ? AND l.organization_id = ? LIMIT ?)"
-)
 
 
 def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFigures:
@@ -39,13 +33,17 @@ def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFig
         return int(value_of(conn, statement, (whom, organization_id, COUNTED_MAX)))
 
     recipient = recipient_number(number)
+    theirs = {
+        name: int(counted()(conn, organization_id, number, COUNTED_MAX))
+        for feature in features()
+        for name, counted in feature.figures.items()
+    }
     return NumberFigures(
         number=number,
         messages=count(_MESSAGES.format(more=""), recipient),
         pending=count(_MESSAGES.format(more=" AND status = 0"), recipient),
         inbound=count(_INBOUND, number),
         verifications=count(_SESSIONS, number),
-        mailing_rows=int(value_of(conn, _MAILING_ROWS, (organization_id, number, COUNTED_MAX))),
-        lists=count(_LISTS, number),
         opted_out=opt_outs.is_out(conn, organization_id, number),
+        **theirs,
     )

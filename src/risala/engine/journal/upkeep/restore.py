@@ -31,19 +31,14 @@ from risala.engine.journal.store.opening import (
 )
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import OpeningKeys
-from risala.engine.journal.upkeep import (
-    backup,
-    checksum,
-    restore_hold,
-    restored_mailings,
-)
+from risala.engine.journal.upkeep import backup, checksum, restore_hold
 from risala.engine.journal.upkeep import set_aside as aside
-from risala.engine.journal.upkeep.restored_mailings import RestoredMailings
-from risala.engine.journal.upkeep.set_aside import SetAside, Shown
+from risala.engine.journal.upkeep.set_aside import RestoredMailings, SetAside, Shown
 from risala.engine.journal.upkeep.trail import heads
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.features import features
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.upkeep.books import AuditReport
@@ -145,10 +140,10 @@ def restore(
                 settling = _Settling(conn, set_aside, resend_pending=resend_pending)
                 if goes_on:
                     settling.leave()
-                    paused = RestoredMailings(0, 0, 0)
+                    paused = RestoredMailings()
                 else:
                     settling.run(stamp, progress)
-                    paused = restored_mailings.pause(conn, set_aside)
+                    paused = _restored_mailings(conn, set_aside)
             held = tuple(restore_hold.held(conn))
             gone = tuple(resealing.lost(conn, OpeningKeys(database.parent, keys)))
             former = heads.end_of(database)
@@ -343,3 +338,11 @@ def fold_wal(database: Path) -> None:
             conn.execute("pragma wal_checkpoint(truncate)")
     except sqlite3.Error:
         return
+
+
+def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
+    for feature in features():
+        if feature.restored is not None:
+            found: RestoredMailings = feature.restored()(conn, set_aside)
+            return found
+    return RestoredMailings()

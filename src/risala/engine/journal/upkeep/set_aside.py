@@ -8,14 +8,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.mailings.settling import row_key
+from risala.dataclass import dataclass
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import MODES, STATUSES
-from risala.engine.model.records.mailings import Mailing
-from risala.engine.model.states import Status
+from risala.engine.model.states import Mode, Status
 
 _STOPPED: Final = "stopped_in_order_at"
 _LAST_ROWS: Final = (
@@ -46,6 +45,18 @@ def stopped_at(database: Path) -> int | None:
         told = meta.get(conn, _STOPPED)
         return None if told is None else int(told)
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredMailings:
+    """What became of mailings in a restored database."""
+
+    paused: int = 0
+    """Those that were being sent when the backup was made."""
+    rows_left_out: int = 0
+    """Rows that were sent since, as the database that was there shows."""
+    unknown: int = 0
+    """Mailings of which nobody knows what they sent since."""
 
 
 class Shown(Enum):
@@ -99,8 +110,11 @@ class SetAside:
         same = (status, attempts, send_at) == (pending, message.attempts, message.send_at)
         return Shown.UNTOUCHED if same else Shown.TRIED
 
-    def rows_with_messages(self, mailing: Mailing) -> list[int] | None:
-        """Rows of a mailing that have a message in it, by their keys; None: it cannot be read."""
+    def keys_with_messages(
+        self, organization_id: str, mode: Mode, first: str, end: str
+    ) -> list[str] | None:
+        """Idempotency keys, from one to before another, of an organization's messages in it; None:
+        it cannot be read."""
         if self._conn is None:
             return None
         query = (
@@ -108,13 +122,11 @@ class SetAside:
             " (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
             " AND client_key >= ? AND client_key < ?"
         )
-        first, end = row_key(mailing.id, 0)[:-1], f"{mailing.id};"
-        given = (mailing.organization_id, MODES.number(mailing.mode), first, end)
+        given = (organization_id, MODES.number(mode), first, end)
         try:
-            keys = [key.removeprefix(first) for (key,) in self._conn.execute(query, given)]
+            return [key for (key,) in self._conn.execute(query, given)]
         except sqlite3.Error:
             return None
-        return [int(row) for row in keys if row.isdecimal()]  # programs choose keys as they like
 
 
 def _goes_on_from(backup: sqlite3.Connection, found: sqlite3.Connection) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from risala.config.model import RetentionSection
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault, Invalid
+from risala.engine.model.features import features
 from risala.engine.model.records.upkeep import retention
 from risala.engine.model.records.upkeep.retention import (
     OrganizationRetention,
@@ -34,8 +35,11 @@ class Choose(OfOrganization):
 async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     settings, have = call.services.settings, call.services
     days = have.repositories.retention.days_of(organization_id)
-    mailings, lists, written = await have.repositories.mailings.stored_bytes(organization_id)
-    waiting, size = await have.mailings.uploads.waiting(organization_id)
+    mailings, lists, written = await have.repositories.storage.of_organization(organization_id)
+    waiting, size = 0, 0
+    for feature in features():
+        if feature.waiting is not None:
+            waiting, size = await feature.waiting()(have, organization_id)
     return OrganizationRetention(
         organization_id,
         _of_each_kind(days, settings.retention),

@@ -310,7 +310,7 @@ class Measuring:
     async def follow_stored(self) -> None:
         """Read which organizations store much, on a thread."""
         limit = round(self._have.settings.limits.stored_bytes * readings.STORED_SHARE)
-        self._full = await self._have.repositories.mailings.fullest(limit, FULL_SHOWN_MAX)
+        self._full = await self._have.repositories.storage.fullest(limit, FULL_SHOWN_MAX)
 
     def stored(self, _: Open) -> Iterator[Reading]:
         for each in self._full:

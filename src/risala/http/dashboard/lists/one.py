@@ -11,9 +11,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import UNTOLD, ListPeople, RecipientList
+from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.asks import Versioned
-from risala.engine.model.records.mailings import RowFault
 from risala.http.dashboard.lists.listing import (
     COUNTS,
     address_of,

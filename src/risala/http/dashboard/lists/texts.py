@@ -8,8 +8,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import SavedText
+from risala.engine.features.tables.records import NAME_MAX
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.mailings import NAME_MAX
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_

@@ -8,8 +8,8 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.mailings import records as mailings
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records import mailings
 from risala.http.dashboard.mailings import one
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import SEPARATOR_NAMES

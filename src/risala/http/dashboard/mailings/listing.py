@@ -8,8 +8,8 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import Mailing, MailingState
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
 from risala.http.web.access import PageAccess

@@ -8,17 +8,18 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.lists import records as recipient_lists
-from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Refusal
-from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import mailings, senders
-from risala.engine.model.records.asks import Versioned
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import (
     MailingSource,
     MailingState,
     MailingView,
     Person,
 )
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.errors import Refusal
+from risala.engine.model.following import OutboxEvent
+from risala.engine.model.records import senders
+from risala.engine.model.records.asks import Versioned
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.rows import ROW_PLACE, id_of, page_of_rows
 from risala.http.dashboard.mailings.words import (

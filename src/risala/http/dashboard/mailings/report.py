@@ -10,10 +10,10 @@ from typing import Any, Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import ReportPart
+from risala.engine.features.mailings.rules.reporting import ABROAD, report_cells, report_heading
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import ReportPart
-from risala.engine.rules.mailings.reporting import ABROAD, report_cells, report_heading
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES
 from risala.http.web.access import PageAccess
@@ -38,7 +38,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "price": N_("Price"),
     "message": N_("Message"),
 }
-"""As :data:`risala.engine.rules.mailings.reporting.HEADINGS` has them."""
+"""As :data:`risala.engine.features.mailings.rules.reporting.HEADINGS` has them."""
 
 
 async def report(visit: PageRequest) -> TrioResponse:

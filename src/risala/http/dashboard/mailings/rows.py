@@ -11,16 +11,16 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import mailings
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.records import (
     Mailing,
     MailingRow,
     MailingRows,
     MailingState,
-    RowFault,
     RowState,
 )
+from risala.engine.features.tables.records import RowFault
+from risala.engine.model.errors import NotFound, Refusal
 from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES, ROW_FILTERS
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from risala.engine.model.records.mailings import (
+from risala.engine.features.mailings.records import (
     MailingSource,
     MailingState,
     MailingWait,
-    RowFault,
     RowState,
 )
+from risala.engine.features.tables.records import RowFault
 from risala.http.web.languages import N_, NC_
 
 BADGES: Final[Mapping[MailingState, tuple[str, str]]] = {

@@ -14,9 +14,10 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import RecipientList, SavedText
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records import mailings, messages, senders
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
+from risala.engine.model.records import messages, senders
 from risala.engine.model.records.messages import Estimate
 from risala.engine.model.records.paying.ledger import PRICE
 from risala.engine.model.records.people.countries import CountryUse

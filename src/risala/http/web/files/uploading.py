@@ -24,8 +24,8 @@ from werkzeug.sansio.multipart import (
     NeedData,
 )
 
+from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.mailings import FILE_BYTES_MAX
 from risala.http.common.problems import Problem
 from risala.http.web.forms import FIELDS_MAX, SentFile, SentForm, line_ends
 

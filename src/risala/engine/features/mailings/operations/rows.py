@@ -1,0 +1,207 @@
+"""The rows of a mailing: looking at them, mending them, and their report."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator
+
+from risala.engine.features.mailings import records as mailings
+from risala.engine.features.mailings.operations.arguments import (
+    Cells,
+    MaybeRow,
+    OfMailing,
+    RowNumber,
+    meant,
+    need_texts,
+    of_mailing,
+)
+from risala.engine.features.mailings.records import (
+    Mailing,
+    MailingRow,
+    MailingRows,
+    Person,
+    ReportPart,
+    RowState,
+    Workbook,
+)
+from risala.engine.features.mailings.report_files import PREFIX, write_report
+from risala.engine.features.mailings.service import mailing_service
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.errors import Invalid
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    MaybeWhole,
+    any_text,
+    fault,
+    maybe,
+    one_of,
+    text,
+)
+from risala.engine.operations.begun import line_of
+from risala.engine.operations.cursors import limit_of
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
+
+STEPS: Final = ("next", "previous", "random")
+_WORDS_MAX: Final = 400
+"""Words of a report: its headings, and the names of states, faults and countries."""
+_WORD_CHARACTERS_MAX: Final = 200
+_state: Final = one_of("invalid_state", (each.value for each in RowState))
+
+
+def _row_state(value: object) -> RowState:
+    return RowState(_state(value))
+
+
+def _words(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or len(value) > _WORDS_MAX:
+        raise fault("invalid_words", "`{name}` must be words with their translations.")
+    found = {text(name): any_text(word) for name, word in value.items()}
+    if any(len(word) > _WORD_CHARACTERS_MAX for word in found.values()):
+        raise fault("too_long", f"A word has at most {_WORD_CHARACTERS_MAX} characters.")
+    return found
+
+
+class ListMailingRows(OfMailing):
+    """A page of a mailing's rows, in the order of its file."""
+
+    state: Annotated[
+        RowState | None,
+        PlainValidator(maybe(_row_state)),
+        ArgumentKind(", ".join(f"`{each.value}`" for each in RowState)),
+    ] = None
+    after: MaybeRow = None
+    limit: MaybeWhole = None
+
+
+class ShowPerson(OfMailing):
+    """One person of a mailing, with their text. Nothing given: the first one."""
+
+    place: MaybeRow = None
+    """Among the rows that are ready or accepted, from 1."""
+    row: MaybeRow = None
+    step: Annotated[
+        str | None,
+        PlainValidator(maybe(one_of("invalid_step", STEPS))),
+        ArgumentKind("`next` or `previous` of `row`, or `random`"),
+    ] = None
+
+
+class MendRow(OfMailing):
+    """Write other cells into a row of a draft, and check it again."""
+
+    row: RowNumber
+    cells: Cells = Field(repr=False)
+
+
+class LeaveOut(OfMailing):
+    """Leave out one row of a draft; none given: all bad ones."""
+
+    row: MaybeRow = None
+
+
+class ReadReport(OfMailing):
+    """Some rows of a mailing's report, in their order."""
+
+    after: MaybeRow = None
+    """From the part before; None: the first part."""
+    export: MaybeWhole = None
+    """The first part's `export`, for each later part."""
+
+
+class WriteWorkbook(OfMailing):
+    """Write the report of a mailing as a file for spreadsheets (XLSX), on the service's disk."""
+
+    words: Annotated[
+        dict[str, str] | None,
+        PlainValidator(maybe(_words)),
+        ArgumentKind("words with their translations"),
+    ] = None
+    """What the file says in place of its English headings, states and faults."""
+
+
+async def _rows(call: Call[ListMailingRows]) -> MailingRows:
+    need_texts(call)
+    given, mailing = call.given, meant(call)
+    limit = limit_of(given.limit)
+    await _note_rows_shown(call, mailing, state=given.state and given.state.value)
+    return await call.services.part(mailing_service).rows(
+        mailing.id, given.state, given.after or 0, limit
+    )
+
+
+async def _person(call: Call[ShowPerson]) -> Person:
+    need_texts(call)
+    given, mailing = call.given, meant(call)
+    if given.step in ("next", "previous") and given.row is None:
+        raise Invalid("row", "missing", "`row` is required: the step is from there.")
+    await _note_rows_shown(call, mailing)
+    return await call.services.part(mailing_service).person(
+        mailing.id, place=given.place, row=given.row, step=given.step
+    )
+
+
+async def _note_rows_shown(call: Call[Any], mailing: Mailing, **said: object) -> None:
+    await call.note_look(_shown_entry(call, mailing, **said))
+
+
+def _shown_entry(call: Call[Any], mailing: Mailing, **said: object) -> AuditEntry:
+    """The line of a look. Its subject is not the mailing, whose version it would raise."""
+    told = {name: value for name, value in said.items() if value is not None}
+    return call.audit(
+        organization_id=mailing.organization_id,
+        said={"mailing": mailing.id, **told},
+        always=True,
+    )
+
+
+async def _mend(call: Call[MendRow]) -> MailingRow:
+    given = call.given
+    by = call.audit(AuditImage.MAILING, given.mailing_id, said={"row": given.row}, always=True)
+    return await call.services.part(mailing_service).mend(
+        given.mailing_id, given.row, given.cells, by=by
+    )
+
+
+async def _leave_out(call: Call[LeaveOut]) -> Mailing:
+    given, mailing = call.given, meant(call)
+    said = {"rows": mailing.bad} if given.row is None else {"row": given.row}
+    by = call.audit(AuditImage.MAILING, mailing.id, said=said, always=True)
+    return await call.services.part(mailing_service).leave_out(mailing.id, given.row, by=by)
+
+
+async def _report(call: Call[ReadReport]) -> ReportPart:
+    need_texts(call)
+    given, mailing = call.given, meant(call)
+    said = {"mailing": mailing.id, "rows": mailing.rows}
+    line = await line_of(call, given.export, said, mailing.organization_id)
+    part = await call.services.part(mailing_service).report(mailing.id, given.after or 0)
+    return replace(part, export=line)
+
+
+async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
+    need_texts(call)
+    mailing, services = meant(call), call.services
+    await call.note(_shown_entry(call, mailing, rows=mailing.rows))
+    report_id, words = services.ids.new(PREFIX), call.given.words or {}
+    path = await write_report(services.part(mailing_service), report_id, mailing, words)
+    return Workbook(mailing, str(path))
+
+
+_ONE: Final[dict[str, Any]] = {"owner": of_mailing}
+_LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "reveals": True}
+_CHANGE: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": of_mailing,
+    "changes": Mailing,
+}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(mailings.ROWS, ListMailingRows, _rows, operators=SUPPORT, **_LOOK),
+    operation(mailings.PERSON, ShowPerson, _person, operators=SUPPORT, **_LOOK),
+    operation(mailings.MEND, MendRow, _mend, **_CHANGE),
+    operation(mailings.LEAVE_OUT, LeaveOut, _leave_out, **_CHANGE),
+    operation(mailings.REPORT, ReadReport, _report, operators=SUPPORT, **_LOOK),
+    operation(mailings.WORKBOOK, WriteWorkbook, _workbook, operators=SUPPORT, **_LOOK),
+)

@@ -1,0 +1,90 @@
+"""What the parts of mailings share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
+from pathlib import Path
+
+from risala.config.model import Settings
+from risala.dataclass import dataclass
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.actors.bell import Bell
+from risala.engine.actors.set_aside import SetAsideItems
+from risala.engine.features.mailings.records import Mailing
+from risala.engine.features.mailings.row_records import NewRow
+from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.features.tables.reading import ReadRequest, ReadResult
+from risala.engine.features.tables.records import ListRows, RowFault
+from risala.engine.features.tables.uploads import Uploads
+from risala.engine.intake.draft import RequestDrafts
+from risala.engine.intake.intake import Intake
+from risala.engine.model.clock import Clock
+from risala.engine.model.commands import Principal
+from risala.engine.model.errors import CountryNotOpen
+from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.people.countries import CountryUse
+from risala.engine.model.sentences import FACE
+from risala.engine.rules.router import Router
+
+Read = Callable[[ReadRequest], Awaitable[ReadResult]]
+"""Reads a file: :func:`risala.engine.features.tables.reading.read`, or a test's."""
+WriteReport = Callable[[Path, Path, str], Awaitable[None]]
+"""Writes a workbook: :func:`risala.engine.features.tables.reading.write_workbook`, or a test's."""
+
+
+WriteList = Callable[[str, str, Path], Awaitable[ListRows]]
+"""Writes the people of a list, by its id and its organization's, as lines of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailingSources:
+    settings: Settings
+    clock: Clock
+    ids: IdSource
+    accounts: Accounts
+    intake: Intake
+    mailings: MailingRepository
+    router: Router
+    uploads: Uploads
+    write_list: WriteList
+    paces: Callable[[], Mapping[str, float]]
+    """Messages a second that each carrier takes at most; 0: as many as there are."""
+    read: Read
+    write_report: WriteReport
+    set_aside: SetAsideItems
+    to_check: Bell = field(default_factory=Bell)
+    """Rings when the rows of a mailing are to be stored."""
+
+    def principal_of(self, mailing: Mailing) -> Principal:
+        """As whom a mailing sends."""
+        return Principal(
+            mailing.organization_id, mailing.id, KeyType.SECRET, mailing.mode, face=FACE
+        )
+
+    def drafts_of(self, mailing: Mailing) -> RequestDrafts:
+        """What knows the prices of a mailing's messages."""
+        organization = self.accounts.organization(mailing.organization_id)
+        return self.intake.drafts.of_request(organization, self.principal_of(mailing), 0)
+
+
+def new_row(
+    drafts: RequestDrafts,
+    row: int,
+    cells: str,
+    number: str | None,
+    fault: str | None,
+    column: str | None,
+    segments: int,
+) -> NewRow:
+    """A checked row as it is stored: with its price, and bad if its country is not open."""
+    price = 0
+    if fault is None and number is not None:
+        try:
+            price = segments * drafts.per_segment_to(number, CountryUse.SEND)
+        except CountryNotOpen:
+            fault, column = RowFault.COUNTRY, None
+    if fault is None:
+        return NewRow(row, cells, number, None, column, segments, price)
+    return NewRow(row, cells, number, RowFault(fault), column, 0, 0)

@@ -1,0 +1,107 @@
+"""Figures over all rows of a mailing, for reads on a thread; and places among its people."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+from risala.engine.features.mailings.records import Outcomes
+from risala.engine.features.mailings.row_records import NumberShare
+from risala.engine.features.mailings.stored.rows import ACCEPTED, READY
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.numbers import (
+    CANCELED,
+    DELIVERED,
+    FAILED,
+    PENDING,
+    PROCESSING,
+    SENT,
+    UNDELIVERED,
+)
+
+_PEOPLE: Final = f"mailing = ? AND state IN ({READY}, {ACCEPTED})"
+"""Rows that somebody gets a text by."""
+_LAST: Final = 2**63 - 1
+"""After every row."""
+
+
+def outcomes(conn: sqlite3.Connection, key: int) -> Outcomes:
+    """What became of a mailing's messages: of its rows, and of those that are no longer kept."""
+    gone = conn.execute(
+        "SELECT gone_sent, gone_delivered, gone_failed FROM mailings WHERE key = ?", (key,)
+    ).fetchone()
+    sent, delivered, failed = gone or (0, 0, 0)
+    now = of_rows(conn, key, _LAST)
+    return Outcomes(now.pending, now.sent + sent, now.delivered + delivered, now.failed + failed)
+
+
+def of_rows(conn: sqlite3.Connection, key: int, last: int) -> Outcomes:
+    """What became of the messages of a mailing's rows up to one."""
+    counted = dict(
+        conn.execute(
+            "SELECT m.status, count(*) FROM mailing_rows r JOIN message m ON m.key = r.message"
+            " WHERE r.mailing = ? AND r.state = ? AND r.row <= ? GROUP BY m.status",
+            (key, ACCEPTED, last),
+        ).fetchall()
+    )
+    return Outcomes(
+        pending=sum(counted.get(status, 0) for status in (PENDING, PROCESSING)),
+        sent=counted.get(SENT, 0),
+        delivered=counted.get(DELIVERED, 0),
+        failed=sum(counted.get(status, 0) for status in (FAILED, UNDELIVERED, CANCELED)),
+    )
+
+
+_SHARES: Final = Rows(NumberShare)
+
+
+def shares(conn: sqlite3.Connection, key: int, characters: int) -> list[NumberShare]:
+    """The ready rows, by how their numbers begin.
+
+    Args:
+        characters: of a number, its plus sign too: as many as routes tell numbers apart by.
+    """
+    rows = conn.execute(
+        'SELECT min(number) AS "number", count(*) AS "rows", sum(segments) AS "segments"'
+        " FROM mailing_rows WHERE mailing = ? AND state = ? GROUP BY substr(number, 1, ?)"
+        " ORDER BY 2 DESC, 1",
+        (key, READY, characters),
+    )
+    return [_SHARES.of(row) for row in rows]
+
+
+def by_place(conn: sqlite3.Connection, key: int, place: int) -> int | None:
+    """The row at a place among those that are ready or accepted, from 1; None: there is none."""
+    if place < 1:
+        return None
+    found: int | None = value_of(
+        conn,
+        f"SELECT row FROM mailing_rows WHERE {_PEOPLE} ORDER BY row LIMIT 1 OFFSET ?",  # noqa: S608 -- constants
+        (key, place - 1),
+    )
+    return found
+
+
+def place_of(conn: sqlite3.Connection, key: int, row: int) -> int:
+    """The place of a row among those that are ready or accepted, from 1; 0: it is none of them."""
+    statement = f"SELECT 1 FROM mailing_rows WHERE {_PEOPLE} AND row = ?"  # noqa: S608 -- constants
+    if value_of(conn, statement, (key, row)) is None:
+        return 0
+    statement = f"SELECT count(*) FROM mailing_rows WHERE {_PEOPLE} AND row <= ?"  # noqa: S608 -- constants
+    return int(value_of(conn, statement, (key, row)))
+
+
+def neighbour(conn: sqlite3.Connection, key: int, row: int, *, forward: bool) -> int | None:
+    """The next ready or accepted row after one, or the last before it; None: there is none."""
+    found = [
+        value_of(
+            conn,
+            "SELECT min(row) FROM mailing_rows WHERE mailing = ? AND state = ? AND row > ?"
+            if forward
+            else "SELECT max(row) FROM mailing_rows WHERE mailing = ? AND state = ? AND row < ?",
+            (key, state, row),
+        )
+        for state in (READY, ACCEPTED)
+    ]
+    return (min if forward else max)((each for each in found if each is not None), default=None)

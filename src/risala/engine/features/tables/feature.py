@@ -1,0 +1,14 @@
+"""Tables of people: files that are uploaded, and read in a process of their own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.engine.model.features import Feature, later
+
+FEATURE: Final = Feature(
+    name="tables",
+    receives=later("features.tables.operations:receive_upload"),
+    waiting=later("features.tables.operations:waiting"),
+    tasks=later("features.tables.operations:tasks"),
+)

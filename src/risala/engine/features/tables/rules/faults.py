@@ -1,0 +1,100 @@
+"""Why a file is no table of people: one sentence for each reason. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.features.tables.records import (
+    CELL_CHARACTERS_MAX,
+    COLUMNS_MAX,
+    EMPTY_ROWS_MAX,
+    ROWS_MAX,
+)
+
+
+class TableFault(StrEnum):
+    """Stable: clients may depend on it, and pages have a sentence of theirs for each."""
+
+    EMPTY_FILE = "empty_file"
+    """It has no row with anything in it."""
+    NO_ROWS = "no_rows"
+    """Its only row has the columns' names."""
+    ALL_HIDDEN = "all_hidden"
+    """It shows no phone number, and hides rows, columns or sheets."""
+    NOT_A_TABLE = "not_a_table"
+    """A picture, a PDF, an archive, a web page."""
+    OLD_WORKBOOK = "old_workbook"
+    OTHER_WORKBOOK = "other_workbook"
+    PROTECTED_WORKBOOK = "protected_workbook"
+    BROKEN_WORKBOOK = "broken_workbook"
+    FORMULA_WITHOUT_VALUE = "formula_without_value"
+    BROKEN_ENCODING = "broken_encoding"
+    NUL_CHARACTERS = "nul_characters"
+    TWO_HEADINGS = "two_headings"
+    NO_NUMBERS = "no_numbers"
+    TOO_MANY_ROWS = "too_many_rows"
+    TOO_MANY_EMPTY_ROWS = "too_many_empty_rows"
+    """Empty ones, and hidden ones, which are passed over too."""
+    TOO_MANY_COLUMNS = "too_many_columns"
+    CELL_TOO_LONG = "cell_too_long"
+    TOO_BIG = "too_big"
+    """It is small as a file and takes too much memory or time to read."""
+    UNKNOWN_SHEET = "unknown_sheet"
+    UNKNOWN_COLUMN = "unknown_column"
+
+
+_SAVE: Final = "save the list as CSV or as an Excel workbook (.xlsx)"
+SENTENCES: Final = {
+    TableFault.EMPTY_FILE: "The file has no row with anything in it.",
+    TableFault.NO_ROWS: "The file has the names of its columns, and no row below them.",
+    TableFault.ALL_HIDDEN: (
+        "What the workbook shows has no phone numbers, and it hides rows, columns or sheets: show"
+        " them in your spreadsheet program and save it again."
+    ),
+    TableFault.NOT_A_TABLE: f"The file is no table: {_SAVE}.",
+    TableFault.OLD_WORKBOOK: "The file is a workbook of an old form (.xls): save it as .xlsx.",
+    TableFault.OTHER_WORKBOOK: f"This kind of workbook cannot be read: {_SAVE}.",
+    TableFault.PROTECTED_WORKBOOK: (
+        "The workbook is protected by a password: save it without one, then upload it again."
+    ),
+    TableFault.BROKEN_WORKBOOK: (
+        "The workbook is damaged: open it in your spreadsheet program and save it again."
+    ),
+    TableFault.FORMULA_WITHOUT_VALUE: (
+        "A cell has a formula without its value: open the file in your spreadsheet program and"
+        " save it again."
+    ),
+    TableFault.BROKEN_ENCODING: (
+        "Some characters of the file cannot be read: choose another encoding, or save it as UTF-8."
+    ),
+    TableFault.NUL_CHARACTERS: f"The file has NUL characters, which no text has: {_SAVE}.",
+    TableFault.TWO_HEADINGS: (
+        "The file has two rows of headings: delete one of them, then upload it again."
+    ),
+    TableFault.NO_NUMBERS: "No column of the file has phone numbers that this service reaches.",
+    TableFault.TOO_MANY_ROWS: f"The file has more than {ROWS_MAX:,} rows: divide it.",
+    TableFault.TOO_MANY_EMPTY_ROWS: (
+        f"The file has more than {EMPTY_ROWS_MAX:,} empty or hidden rows: delete them."
+    ),
+    TableFault.TOO_MANY_COLUMNS: f"The file has more than {COLUMNS_MAX} columns.",
+    TableFault.CELL_TOO_LONG: f"A cell has more than {CELL_CHARACTERS_MAX:,} characters.",
+    TableFault.TOO_BIG: "The file takes too much memory or time to read: divide it.",
+    TableFault.UNKNOWN_SHEET: "The workbook has no such sheet.",
+    TableFault.UNKNOWN_COLUMN: "The file has no such column.",
+}
+
+
+class UnreadableTable(Exception):
+    """The file is no table of people; ``str()`` is one sentence."""
+
+    def __init__(self, fault: TableFault, row: int | None = None) -> None:
+        sentence = SENTENCES[fault]
+        super().__init__(sentence if row is None else f"Row {row}: {_run_on(sentence)}")
+        self.fault = fault
+        self.row = row
+        """Where it is, as the file counts its rows; None: it is about the whole file."""
+
+
+def _run_on(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]

@@ -1,1 +1,0 @@
-"""Mailings, recipient lists and saved texts, as rows."""

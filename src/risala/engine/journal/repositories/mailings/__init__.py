@@ -1,1 +1,0 @@
-"""The repositories of mailings, recipient lists and saved texts."""

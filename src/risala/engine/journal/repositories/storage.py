@@ -1,0 +1,20 @@
+"""What organizations store besides messages."""
+
+from __future__ import annotations
+
+from risala.dataclass import dataclass
+from risala.engine.journal import storage
+from risala.engine.journal.repositories.store import Store, read, scan
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRepository:
+    """What takes how much on the disk: by organization on the loop's thread, by an index; of all of
+    them on a thread."""
+
+    _store: Store
+
+    limited_bytes = read(storage.limited_bytes)
+    uploads = read(storage.uploads)
+    of_organization = scan(storage.of_organization)
+    fullest = scan(storage.fullest)

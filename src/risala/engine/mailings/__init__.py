@@ -1,1 +1,0 @@
-"""Mailings: a message to each row of a table."""

@@ -1,1 +1,0 @@
-"""Operations on mailings, recipient lists and saved texts."""
