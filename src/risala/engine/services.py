@@ -230,11 +230,11 @@ class Services:
     shipping: ShippingStatus = field(default_factory=ShippingStatus)
     trail: TrailState = field(default_factory=TrailState)
     parts: dict[Callable[[Services], Any], Any] = field(default_factory=dict)
-    """What features made for themselves, by its class."""
+    """What features made of the services, by what makes it."""
 
     def part(self, kind: Callable[[Services], T]) -> T:
-        """The one object of a feature's class, which is made of the services when it is first
-        wanted."""
+        """The one object that ``kind``, a class or function of a feature, makes of the services: it
+        is made when it is first wanted."""
         found: T | None = self.parts.get(kind)
         if found is None:
             found = self.parts[kind] = kind(self)

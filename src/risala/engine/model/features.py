@@ -1,8 +1,8 @@
 """Features: what the service does beside sending, each declared once, in a folder of its own.
 
-The rest of the engine does not know them. What concerns all nouns alike (the table of operations,
-the audit trail, an export, a deletion, metrics, tasks) reads :func:`features` instead, so that a
-feature is added or removed with its folder and its line in :data:`NAMES`.
+What concerns all nouns alike (the table of operations, the audit trail, an export, a deletion,
+metrics, tasks) names none of them, and reads :func:`features`. Tables, lists and mailings lie whole
+in their folders; of the others only the declaration does, and the layers still know their code.
 
 A declaration imports nothing of its feature: it names what is there, and that is imported when it
 is first wanted.
@@ -79,7 +79,7 @@ class Feature:
     and an organization's id or None, which returns ``Forgot``."""
     erased: Declared | None = None
     """Erases a phone number: a function of a connection, an organization's id, the number and how
-    many rows at once, which returns how many it were, by their words."""
+    many rows at once, which returns how many rows of which kind went."""
     figures: Mapping[str, Declared] = field(default_factory=dict)
     """What there is of a phone number before it is erased, by the names of ``NumberFigures``:
     functions of a connection, an organization's id, the number, and the most that is counted."""

@@ -94,7 +94,7 @@ CREATE TABLE mailing_rows (
   PRIMARY KEY (mailing, row)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX mailing_rows_by_state ON mailing_rows (mailing, state, row);
--- In blocks of 4,096 rows: journal/mailings/rows.py says why.
+-- In blocks of 4,096 rows: engine/features/mailings/stored/rows.py says why.
 CREATE INDEX mailing_rows_by_number ON mailing_rows (mailing, row >> 12, number)
   WHERE number IS NOT NULL;
 
