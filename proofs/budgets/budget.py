@@ -16,7 +16,7 @@ from risala.engine.rules.hooks.work_budget import LOOP_MS
 SOURCE: Final = Path(risala.__file__).parent
 ROOMS: Final = (
     *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules", "sms"),
-    *("drivers/policies", "drivers/payments/patterns.py"),
+    *("engine/features/approvals/rules.py", "drivers/policies", "drivers/payments/patterns.py"),
 )
 """Where pure work is that runs on the loop, with words from outside."""
 TRIES: Final = 5

@@ -14,7 +14,6 @@ _RULES: Final[Mapping[str, str]] = {
         changes/carriers.py: declared_nowhere differences
         changes/settings.py: fingerprint
         keyring.py: read
-        people/four_eyes.py: is_asker
         people/oidc.py: provider_of member_provider authorization_query half_hash
         receiptgroups.py: alone
         request_bodies.py: noted made_thing
@@ -62,6 +61,7 @@ _RULES: Final[Mapping[str, str]] = {
 }
 _FEATURES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
+        approvals/rules.py: is_asker
         mailings/rules/timing.py: opens_at next_midnight
     """,
     "A process of its own reads tables: it holds up nothing else.": """

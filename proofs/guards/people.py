@@ -12,7 +12,7 @@ _MEMBERS: Final = ("engine/people/test_members.py", "engine/people")
 _LIMITS: Final = ("engine/limits",)
 
 _ROLES: Final = ("engine/operations/test_operator_roles.py", "engine/operations")
-_FOUR_EYES: Final = ("engine/operations/test_four_eyes.py", "engine/operations")
+_FOUR_EYES: Final = ("engine/features/approvals/test_approvals.py", "engine/features/approvals")
 _FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
 _TOKENS: Final = ("engine/people/test_identity_tokens.py",)
 _OIDC: Final = ("http/test_oidc.py",)
@@ -173,22 +173,36 @@ GUARDS: Final = (
         _ROLES,
     ),
     Guard(
+        "What four eyes watch is not done without them.",
+        "engine/operations/table.py",
+        "    if weight is None or not weight.is_watched(limit, call.caller):\n",
+        "    if True:\n",
+        _FOUR_EYES,
+    ),
+    Guard(
+        "What is confirmed is settled in the transaction that does it.",
+        "engine/journal/audit/audited.py",
+        "        if by.approval_id is not None:\n",
+        "        if False:\n",
+        _FOUR_EYES,
+    ),
+    Guard(
         "Whoever asked does not confirm.",
-        "engine/rules/people/four_eyes.py",
+        "engine/features/approvals/rules.py",
         "    return operator_key(caller) == asked_key or caller.who == asked_by\n",
         "    return False\n",
         _FOUR_EYES,
     ),
     Guard(
         "What an operator did alone today counts.",
-        "engine/rules/people/four_eyes.py",
+        "engine/features/approvals/rules.py",
         "alone + amount >= limit",
         "amount >= limit",
         _FOUR_EYES,
     ),
     Guard(
         "What is confirmed is done once.",
-        "engine/journal/people/approvals.py",
+        "engine/features/approvals/stored.py",
         "    if found.state_at(by.at) is not ApprovalState.PENDING:\n"
         "        raise Conflict(DECIDED)\n"
         "    if by.alone",
@@ -197,7 +211,7 @@ GUARDS: Final = (
     ),
     Guard(
         "What changed since it was asked is not confirmed.",
-        "engine/operations/approving/approvals.py",
+        "engine/features/approvals/operations.py",
         "if weight is None or weight.amount != found.amount or dict(weight.seen) != found.seen:",
         "if weight is None:",
         _FOUR_EYES,

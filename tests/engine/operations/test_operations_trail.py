@@ -19,6 +19,8 @@ from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
+from risala.engine.features.approvals import stored as approvals
+from risala.engine.features.approvals.records import ApprovalState, StoredApproval
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.tables.operations import uploads_of
@@ -26,13 +28,12 @@ from risala.engine.features.tables.records import RowFault
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
-from risala.engine.journal.people import approvals
 from risala.engine.journal.upkeep import audit_log, exports
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
-from risala.engine.model.records.people.approvals import ApprovalState, StoredApproval
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import parse
@@ -307,7 +308,8 @@ class World:
             FAR_MS,
             ApprovalState.PENDING,
         )
-        await services.recorder.journal.commit(lambda conn: approvals.add(conn, new, ()))
+        by = AuditEntry(caller=PROCESS, action="approval.ask", at=new.asked_at, subject=new.id)
+        await services.recorder.journal.commit(lambda conn: approvals.ask(conn, by, new, ()))
         self.special["approval_id"] = new.id
 
     async def _ask(self, key_id):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.config.people import PeopleSection
-from risala.engine.operations.approving.approvals import WEIGHED
+from risala.engine.operations.table import OPERATIONS
 from risala.http.operator.approvals import FIELDS, KINDS
 from risala.http.web.page_request import ASKED
 from web_browser import Reader
@@ -22,8 +22,9 @@ async def another(post, name, role="finance"):
 
 
 def test_each_kind_has_its_words():
-    assert set(KINDS) == set(WEIGHED)
-    arguments = {name for each in WEIGHED.values() for name in each.arguments.model_fields}
+    weighed = {name: each for name, each in OPERATIONS.items() if each.weighs is not None}
+    assert set(KINDS) == set(weighed)
+    arguments = {name for each in weighed.values() for name in each.arguments.model_fields}
     assert set(FIELDS) <= arguments
 
 

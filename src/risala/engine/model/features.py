@@ -1,8 +1,8 @@
 """Features: what the service does beside sending, each declared once, in a folder of its own.
 
 What concerns all nouns alike (the table of operations, the audit trail, an export, a deletion,
-metrics, tasks) names none of them, and reads :func:`features`. Tables, lists and mailings lie whole
-in their folders; of the others only the declaration does, and the layers still know their code.
+metrics, tasks) names none of them, and reads :func:`features`. Some lie whole in their folders; of
+the others only the declaration does, and the layers still know their code.
 
 A declaration imports nothing of its feature: it names what is there, and that is imported when it
 is first wanted.
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.upkeep.retention import WalkKind
 
 Task = tuple[str, Callable[[], Awaitable[None]], bool]
@@ -86,6 +87,18 @@ class Feature:
     restored: Declared | None = None
     """What becomes of it in a restored database: a function of a connection, and of what the
     database that was there shows; it returns ``RestoredMailings``."""
+    watches: Declared | None = None
+    """Around what needs a second operator: an async context manager of a call, its operation, its
+    JSON arguments, what it weighs, and the sum from which it needs two."""
+    settles: Declared | None = None
+    """In the transaction of an operation that an operator asked for and another one confirms: a
+    function of a connection, the audit entry, and the request's id."""
+    decides: Mapping[str, Declared] = field(default_factory=dict)
+    """How much waits for an operator's decision, by the names of ``Deciding``: functions of a
+    connection and the time, which count no more than there can be or pages show."""
+    letters: Mapping[MailKind, Declared] = field(default_factory=dict)
+    """What fills the words of its mails: functions of ``Letters``, an owed mail, and the words of
+    its language, which return the values, or None if the mail is no longer useful."""
     receives: Declared | None = None
     """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
     waiting: Declared | None = None
@@ -109,3 +122,16 @@ class Feature:
 def features() -> tuple[Feature, ...]:
     """All of them, in the order of :data:`NAMES`."""
     return tuple(import_module(f"{_PLACE}{name}.feature").FEATURE for name in NAMES)
+
+
+def required(which: Callable[[Feature], Declared | None]) -> Any:  # noqa: ANN401 -- as a Declared
+    """What the one feature that declares such a thing has for it.
+
+    Raises:
+        LookupError: no feature declares it: what depends on it must not be done without.
+    """
+    for feature in features():
+        found = which(feature)
+        if found is not None:
+            return found()
+    raise LookupError("No feature does what this needs.")

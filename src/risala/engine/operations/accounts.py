@@ -26,8 +26,7 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
 )
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.people.four_eyes import Weight
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.rules.people.key_age import AGE_DAYS_MAX
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 from risala.sms.typed import Purpose, typed

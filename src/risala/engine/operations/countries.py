@@ -25,8 +25,7 @@ from risala.engine.operations.arguments import (
     text,
     texts,
 )
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.people.four_eyes import Weight
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 

@@ -31,9 +31,8 @@ from risala.engine.operations.arguments import (
     texts,
     words,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.rules.days import day_of
-from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.engine.services import Services
 from risala.sms.typed import western

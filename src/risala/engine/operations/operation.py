@@ -15,12 +15,28 @@ from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
 from risala.engine.operations.arguments import Arguments, Json
-from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import ADMINISTRATORS, SUPPORT, RoleVerdict, admits, judge
 from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a call weighs."""
+
+    amount: int | None
+    """Minor units that count against the limit of a day; None: one operator never does it alone."""
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    """What it would change, as it is now: where that has changed, nobody confirms it any more."""
+    is_always: bool = False
+    """Whether it needs two also where the settings ask for no four eyes."""
+
+    def is_watched(self, limit: int | None, caller: Caller) -> bool:
+        """Whether four eyes watch what a caller does: operators, once there is a limit, or
+        always."""
+        return caller.role is Role.OPERATOR and (limit is not None or self.is_always)
 
 
 @dataclass(frozen=True, slots=True)

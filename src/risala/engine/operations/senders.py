@@ -26,8 +26,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.people.four_eyes import Weight
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import fold_sender
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -12,7 +13,8 @@ from risala.engine.journal.store.watched import telling
 from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import UNCONFIRMED, NotFound, OutcomeUnknown, StorageFailed
-from risala.engine.model.features import features
+from risala.engine.model.features import features, required
+from risala.engine.model.money import minor_units
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
     accounts,
@@ -27,7 +29,6 @@ from risala.engine.operations import (
     sessions,
     verify,
 )
-from risala.engine.operations.approving.watching import watched
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, status
 from risala.engine.operations.console import messages as found_messages
@@ -139,7 +140,7 @@ async def perform_typed(
                 operation.refuse(services, caller, given)
                 if operation.shows_all(given):
                     await call.note(call.audit(always=True))
-                async with watched(call, operation, arguments):
+                async with _watched(call, operation, arguments):
                     return await _handled(services, operation, call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:
@@ -147,6 +148,21 @@ async def perform_typed(
             # The operator is told in full what is wrong with the storage, and what to do.
             raise StorageFailed(condition.ailment.sentence) from error
     raise AssertionError("a shield lets nothing be cancelled")
+
+
+def _watched(
+    call: Call[Any], operation: Operation[Any, Any], arguments: Json
+) -> AbstractAsyncContextManager[None]:
+    """Around the handler of an operation: what four eyes watch is not done without them."""
+    weight = None if operation.weighs is None else operation.weighs(call)
+    written = call.services.settings.people.four_eyes_from
+    limit = None if written is None else minor_units(written)
+    if weight is None or not weight.is_watched(limit, call.caller):
+        return nullcontext()
+    watching: AbstractAsyncContextManager[None] = required(lambda feature: feature.watches)(
+        call, operation, arguments, weight, limit
+    )
+    return watching
 
 
 async def _handled(services: Services, operation: Operation[A, R], call: Call[A]) -> R:

@@ -22,10 +22,10 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.callers import is_at_machine
 from risala.engine.model.errors import NotFound
+from risala.engine.model.features import Declared, features
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, OwedMail
-from risala.engine.model.records.people.approvals import ApprovalState
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis
@@ -70,6 +70,8 @@ _NAME_MAX: Final = 60
 
 
 class Letters:
+    """Fills the words of mails; what a feature's mails say, the feature fills."""
+
     def __init__(
         self,
         repositories: Repositories,
@@ -80,12 +82,12 @@ class Letters:
         zone: str,
         say_driver: SayDriver,
     ) -> None:
-        self._repositories = repositories
-        self._accounts = accounts
+        self.repositories = repositories
+        self.accounts = accounts
         self._derived = derived
-        self._url = public_url
-        self._console_url = console_url
-        self._zone = zone
+        self.url = public_url
+        self.console_url = console_url
+        self.zone = zone
         self._say_driver = say_driver
         self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
             MailKind.SIGN_IN_CODE: self._sign_in_code,
@@ -107,7 +109,6 @@ class Letters:
             MailKind.ALERT_RAISED: self._alert,
             MailKind.ALERT_OVER: self._alert,
             MailKind.AUDIT_HEAD: self._audit_head,
-            MailKind.APPROVAL_ASKED: self._approval_asked,
         }
 
     async def prepare(self, owed: OwedMail) -> None:
@@ -119,7 +120,7 @@ class Letters:
         """The mail in words; None: its subject has ended."""
         words = words_in(owed.language)
         try:
-            values = self._values_of[owed.kind](owed, words)
+            values = self._filled(owed, words)
         except NotFound:
             return None
         if values is None:
@@ -129,8 +130,15 @@ class Letters:
         subject, text = letter["subject"].format(**said), letter["text"].format(**said)
         return Mail(owed.recipient, subject, _GAP.sub("\n\n", text.lstrip("\n")))
 
+    def _filled(self, owed: OwedMail, words: Words) -> Values | None:
+        own = self._values_of.get(owed.kind)
+        if own is not None:
+            return own(owed, words)
+        values: Values | None = _theirs()[owed.kind]()(self, owed, words)
+        return values
+
     def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = self._repositories.sign_in.request(owed.details["request"])
+        found = self.repositories.sign_in.request(owed.details["request"])
         if found is None:
             return None
         digits = SIGN_IN_DIGITS[found.kind]
@@ -138,7 +146,7 @@ class Letters:
         return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
 
     def _address_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = self._repositories.users.email_change(owed.details["user"])
+        found = self.repositories.users.email_change(owed.details["user"])
         if found is None or found.id != owed.details["change"]:
             return None
         which = "old" if owed.kind is MailKind.OLD_ADDRESS_CODE else "new"
@@ -150,113 +158,94 @@ class Letters:
         return {"email": owed.details["email"]}
 
     def _invitation(self, owed: OwedMail, words: Words) -> Values:
-        found = self._repositories.members.invitation(owed.details["invitation"], owed.due_at)
-        organization = self._accounts.organization(found.organization_id)
+        found = self.repositories.members.invitation(owed.details["invitation"], owed.due_at)
+        organization = self.accounts.organization(found.organization_id)
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "who": _who(found.invited_by, words, "begins"),
             "role": words["roles"][found.role.value],
             "until": moment(found.expires_at, owed.language, organization.time_zone),
-            "url": f"{self._url}/sign-in",
+            "url": f"{self.url}/sign-in",
         }
 
     def _webhook_disabled(self, owed: OwedMail, words: Words) -> Values:
-        endpoint = self._repositories.endpoints.endpoint(owed.details["endpoint"])
-        organization = self._accounts.organization(endpoint.organization_id)
+        endpoint = self.repositories.endpoints.endpoint(owed.details["endpoint"])
+        organization = self.accounts.organization(endpoint.organization_id)
         reasons = words["reasons"]
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "endpoint": name_of(endpoint),
             "target": endpoint.url,
             "when": moment(owed.details["at"], owed.language, organization.time_zone),
             "why": reasons.get(owed.details["reason"], reasons["other"]),
-            "url": f"{self._url}/app/{organization.id}/webhooks/{endpoint.id}",
+            "url": f"{self.url}/app/{organization.id}/webhooks/{endpoint.id}",
         }
 
     def _provider_changed(self, owed: OwedMail, words: Words) -> Values:
-        organization = self._accounts.organization(owed.details["organization"])
+        organization = self.accounts.organization(owed.details["organization"])
         said = words["providers"][owed.details["what"]]
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "what": said.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
             "issuer": owed.details["issuer"],
             "who": _who(owed.details["who"], words, "operator"),
             "when": moment(owed.details["at"], owed.language, organization.time_zone),
-            "url": f"{self._url}/app/{organization.id}/members/sign-in",
+            "url": f"{self.url}/app/{organization.id}/members/sign-in",
         }
 
     def _low_balance(self, owed: OwedMail, _: Words) -> Values:
-        organization = self._accounts.fresh_organization(owed.details["organization"])
+        organization = self.accounts.fresh_organization(owed.details["organization"])
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "balance": amount(owed.details["balance"], owed.language),
             "currency": organization.currency,
-            "url": f"{self._url}/app/{organization.id}/billing",
+            "url": f"{self.url}/app/{organization.id}/billing",
         }
 
     def _key_expires(self, owed: OwedMail, _: Words) -> Values | None:
-        key = self._accounts.key(owed.details["key"])
+        key = self.accounts.key(owed.details["key"])
         if key.expires_at is None or key.expires_at != owed.details["expires_at"]:
             return None
-        organization = self._accounts.organization(key.organization_id)
+        organization = self.accounts.organization(key.organization_id)
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "key": f"{key.name or ''} …{key.last4}".strip(),
             "when": moment(key.expires_at, owed.language, organization.time_zone),
-            "url": f"{self._url}/app/{organization.id}/keys/{key.id}",
+            "url": f"{self.url}/app/{organization.id}/keys/{key.id}",
         }
 
     def _payment(self, owed: OwedMail, _: Words) -> Values:
-        found = self._repositories.payments.payment(owed.details["payment"])
-        organization = self._accounts.fresh_organization(found.organization_id)
+        found = self.repositories.payments.payment(owed.details["payment"])
+        organization = self.accounts.fresh_organization(found.organization_id)
         return {
-            "organization": _named(organization),
+            "organization": named(organization),
             "amount": amount(found.amount if found.paid is None else found.paid, owed.language),
             "currency": found.currency,
             "reference": found.reference or found.id,
             "why": found.why.get(owed.language.value) or found.why.get("en", ""),
             "balance": amount(organization.balance, owed.language),
-            "url": f"{self._url}/app/{organization.id}/billing/payments/{found.id}",
+            "url": f"{self.url}/app/{organization.id}/billing/payments/{found.id}",
         }
 
     def _alert(self, owed: OwedMail, _: Words) -> Values:
-        found = self._repositories.alerts.alert(owed.details["alert"])
+        found = self.repositories.alerts.alert(owed.details["alert"])
         told = alert_words(found, owed.language, self._say_driver)
         return {
             "title": told.title,
             "what": told.text,
-            "since": moment(found.raised_at, owed.language, self._zone),
+            "since": moment(found.raised_at, owed.language, self.zone),
             "until": ""
             if found.over_at is None
-            else moment(found.over_at, owed.language, self._zone),
+            else moment(found.over_at, owed.language, self.zone),
             "lasted": told.lasted,
-            "url": f"{self._console_url}/operator/overview",
-        }
-
-    def _approval_asked(self, owed: OwedMail, words: Words) -> Values | None:
-        found = self._repositories.approvals.approval(owed.details["approval"])
-        if found.state is not ApprovalState.PENDING:
-            return None
-        kinds = words["approvals"]
-        whose = found.organization_id
-        organization = self._accounts.organization(whose) if whose else None
-        due = "–" if found.amount is None else amount(found.amount, owed.language)
-        if organization is not None and found.amount is not None:
-            due = f"{due} {organization.currency}"
-        return {
-            "who": found.asked_by,
-            "what": kinds.get(found.kind.replace(".", "_"), found.kind),
-            "organization": "–" if organization is None else _named(organization),
-            "amount": due,
-            "until": moment(found.expires_at, owed.language, self._zone),
-            "url": f"{self._console_url}/operator/approvals",
+            "url": f"{self.console_url}/operator/overview",
         }
 
     def _factor(self, owed: OwedMail, words: Words) -> Values:
         factor = owed.details["factor"]
         return {
             "who": owed.details["who"],
-            "when": moment(owed.details["at"], owed.language, self._zone),
+            "when": moment(owed.details["at"], owed.language, self.zone),
             "factor": words["factors"].get(factor, ""),
         }
 
@@ -264,7 +253,13 @@ class Letters:
         return {"head": owed.details["head"], "line": str(owed.details["line"])}
 
 
-def _named(organization: Organization) -> str:
+@cache
+def _theirs() -> Mapping[MailKind, Declared]:
+    """What fills the mails of features."""
+    return {kind: fill for feature in features() for kind, fill in feature.letters.items()}
+
+
+def named(organization: Organization) -> str:
     """A name from before names were checked may contain a link: then the id replaces it."""
     return organization.id if name_fault(organization.name) else organization.name
 

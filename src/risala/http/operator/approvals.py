@@ -8,9 +8,9 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.approvals import records as approvals
+from risala.engine.features.approvals.records import Approval, ApprovalState
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.people import approvals
-from risala.engine.model.records.people.approvals import Approval, ApprovalState
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest

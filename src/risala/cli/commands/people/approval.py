@@ -6,9 +6,9 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
+from risala.engine.features.approvals import records as approvals
+from risala.engine.features.approvals.records import Approval, Approvals
 from risala.engine.model.money import money
-from risala.engine.model.records.people import approvals
-from risala.engine.model.records.people.approvals import Approval, Approvals
 
 
 @click.group()

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.features import Feature, later
+from risala.engine.model.people_records.mails import MailKind
 
 FEATURE: Final = Feature(
     name="approvals",
-    operations=(later("operations.approving.approvals:OPERATIONS"),),
+    operations=(later("features.approvals.operations:OPERATIONS"),),
+    watches=later("features.approvals.watching:watched"),
+    settles=later("features.approvals.stored:settle"),
+    decides={"approvals": later("features.approvals.stored:count_waiting")},
+    letters={MailKind.APPROVAL_ASKED: later("features.approvals.watching:letter")},
     tables=("approvals", "alone_sums"),
 )

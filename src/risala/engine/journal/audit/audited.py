@@ -6,10 +6,10 @@ import sqlite3
 from typing import TypeVar
 
 from risala.engine.journal.audit.images import seen_of
-from risala.engine.journal.people import approvals
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.features import required
 
 T = TypeVar("T")
 
@@ -26,7 +26,8 @@ def audited(by: AuditEntry | None, unit: Unit[T]) -> Unit[T]:
 
     def with_line(conn: sqlite3.Connection) -> T:
         audit_log.refuse_changed(conn, by)
-        approvals.settle(conn, by)
+        if by.approval_id is not None:
+            required(lambda feature: feature.settles)(conn, by, by.approval_id)
         before = seen_of(conn, by, by.subject)
         changes = conn.total_changes
         answer = unit(conn)

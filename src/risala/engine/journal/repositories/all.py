@@ -23,7 +23,6 @@ from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
-from risala.engine.journal.repositories.people.approvals import ApprovalRepository
 from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
@@ -53,7 +52,6 @@ class Repositories:
     senders: SenderRepository
     credentials: CredentialRepository
     hooks: HookRepository
-    approvals: ApprovalRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
     audit: AuditRepository
@@ -95,7 +93,6 @@ class Repositories:
             senders=SenderRepository(store),
             credentials=CredentialRepository(store),
             hooks=HookRepository(store),
-            approvals=ApprovalRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),

@@ -38,10 +38,9 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.money import refuse_if_nobody_pays
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.payments.sources import PaymentWish
 from risala.engine.payments.steps import asked_field
-from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
 from risala.engine.services import Services
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner

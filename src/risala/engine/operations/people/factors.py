@@ -26,8 +26,7 @@ from risala.engine.operations.arguments import (
     NoArguments,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.people.four_eyes import Weight
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.rules.roles import OPERATORS, USERS
 
 _PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})

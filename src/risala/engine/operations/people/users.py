@@ -35,10 +35,9 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, Weight, operation
 from risala.engine.operations.people.arguments import MaybeLanguage, MaybeOperatorRole
 from risala.engine.people.users import UserChange
-from risala.engine.rules.people.four_eyes import Weight
 from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})

@@ -8,16 +8,19 @@ from typing import Annotated, Any, Final
 import trio
 from pydantic import PlainValidator
 
-from risala.engine.model.callers import CallerKind
-from risala.engine.model.errors import Conflict, Forbidden
-from risala.engine.model.records.people import approvals
-from risala.engine.model.records.people.approvals import (
+from risala.engine.features.approvals.records import (
+    CONFIRM,
+    LIST,
+    REFUSE,
     Approval,
     Approvals,
     ApprovalState,
     StoredApproval,
 )
-from risala.engine.operations import accounts, countries, money, senders
+from risala.engine.features.approvals.rules import is_asker
+from risala.engine.features.approvals.stored import ApprovalRepository
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Conflict, Forbidden
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -27,10 +30,7 @@ from risala.engine.operations.arguments import (
     parse,
     words,
 )
-from risala.engine.operations.operation import Call, Confirming, Operation, operation
-from risala.engine.operations.paying import payments
-from risala.engine.operations.people import factors, users
-from risala.engine.rules.people.four_eyes import is_asker
+from risala.engine.operations.operation import Call, Confirming, Operation, Operations
 from risala.engine.rules.roles import OPERATORS, STAFF
 
 WHY_MAX: Final = 200
@@ -39,13 +39,6 @@ AT_THE_MACHINE: Final = frozenset({CallerKind.CLI, CallerKind.CONTROL})
 """Where who asked may confirm alone: a person who may write its files could do worse."""
 CHANGED: Final = "Things changed since this was requested. Refuse it and ask for a new request."
 NOT_YOURS: Final = "Somebody else must confirm it."
-WEIGHED: Final[dict[str, Operation[Any, Any]]] = {
-    each.name: each
-    for room in (accounts, countries, money, payments, senders, users, factors)
-    for each in room.OPERATIONS
-    if each.weighs is not None
-}
-"""What may wait for a second operator. A further kind needs its ``weighs``, and its module here."""
 _ONE_AT_A_TIME: Final = trio.Lock()
 """Confirming compares what is there and then changes it: nobody else confirms in between."""
 
@@ -69,8 +62,18 @@ class RefuseApproval(Arguments):
     why: MaybeWhy = None
 
 
+OPERATIONS: Final = Operations()
+_OPERATORS: Final[dict[str, Any]] = {"roles": OPERATORS, "operators": STAFF}
+
+
+def _stored(call: Call[Any]) -> ApprovalRepository:
+    return call.services.repositories.part(ApprovalRepository)
+
+
 def _operation(found: StoredApproval) -> Operation[Any, Any]:
-    return WEIGHED[found.kind]
+    from risala.engine.operations import table  # which imports the operations of this module
+
+    return table.OPERATIONS[found.kind]
 
 
 def _shown(call: Call[Any], found: StoredApproval) -> Approval:
@@ -102,15 +105,17 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+@OPERATIONS(LIST, **_OPERATORS)
 async def _list(call: Call[NoArguments]) -> Approvals:
-    stored = call.services.repositories.approvals
+    stored = _stored(call)
     found = (*stored.waiting(call.now_ms), *stored.decided())
     return Approvals(tuple(_shown(call, each) for each in found))
 
 
+@OPERATIONS(CONFIRM, fresh=True, changes=Approval, **_OPERATORS)
 async def _confirm(call: Call[ConfirmApproval]) -> Approval:
     given, services, caller = call.given, call.services, call.caller
-    stored = services.repositories.approvals
+    stored = _stored(call)
     async with _ONE_AT_A_TIME:
         found = stored.approval(given.approval_id)
         asked = _operation(found)
@@ -136,8 +141,9 @@ def _refuse(call: Call[ConfirmApproval], found: StoredApproval, asked: Operation
         raise Conflict(NOT_YOURS)
 
 
+@OPERATIONS(REFUSE, changes=Approval, **_OPERATORS)
 async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
-    given, stored = call.given, call.services.repositories.approvals
+    given, stored = call.given, _stored(call)
     found = stored.approval(given.approval_id)
     shown = _shown(call, found)
     if not shown.may_refuse and shown.state is ApprovalState.PENDING:
@@ -148,25 +154,3 @@ async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
         said={"operation": found.kind, "asked_by": found.asked_by, "why": given.why},
     )
     return _shown(call, await stored.refuse(by, found.id, given.why))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(approvals.LIST, NoArguments, _list, roles=OPERATORS, operators=STAFF),
-    operation(
-        approvals.CONFIRM,
-        ConfirmApproval,
-        _confirm,
-        roles=OPERATORS,
-        operators=STAFF,
-        fresh=True,
-        changes=Approval,
-    ),
-    operation(
-        approvals.REFUSE,
-        RefuseApproval,
-        _refuse_one,
-        roles=OPERATORS,
-        operators=STAFF,
-        changes=Approval,
-    ),
-)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
-from risala.dataclass import dataclass
-from risala.engine.model.callers import Caller, Role
+from risala.engine.model.callers import Caller
 
 APPROVAL_MS: Final = 72 * 3_600_000
 """How long a request waits: over a weekend, and not so long that nobody knows why it was asked."""
@@ -16,18 +13,6 @@ PENDING_MAX: Final = 200
 PENDING_EACH_MAX: Final = 50
 """Requests of one operator that wait at a time, so that one cannot take all places."""
 DAY_MS: Final = 86_400_000
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """What a call weighs."""
-
-    amount: int | None
-    """Minor units that count against the limit of a day; None: one operator never does it alone."""
-    seen: Mapping[str, Any] = field(default_factory=dict)
-    """What it would change, as it is now: where that has changed, nobody confirms it any more."""
-    is_always: bool = False
-    """Whether it needs two also where the settings ask for no four eyes."""
 
 
 def operator_key(caller: Caller) -> str:
@@ -49,8 +34,3 @@ def needs_second(limit: int, alone: int, amount: int | None) -> bool:
 def is_asker(caller: Caller, asked_key: str, asked_by: str) -> bool:
     """Whether a caller is the one who asked, in whatever session and under either name."""
     return operator_key(caller) == asked_key or caller.who == asked_by
-
-
-def watches(limit: int | None, caller: Caller, weight: Weight) -> bool:
-    """Whether four eyes watch what a caller does: operators, once there is a limit, or always."""
-    return caller.role is Role.OPERATOR and (limit is not None or weight.is_always)

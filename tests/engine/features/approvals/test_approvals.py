@@ -6,20 +6,20 @@ import pytest
 import trio
 
 from risala.config.people import PeopleSection
-from risala.engine.journal.people.approvals import ASKED_BEFORE, DECIDED
-from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
-from risala.engine.model.errors import ApprovalNeeded, Conflict, Forbidden, Refusal
-from risala.engine.operations.approving.approvals import CHANGED, NOT_YOURS, WEIGHED
-from risala.engine.operations.table import OPERATIONS
-from risala.engine.rules.people.four_eyes import (
+from risala.engine.features.approvals.operations import CHANGED, NOT_YOURS
+from risala.engine.features.approvals.rules import (
     APPROVAL_MS,
     DAY_MS,
     PENDING_EACH_MAX,
-    Weight,
     needs_second,
-    watches,
 )
+from risala.engine.features.approvals.stored import ASKED_BEFORE, DECIDED
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.model import features as declarations
+from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
+from risala.engine.model.errors import ApprovalNeeded, Conflict, Forbidden, Refusal
+from risala.engine.operations.operation import Weight
+from risala.engine.operations.table import OPERATIONS
 
 LIMIT = "1000"
 
@@ -80,18 +80,35 @@ def test_what_needs_a_second_operator():
     assert needs_second(100, 50, 50)
     assert needs_second(100, 0, None)
     weight = Weight(None)
-    assert not watches(None, AMINA, weight)
-    assert watches(None, AMINA, Weight(None, is_always=True))
-    assert watches(100, AMINA, weight)
-    assert watches(100, ROOT, weight)
-    assert not watches(100, Caller("risala", CallerKind.SYSTEM, Role.SYSTEM), weight)
+    assert not weight.is_watched(None, AMINA)
+    assert Weight(None, is_always=True).is_watched(None, AMINA)
+    assert weight.is_watched(100, AMINA)
+    assert weight.is_watched(100, ROOT)
+    assert not weight.is_watched(100, Caller("risala", CallerKind.SYSTEM, Role.SYSTEM))
 
 
-def test_each_kind_that_may_wait_can_be_confirmed():
-    assert {name for name, each in OPERATIONS.items() if each.weighs is not None} == set(WEIGHED)
-    assert {"topup", "adjust", "payment.confirm", "org.set", "price.set", "sender.waive"} <= set(
-        WEIGHED
-    )
+def test_what_moves_money_or_lets_somebody_do_so_may_wait():
+    weighed = {name for name, each in OPERATIONS.items() if each.weighs is not None}
+    assert {"topup", "adjust", "payment.confirm", "org.set", "price.set", "sender.waive"} <= weighed
+
+
+async def test_without_the_feature_nothing_that_needs_two_is_done(
+    counter, autojump_clock, monkeypatch
+):
+    approval_id = await counter.asked(AMINA, "org.set", price_per_segment="3")
+    before = counter.balance()
+    shown = await counter.do("org.show", ROOT, organization_id=counter.organization_id)
+    others = tuple(each for each in declarations.features() if each.name != "approvals")
+    monkeypatch.setattr(declarations, "features", lambda: others)
+    with pytest.raises(LookupError):
+        await counter.topup(AMINA, LIMIT, reference="T-2")
+    with pytest.raises(LookupError):
+        await counter.topup(AMINA, "0.01", reference="T-3")
+    with pytest.raises(LookupError):
+        await counter.confirm(SIDI, approval_id)
+    assert counter.balance() == before
+    again = await counter.do("org.show", ROOT, organization_id=counter.organization_id)
+    assert again == shown
 
 
 async def test_without_a_limit_one_operator_does_all(open_house, autojump_clock):

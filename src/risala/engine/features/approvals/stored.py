@@ -9,23 +9,27 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any, Final
 
-from risala.engine.journal.people import mails, users
-from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.callers import OperatorRole
-from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people_records.mails import MailKind, NewMail
-from risala.engine.model.records.people.approvals import ApprovalState, StoredApproval
-from risala.engine.rules.people.four_eyes import (
+from risala.dataclass import dataclass
+from risala.engine.features.approvals.records import ApprovalState, StoredApproval
+from risala.engine.features.approvals.rules import (
     DAY_MS,
     PENDING_EACH_MAX,
     PENDING_MAX,
     is_asker,
     needs_second,
 )
+from risala.engine.journal.people import mails, users
+from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.journal.upkeep import audit_log
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.callers import OperatorRole
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.people_records.mails import MailKind, NewMail
 
 KEPT_MS: Final = 90 * DAY_MS
 """How long decided requests are kept; the audit trail keeps their lines."""
@@ -71,6 +75,7 @@ def decided(conn: sqlite3.Connection) -> list[StoredApproval]:
 
 
 def count_waiting(conn: sqlite3.Connection, now_ms: int) -> int:
+    """How many wait: never more than :data:`PENDING_MAX`."""
     return table(conn, _TABLE).count_where(_PENDING, (now_ms,))
 
 
@@ -101,12 +106,10 @@ def _count(conn: sqlite3.Connection, who: str, day: int, amount: int) -> None:
     writable(conn, _SUMS).upsert({"who": who, "day": day, "amount": total}, pk=("who", "day"))
 
 
-def add(
-    conn: sqlite3.Connection,
-    new: StoredApproval,
-    roles: Iterable[OperatorRole],
+def ask(
+    conn: sqlite3.Connection, by: AuditEntry, new: StoredApproval, roles: Iterable[OperatorRole]
 ) -> None:
-    """Store a request, and owe a mail to the others who may confirm it.
+    """Store a request with its line of the trail, and owe a mail to the others who may confirm it.
 
     Args:
         roles: those who may do what is asked for.
@@ -122,45 +125,25 @@ def add(
     if mine >= PENDING_EACH_MAX or count_waiting(conn, new.asked_at) >= PENDING_MAX:
         raise Conflict(TOO_MANY)
     _forget(conn, new.asked_at)
-    stored.insert(
-        {
-            "id": new.id,
-            "kind": new.kind,
-            "arguments": packed,
-            "amount": new.amount,
-            "organization_id": new.organization_id,
-            "seen": _packed(new.seen),
-            "asked_by": new.asked_by,
-            "asked_key": new.asked_key,
-            "asked_at": new.asked_at,
-            "expires_at": new.expires_at,
-            "state": new.state.value,
-        }
-    )
+    stored.insert(columns_of({**asdict(new), "arguments": packed, "seen": _packed(new.seen)}))
     wanted = {each.value for each in roles}
     for operator in users.operators(conn):
         role = operator.operator_role
         if role is None or role.value not in wanted or operator.id == new.asked_key:
             continue
-        mail = NewMail(
-            MailKind.APPROVAL_ASKED,
-            operator.email,
-            operator.language,
-            {"approval": new.id},
-            new.expires_at,
-        )
+        kind, details = MailKind.APPROVAL_ASKED, {"approval": new.id}
+        mail = NewMail(kind, operator.email, operator.language, details, new.expires_at)
         mails.owe(conn, mail, new.asked_at)
+    audit_log.write(conn, by)
 
 
-def settle(conn: sqlite3.Connection, by: AuditEntry) -> None:
+def settle(conn: sqlite3.Connection, by: AuditEntry, approval_id: str) -> None:
     """Confirm the request that an entry is of, in the transaction of what it asks for.
 
     Raises:
         Conflict: it is decided already, or its time is over; nothing is done then.
     """
-    if by.approval_id is None:
-        return
-    found = approval(conn, by.approval_id)
+    found = approval(conn, approval_id)
     if found.state_at(by.at) is not ApprovalState.PENDING:
         raise Conflict(DECIDED)
     if by.alone is None and is_asker(by.caller, found.asked_key, found.asked_by):
@@ -168,8 +151,10 @@ def settle(conn: sqlite3.Connection, by: AuditEntry) -> None:
     _decide(conn, by, found.id, ApprovalState.CONFIRMED, by.alone)
 
 
-def refuse(conn: sqlite3.Connection, by: AuditEntry, approval_id: str, why: str | None) -> None:
-    """Refuse a request, or withdraw one's own.
+def refuse(
+    conn: sqlite3.Connection, by: AuditEntry, approval_id: str, why: str | None
+) -> StoredApproval:
+    """Refuse a request, or withdraw one's own, with its line of the trail.
 
     Raises:
         NotFound: the id is unknown.
@@ -179,6 +164,8 @@ def refuse(conn: sqlite3.Connection, by: AuditEntry, approval_id: str, why: str 
     if found.state_at(by.at) is not ApprovalState.PENDING:
         raise Conflict(DECIDED)
     _decide(conn, by, approval_id, ApprovalState.REFUSED, why)
+    audit_log.write(conn, by)
+    return approval(conn, approval_id)
 
 
 def _decide(
@@ -201,3 +188,22 @@ def _forget(conn: sqlite3.Connection, now_ms: int) -> None:
 
 def _packed(values: Mapping[str, Any]) -> str:
     return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRepository:
+    """Who asked for what. All reads are by an index, of a bounded number of rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    approval = read(approval)
+    waiting = read(waiting)
+    decided = read(decided)
+
+    take_alone = command(take_alone)
+    give_back = command(give_back)
+    ask = command(ask)
+    refuse = command(refuse)
