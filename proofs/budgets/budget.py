@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Final
 
 import risala
-from risala.engine.rules.hooks.work_budget import LOOP_MS
+from risala.engine.rules.work_budget import LOOP_MS
 
 SOURCE: Final = Path(risala.__file__).parent
 ROOMS: Final = (
     *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules", "sms"),
-    *("engine/features/approvals/rules.py", "drivers/policies", "drivers/payments/patterns.py"),
+    *("engine/features/approvals/rules.py", "engine/features/hooks/rules"),
+    *("drivers/policies", "drivers/payments/patterns.py"),
 )
 """Where pure work is that runs on the loop, with words from outside."""
 TRIES: Final = 5

@@ -8,24 +8,30 @@ from functools import partial
 from typing import Final
 
 from proofs.budgets.budget import Budget
-from risala.engine.rules.hooks.answers import (
+from risala.engine.features.hooks.rules.answers import (
     HookAnswerShape,
     HookOutcome,
     HookResult,
     answer_of,
 )
-from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
-from risala.engine.rules.hooks.mapping import mapping_fault, mapping_of
-from risala.engine.rules.hooks.presets import custom_preset, preset, presets
-from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of, proof_fault
-from risala.engine.rules.hooks.reading import HOOK_MESSAGES_MAX, read
+from risala.engine.features.hooks.rules.mapping import mapping_of
+from risala.engine.features.hooks.rules.presets import custom_preset, preset, presets
+from risala.engine.features.hooks.rules.reading import HOOK_MESSAGES_MAX, read
+from risala.engine.features.hooks.rules.requests import (
+    HookMessage,
+    HookProof,
+    HookRequest,
+    HookSecrets,
+    known_of,
+    proof_fault,
+)
 
 BODY_BYTES: Final = 65_536
 """The default of ``http.body_max_bytes``."""
 TEMPLATE: Final = "{{%s}}"
 ITEMS: Final = 12_900
 HOLES: Final = 50
-_READ: Final = "engine/rules/hooks/reading.py:read"
+_READ: Final = "engine/features/hooks/rules/reading.py:read"
 _EACH: Final = b'{"m":[' + b",".join([b"[]"] * HOOK_MESSAGES_MAX) + b'],"x":'
 
 
@@ -148,30 +154,33 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         "x-www-form-urlencoded",
     ),
     *(_preset(each.name) for each in presets() if each.mapping is not None),
-    Budget("engine/rules/hooks/answers.py:answer_of", "100 messages, the longest body", _answers),
-    Budget("engine/rules/hooks/proofs.py:proof_fault", "180 signatures, the longest body", _proof),
     Budget(
-        "engine/rules/hooks/proofs.py:known_of",
+        "engine/features/hooks/rules/answers.py:answer_of",
+        "100 messages, the longest body",
+        _answers,
+    ),
+    Budget(
+        "engine/features/hooks/rules/requests.py:proof_fault",
+        "180 signatures, the longest body",
+        _proof,
+    ),
+    Budget(
+        "engine/features/hooks/rules/requests.py:known_of",
         "256 characters",
         lambda: partial(known_of, HookProof.PATH, "x" * 256),
     ),
     Budget(
-        "engine/rules/hooks/mapping.py:mapping_of",
+        "engine/features/hooks/rules/mapping.py:mapping_of",
         "the longest template",
         lambda: partial(mapping_of, _TABLE),
     ),
     Budget(
-        "engine/rules/hooks/mapping.py:mapping_fault",
-        "the longest template",
-        lambda: partial(mapping_fault, _TABLE),
-    ),
-    Budget(
-        "engine/rules/hooks/presets.py:custom_preset",
+        "engine/features/hooks/rules/presets.py:custom_preset",
         "the longest table",
         lambda: partial(custom_preset, _LONG_TABLE),
     ),
     Budget(
-        "engine/rules/hooks/presets.py:custom_preset",
+        "engine/features/hooks/rules/presets.py:custom_preset",
         "the deepest table",
         lambda: partial(custom_preset, "[" * 4096),
     ),

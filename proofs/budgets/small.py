@@ -24,7 +24,6 @@ _RULES: Final[Mapping[str, str]] = {
         trail/heads.py: signed_head public_key heads_of
         webhooks/examples.py: example
         webhooks/signatures.py: stamped with_sms_id
-        hooks/presets.py: preset_of
         days.py: day_of date_of midnight next_midnight
         people/entering.py: is_over goes_on
         people/key_age.py: network_of
@@ -37,7 +36,6 @@ _RULES: Final[Mapping[str, str]] = {
         days.py: is_zone
         faces/credentials.py: shape_of username_fault
         faces/mails.py: ignored text_of
-        hooks/presets.py: preset
         networks.py: network
         people/emails.py: domain_of masked_email letters_by_script spelled
         request_bodies.py: hidden
@@ -63,6 +61,10 @@ _FEATURES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         approvals/rules.py: is_asker
         mailings/rules/timing.py: opens_at next_midnight
+        hooks/rules/presets.py: preset_of
+    """,
+    "It looks once at each character, or only at the beginning.": """
+        hooks/rules/presets.py: preset
     """,
     "A process of its own reads tables: it holds up nothing else.": """
         tables/rules/checking.py: row_checker check_row read_number has_number

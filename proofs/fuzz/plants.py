@@ -162,7 +162,12 @@ PLANTS: Final = (
     ),
     Plant("back-to", "http/web/cookie_policy.py", " or not is_plain_path(path.encode())", ""),
     Plant("csv", "http/web/files/spreadsheet.py", 'rf"([;,\\t', 'rf"([,\\t'),
-    Plant("hooks", "engine/rules/hooks/reading.py", "\\x7f-\\x9f\\ud800-\\udfff]", "\\x7f-\\x9f]"),
+    Plant(
+        "hooks",
+        "engine/features/hooks/rules/reading.py",
+        "\\x7f-\\x9f\\ud800-\\udfff]",
+        "\\x7f-\\x9f]",
+    ),
     Plant(
         "mails-to-sms",
         "cli/commands/messaging/mail_reader.py",

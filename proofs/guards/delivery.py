@@ -90,7 +90,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A session that was judged meanwhile is judged again.",
-        "engine/journal/messages/codes/verifications.py",
+        "engine/journal/messages/verifications.py",
         "    if state is None:\n        raise Overtaken(",
         "    if state is None:\n        return ()\n        raise Overtaken(",
         ("engine/verify/test_actor.py", "engine/verify"),
@@ -111,21 +111,21 @@ GUARDS: Final = (
     ),
     Guard(
         "A session is its organization's alone.",
-        "engine/journal/messages/codes/verifications.py",
+        "engine/journal/messages/verifications.py",
         "row is None or row.organization_id != organization_id or row.mode != mode",
         "row is None or row.mode != mode",
         ("engine/verify/test_sessions.py", "flows/test_owners.py", "http/api"),
     ),
     Guard(
         "Test keys see sessions of tests alone.",
-        "engine/journal/messages/codes/verifications.py",
+        "engine/journal/messages/verifications.py",
         "row is None or row.organization_id != organization_id or row.mode != mode",
         "row is None or row.organization_id != organization_id",
         ("engine/verify/test_sessions.py", "flows/test_owners.py", "http/api"),
     ),
     Guard(
         "The hour's codes to a number are counted in the transaction too.",
-        "engine/journal/messages/codes/verifications.py",
+        "engine/journal/messages/verifications.py",
         "    if at is None:\n        return\n",
         "    if True:\n        return\n",
         ("engine/journal/messages/test_verifications.py",),

@@ -47,13 +47,13 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/forgetting.py": BULK,  # rows of mailings by the hundred
     "engine/features/mailings/stored/figures.py": READER,
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
+    "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
-    f"{JOURNAL}/accounts/hooks.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
     f"{JOURNAL}/accounts/key_reminders.py": READER,  # of keys and their organizations
     f"{JOURNAL}/accounts/ledger.py": HOT,
@@ -69,8 +69,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/acceptance.py": HOT,
     f"{JOURNAL}/messages/answers.py": HOT,
     f"{JOURNAL}/messages/awaiting.py": READER,
-    f"{JOURNAL}/messages/codes/hook_codes.py": HOT,
-    f"{JOURNAL}/messages/codes/verifications.py": HOT,
     f"{JOURNAL}/messages/counts.py": HOT,
     f"{JOURNAL}/messages/deadlines.py": HOT,
     f"{JOURNAL}/messages/declined.py": HOT,
@@ -90,6 +88,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/shipping/wal.py": FILE,
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
+    f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/about.py": READER,
     f"{JOURNAL}/minutes.py": BULK,
@@ -186,7 +185,7 @@ BY_HAND = re.compile(
 EXCEPTIONS = {
     (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
     (f"{JOURNAL}/accounts/credentials.py", "UPDATE face_credentials SET last_used_at"),
-    (f"{JOURNAL}/accounts/hooks.py", "UPDATE hooks SET last_used_at"),
+    ("engine/features/hooks/stored.py", "UPDATE hooks SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
     (f"{JOURNAL}/clock_rollback.py", "UPDATE api_keys SET old_until"),

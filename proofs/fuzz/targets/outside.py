@@ -32,17 +32,22 @@ from risala.client.webhooks import Webhook
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
-from risala.engine.operations.arguments import is_text
-from risala.engine.rules.hooks.answers import (
+from risala.engine.features.hooks.rules.answers import (
     HookAnswerShape,
     HookOutcome,
     HookResult,
     answer_of,
 )
-from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
-from risala.engine.rules.hooks.presets import presets
-from risala.engine.rules.hooks.proofs import HookSecrets, proof_fault
-from risala.engine.rules.hooks.reading import read
+from risala.engine.features.hooks.rules.presets import presets
+from risala.engine.features.hooks.rules.reading import read
+from risala.engine.features.hooks.rules.requests import (
+    HookFault,
+    HookMessage,
+    HookRequest,
+    HookSecrets,
+    proof_fault,
+)
+from risala.engine.operations.arguments import is_text
 from risala.engine.rules.webhooks.signatures import is_secret, signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
 from risala.sms.limits import TEXT_CHARACTERS_MAX

@@ -10,6 +10,7 @@ import trio
 
 from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
+from risala.engine.features.hooks.receiving import HookReceiver
 from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
 from risala.http.api.app import late_api
@@ -57,7 +58,7 @@ async def open_faces(
     )
     faces.start_soon(app.attend, stop)
     add_faces(app, gateway, settings, others, listening.api.url)
-    add_hooks(app, gateway, settings)
+    add_hooks(app, gateway, gateway.services.part(HookReceiver), settings)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     if own is not None:
         console = _late_console(gateway, settings, stop)

@@ -22,7 +22,6 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
-from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
@@ -30,6 +29,7 @@ from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
@@ -43,6 +43,7 @@ from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.router import Router
+from risala.engine.rules.secrets.sealed_texts import Seal
 from risala.engine.rules.trail.state import TrailState
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
@@ -204,7 +205,6 @@ class Services:
     billing: Ref[BillingMessage]
     limits: Ref[LimitsMessage]
     sessions: Ref[SessionsMessage]
-    hooks: HookServices
     people: People
     requests: RequestLog
     payments: PaymentService
@@ -213,6 +213,10 @@ class Services:
     birth: Birth
     server_keys: ServerKeys
     sealing: SealingKeys
+    seal: Seal
+    """Of codes that other software made, until they have left."""
+    public_url: str
+    """Without a slash at its end."""
     mail_tables: MailTables
     router: Router
     credits: Broadcast[str]
@@ -239,3 +243,9 @@ class Services:
         if found is None:
             found = self.parts[kind] = kind(self)
         return found
+
+    def forget_organization(self, organization_id: str) -> None:
+        """An organization was changed or deleted: features read again what they remember of it."""
+        for feature in features():
+            if feature.forgets is not None:
+                feature.forgets()(self, organization_id)

@@ -10,6 +10,7 @@ import trio
 from cases import first, sweep
 from risala.engine.accounts import accounts as module
 from risala.engine.accounts import last_uses
+from risala.engine.features.hooks.registry import HookRegistry
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, NotFound, Unauthorized
@@ -372,7 +373,7 @@ async def test_the_last_use_of_a_hook_outlives_a_stop(open_house, quick):
     async with open_house() as house:
         organization = {"organization_id": house.principal.organization_id}
         made = await house.gateway.perform("hook.create", {**organization, "preset": "keycloak"})
-        house.gateway.services.hooks.registry.used(made["hook"]["id"])
+        house.gateway.services.part(HookRegistry).used(made["hook"]["id"])
     async with open_house() as house:
         (hook,) = (await house.gateway.perform("hook.list", organization))["hooks"]
         assert hook["lastUsedAt"] is not None

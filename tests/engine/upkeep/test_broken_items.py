@@ -17,10 +17,10 @@ from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.set_aside import AGAIN_FIRST_S, SetAsideItems
 from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again
-from risala.engine.intake.hooks.storms import end_due
+from risala.engine.features.hooks.records import Storm
+from risala.engine.features.hooks.service import end_due
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.records.hooks import Storm
 from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.model.records.upkeep.retention import Forgot
 from risala.engine.operations.faces.callbacks import CompatCallbacks

@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from cases import seeds
-from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Overloaded, Unavailable
 from risala.engine.model.records.keys import KeyType

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from cases import sweep
-from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
 from risala.engine.model.records.keys import KeyType

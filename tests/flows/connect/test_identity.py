@@ -11,7 +11,7 @@ import pytest
 
 from programs import sign_in
 from programs.program import OTHER_KEY, SECRET
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.requests import HookProof
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 SIX = ("SUPABASE", "ZITADEL", "ZITADEL_SIGNED", "LOGTO", "AUTHENTIK", "KEYCLOAK_FORM", "KRATOS")

@@ -2,12 +2,12 @@
 
 import pytest
 
+from risala.engine.features.hooks.rules.presets import CUSTOM, presets
+from risala.engine.features.hooks.rules.requests import HookProof
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso
-from risala.engine.rules.hooks.presets import CUSTOM, presets
-from risala.engine.rules.hooks.proofs import HookProof
 from risala.http.dashboard.connect.guides import BY_PROOF, GUIDES
 from web_hooks import AT_MS, HOOK_SECRET, hook
 from web_requests import request

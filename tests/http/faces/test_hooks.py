@@ -13,11 +13,12 @@ from standardwebhooks import Webhook
 from tests.http.faces.face_office import TO, open_office
 
 from risala.config.model import LimitsSection
-from risala.engine.limits.hook_rates import HOOK_BURST_S, HOOK_STEPS_PER_S
+from risala.engine.features.hooks.receiving import HookReceiver
+from risala.engine.features.hooks.rules.presets import CUSTOM
+from risala.engine.features.hooks.rules.rates import HOOK_BURST_S, HOOK_STEPS_PER_S
+from risala.engine.features.hooks.rules.reading import HOOK_STEPS_MAX
+from risala.engine.features.hooks.rules.requests import HookRequest
 from risala.engine.model.errors import Invalid
-from risala.engine.rules.hooks.hook_request import HookRequest
-from risala.engine.rules.hooks.presets import CUSTOM
-from risala.engine.rules.hooks.reading import HOOK_STEPS_MAX
 from risala.http.faces.hooks import add_hooks
 
 CODE = "845127"
@@ -41,7 +42,8 @@ TEXTS = {
 
 def serve_hooks(office):
     clock = office.gateway.services.recorder.clock
-    add_hooks(office.app, office.gateway, office.settings, clock)
+    receiver = office.gateway.services.part(HookReceiver)
+    add_hooks(office.app, office.gateway, receiver, office.settings, clock)
 
 
 @pytest.fixture
@@ -198,7 +200,7 @@ async def test_from_another_address_it_is_refused(office):
     status, told = await post(office, place(found), body, authorization=f"Bearer {secret}")
     assert (status, told["code"]) == (403, "address")
     await office.perform("hook.set", hook_id=found["id"], allowed_addresses=["0.0.0.0/0", "::/0"])
-    receiver = office.gateway.hooks
+    receiver = office.gateway.services.part(HookReceiver)
     request = HookRequest(
         method="POST",
         query="",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 from programs.program import Program, as_json, as_python_json, member, parsed
-from risala.engine.rules.hooks.answers import HookAnswer
-from risala.engine.rules.hooks.hook_request import HookMessage
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.answers import HookAnswer
+from risala.engine.features.hooks.rules.requests import HookMessage, HookProof
 
 BEARER = {"authorization": "Bearer {secret}"}
 FORM = "application/x-www-form-urlencoded"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from programs.program import Program, as_json, as_python_json, is_2xx
-from risala.engine.rules.hooks.hook_request import HookMessage
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.requests import HookMessage, HookProof
 
 BEARER = {"authorization": "Bearer {secret}"}
 PLAIN = "text/plain; charset=utf-8"

@@ -15,9 +15,8 @@ from datetime import UTC, datetime
 
 from standardwebhooks import Webhook
 
-from risala.engine.rules.hooks.answers import HookAnswer
-from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.answers import HookAnswer
+from risala.engine.features.hooks.rules.requests import HookMessage, HookProof, HookRequest
 
 AT_S = 1_795_766_400
 SECRET = "kF3vT9sWq2ZxN7bYc4LmR8pHd6JgE5uA"

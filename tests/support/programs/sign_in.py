@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from programs.program import Program, as_json, is_2xx, member, parsed
-from risala.engine.rules.hooks.answers import HookAnswer
-from risala.engine.rules.hooks.hook_request import HookMessage
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.answers import HookAnswer
+from risala.engine.features.hooks.rules.requests import HookMessage, HookProof
 
 
 def gotrue_takes(answer: HookAnswer) -> bool:

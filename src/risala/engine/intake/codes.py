@@ -13,7 +13,7 @@ from risala.engine.model.errors import UNCONFIRMED, OutcomeUnknown
 from risala.engine.model.records.messages import (
     Acceptance,
     NewCode,
-    NewHookCode,
+    NewSealedCode,
     NewVerification,
     Stamp,
 )
@@ -51,8 +51,8 @@ class IntakeCodes:
         work = partial(self._begin_code, organization, mode, new, stamp, begin)
         await self._steps.recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))
 
-    async def send_for_hook(
-        self, organization: Organization, mode: Mode, new: NewHookCode
+    async def send_sealed(
+        self, organization: Organization, mode: Mode, new: NewSealedCode
     ) -> bytes:
         """Accept the SMS of a code that other software made: durable when this returns.
 
@@ -63,7 +63,7 @@ class IntakeCodes:
             Unavailable: not possible now.
         """
         stamp = self._steps.stamp(organization.id)
-        begin = partial(self._verifications.begin_hook_code, new, stamp)
+        begin = partial(self._verifications.begin_sealed_code, new, stamp)
         work = partial(self._begin_code, organization, mode, new, stamp, begin)
         doubt = partial(unconfirmed, [new.message.idempotency_key])
         accepted = await self._steps.recorder.answers.within(work, doubt)

@@ -130,7 +130,7 @@ class Drafts:
             expires_at,
         )
 
-    def of_hook_code(
+    def of_sealed_code(
         self,
         organization: Organization,
         principal: Principal,
@@ -153,7 +153,7 @@ class Drafts:
         now_ms = self._clock.now_ms()
         ids = self._ids.new(now_ms)
         drafts = RequestDrafts(self, organization, principal, now_ms, ids)
-        return drafts.of_hook_code(
+        return drafts.of_sealed_code(
             recipient,
             self.numeric_of(recipient) or self._sender_of_codes(organization.id, sender),
             body,
@@ -319,7 +319,7 @@ class RequestDrafts:
         new = self._code(recipient, sender, template, size, expires_at)
         return new._replace(idempotency_key=verification_id, verification_id=verification_id)
 
-    def of_hook_code(
+    def of_sealed_code(
         self,
         recipient: str,
         sender: str,

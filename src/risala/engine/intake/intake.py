@@ -43,7 +43,7 @@ class Intake:
         self.send_batch = Batches(steps, self._places, self._keys).send
         codes = IntakeCodes(steps, self._places, verifications)
         self.send_code = codes.send
-        self.send_hook_code = codes.send_for_hook
+        self.send_sealed_code = codes.send_sealed
 
     async def send(
         self,

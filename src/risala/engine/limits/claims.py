@@ -29,22 +29,6 @@ class GiveBackSms(NamedTuple):
     tokens: int = 1
 
 
-class TakeHook(NamedTuple):
-    """Count one request to a hook, before it is read; answers with None."""
-
-    hook_id: str
-    organization_id: str
-    can_pay: bool
-    """Whether the organization can pay for a message; if not, it may ask less often."""
-
-
-class SpendHookSteps(NamedTuple):
-    """A request to a hook was read: so many steps of work were done for its organization."""
-
-    organization_id: str
-    steps: int
-
-
 @dataclass(frozen=True, slots=True)
 class TakeAddress:
     """Count one call from a client's address; for IPv6, from its /64."""
@@ -122,8 +106,6 @@ class DoubtCode:
 LimitsMessage = (
     TakeSms
     | GiveBackSms
-    | TakeHook
-    | SpendHookSteps
     | TakeAddress
     | TakeMail
     | TakePeople

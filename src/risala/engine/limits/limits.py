@@ -2,9 +2,7 @@
 
 There are four kinds of limits, all with one vocabulary (:mod:`risala.engine.limits.claims`):
 
-* *SMS of an organization*, and requests to a hook with the work that they cause
-  (:mod:`risala.engine.limits.hook_rates`): token buckets. They are not stored; after a restart they
-  are full.
+* *SMS of an organization*: token buckets. They are not stored; after a restart they are full.
 * *Calls from an address*, messages by mail from a mail address, and what people do (sign-ins,
   sign-ups, invitations): sliding windows, on a monotonic clock, which cannot be set.
 * *Which numbers get codes, and the least time between codes*: the operator's guards
@@ -39,14 +37,11 @@ from risala.engine.limits.claims import (
     ReserveCode,
     SetCodeGuards,
     SetGeneralRate,
-    SpendHookSteps,
     TakeAddress,
-    TakeHook,
     TakeMail,
     TakePeople,
     TakeSms,
 )
-from risala.engine.limits.hook_rates import HookRates
 from risala.engine.limits.people import people_windows, take_people
 from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import RateLimited
@@ -98,7 +93,6 @@ class LimitsMemory:
         self.sms_per_s = limits.sms_per_s
         self.guards = guards_of(limits)
         self.buckets: dict[str, Bucket] = {}
-        self.hooks = HookRates(limits.hook_requests_per_s)
         sends = (
             Window(limits.verify_ip_sends_per_minute, _MINUTE_MS),
             Window(limits.verify_ip_sends_per_hour, HOUR_MS),
@@ -138,10 +132,6 @@ class Limits(Decider[LimitsMessage]):
                 bucket = self._memory.buckets.get(organization_id)
                 if bucket is not None:
                     bucket.give_back(tokens)
-            case TakeHook():
-                self._memory.hooks.take(message, self._now_s())
-            case SpendHookSteps():
-                self._memory.hooks.spend(message, self._now_s())
             case TakeAddress():
                 self._take_address(message)
             case TakeMail():

@@ -137,23 +137,6 @@ class SendCode:
     origin: str | None = None
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class SendHookCode:
-    """A code that other software made, or a text with such a code in it."""
-
-    to: str
-    code: str | None = None
-    """The organization's Verify template makes the text of it."""
-    text: str | None = None
-    """The whole text; used if there is no ``code``."""
-    locale: str | None = None
-    """``fr``, ``ar`` or ``en``; None: the organization's own template."""
-    sender: str | None = None
-    """None: the sender of the organization's codes."""
-    once: str | None = None
-    """Its idempotency key; it reveals nothing of the code. None: it is always a new one."""
-
-
 class TimelineEntry(NamedTuple):
     """One step in a message's life."""
 

@@ -1,8 +1,8 @@
 """Features: what the service does beside sending, each declared once, in a folder of its own.
 
 What concerns all nouns alike (the table of operations, the audit trail, an export, a deletion,
-metrics, tasks) names none of them, and reads :func:`features`. Some lie whole in their folders; of
-the others only the declaration does, and the layers still know their code.
+metrics, tasks) names none of them, and reads :func:`features`. A feature whose folder has more
+than its declaration lies whole there; of the others the layers still know the code.
 
 A declaration imports nothing of its feature: it names what is there, and that is imported when it
 is first wanted.
@@ -109,6 +109,11 @@ class Feature:
     tasks: Declared | None = None
     """What runs for it as long as the service: a function of the services, which returns
     tasks (:data:`Task`)."""
+    stopping: Declared | None = None
+    """Writes what only its memory has, as the service ends: an async function of the services."""
+    forgets: Declared | None = None
+    """Forgets what it remembers of an organization that was changed or deleted: a function of the
+    services and the organization's id."""
     deleted: tuple[str, ...] = ()
     """Its tables with few rows of an organization, which are deleted with it."""
     tables: tuple[str, ...] = ()

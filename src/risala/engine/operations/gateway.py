@@ -18,7 +18,6 @@ import trio
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.follow.live import Follower
-from risala.engine.intake.hooks.receiving import HookReceiver
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller, OperatorRole, Role
 from risala.engine.model.commands import (
@@ -70,11 +69,6 @@ class Gateway:
         self._permitted: dict[tuple[Role, OperatorRole], frozenset[str]] = {}
         self.faces = CompatAccess(services)
         """For callers of faces other than the API."""
-
-    @property
-    def hooks(self) -> HookReceiver:
-        """For requests of other software."""
-        return self.services.hooks.receiver
 
     @property
     def people(self) -> People:

@@ -239,7 +239,9 @@ async def _begin(core: Foundation) -> Owners:
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
     services = engine.gateway.services
     await services.people.sessions.uses.write()
-    await services.hooks.registry.uses.write()
+    for feature in features():
+        if feature.stopping is not None:
+            await feature.stopping()(services)
     await engine.drain()
     with suppress(EngineError):  # without it a restore takes this end for a crash
         await core.repositories.queue.note_stopped(core.seams.clock.now_ms())

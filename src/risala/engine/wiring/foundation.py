@@ -40,7 +40,7 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.codes import Codes
-from risala.engine.rules.hooks.sealing import Seal
+from risala.engine.rules.secrets.sealed_texts import Seal
 from risala.engine.upkeep.upgrade import bring_over
 from risala.sms.currencies import count_in
 
@@ -141,7 +141,7 @@ class Foundation:
 
     @property
     def seal(self) -> Seal:
-        """Of texts that hooks send with codes in them."""
+        """Of codes that other software made."""
         return Seal(self.server_keys.ring, "hook code")
 
     @property

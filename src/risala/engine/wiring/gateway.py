@@ -15,7 +15,6 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
 from risala.engine.intake.draft import Ailing, nothing_ails
-from risala.engine.intake.hooks.services import HookServices
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.intake.steps import IntakeSteps
@@ -111,18 +110,6 @@ async def open_intake(
             billing=owners.billing,
             limits=owners.limits,
             sessions=sessions,
-            hooks=HookServices.of(
-                core.accounts,
-                core.repositories,
-                intake,
-                core.seal,
-                settings.plan,
-                owners.limits,
-                core.seams.clock,
-                ids,
-                public_url(settings, outside),
-                core.set_aside,
-            ),
             people=people,
             requests=core.requests,
             payments=payment_service_of(
@@ -139,6 +126,8 @@ async def open_intake(
             ),
             server_keys=core.server_keys,
             sealing=core.sealing,
+            seal=core.seal,
+            public_url=public_url(settings, outside),
             router=router,
             credits=owners.credits,
             read_table=core.seams.read_table,

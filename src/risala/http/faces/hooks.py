@@ -13,9 +13,9 @@ from functools import partial
 from typing import Final, Protocol
 
 from risala.config.model import Settings
+from risala.engine.features.hooks.rules.answers import HookReceipt
+from risala.engine.features.hooks.rules.requests import HookRequest
 from risala.engine.model.clock import Clock, SystemClock
-from risala.engine.rules.hooks.answers import HookReceipt
-from risala.engine.rules.hooks.hook_request import HookRequest
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
@@ -29,18 +29,11 @@ METHODS: Final = ("GET", "POST")
 
 
 class ReceivesHooks(Protocol):
-    """The used part of :class:`risala.engine.intake.hooks.receiving.HookReceiver`."""
+    """The used part of :class:`risala.engine.features.hooks.receiving.HookReceiver`."""
 
     async def receive(
         self, hook_id: str, request: HookRequest, address: object | None, /
     ) -> HookReceipt: ...
-
-
-class HooksGateway(FacesGateway, Protocol):
-    """The engine's gateway, with its door for hooks."""
-
-    @property
-    def hooks(self) -> ReceivesHooks: ...
 
 
 class HookPaths:
@@ -115,9 +108,13 @@ def _noted(receipt: HookReceipt) -> bytes:
 
 
 def add_hooks(
-    app: FacedApp, gateway: HooksGateway, settings: Settings, clock: Clock | None = None
+    app: FacedApp,
+    gateway: FacesGateway,
+    receiver: ReceivesHooks,
+    settings: Settings,
+    clock: Clock | None = None,
 ) -> None:
     """Answer hooks in addition to the API's paths."""
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
-    paths = HookPaths(app, gateway.hooks, keys, clock or SystemClock())
+    paths = HookPaths(app, receiver, keys, clock or SystemClock())
     app.plain.mount(paths.find)

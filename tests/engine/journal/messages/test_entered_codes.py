@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.messages import deadlines
-from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages import deadlines, verifications
 from risala.engine.journal.messages.sessions import find
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step

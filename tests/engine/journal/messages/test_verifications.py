@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.messages.codes import verifications
-from risala.engine.journal.messages.codes.verifications import HOUR_MS
+from risala.engine.journal.messages import verifications
+from risala.engine.journal.messages.verifications import HOUR_MS
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.records.messages import NewVerification
 

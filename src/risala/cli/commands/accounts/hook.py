@@ -10,8 +10,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option, says, without_missing
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.show import output, when
-from risala.engine.model.records import hooks
-from risala.engine.model.records.hooks import AddressedHook, Hook, HookPresets, Hooks, MadeHook
+from risala.engine.features.hooks import records as hooks
+from risala.engine.features.hooks.records import AddressedHook, Hook, HookPresets, Hooks, MadeHook
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

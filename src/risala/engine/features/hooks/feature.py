@@ -7,13 +7,17 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
 
+_SERVICE: Final = "features.hooks.service:"
+_STORED: Final = "features.hooks.stored:"
 FEATURE: Final = Feature(
     name="hooks",
-    operations=(later("operations.faces.hooks:OPERATIONS"),),
-    images={AuditImage.HOOK: later("journal.accounts.hooks:hook")},
-    exported_settings={"hooks": later("journal.accounts.hooks:of_organization")},
-    ends=later("journal.accounts.hooks:end_storms"),
+    operations=(later("features.hooks.operations:OPERATIONS"),),
+    images={AuditImage.HOOK: later(_STORED + "hook")},
+    exported_settings={"hooks": later(_STORED + "of_organization")},
+    ends=later(_STORED + "end_storms"),
     deleted=("hooks",),
-    tasks=later("features.hooks.tasks:tasks"),
-    tables=("hooks", "hook_storms", "hook_codes"),
+    tasks=later(_SERVICE + "tasks"),
+    stopping=later(_SERVICE + "write_uses"),
+    forgets=later(_SERVICE + "forget"),
+    tables=("hooks", "hook_storms"),
 )

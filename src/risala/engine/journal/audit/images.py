@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from risala.engine.journal.accounts import accounts, countries, senders
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
-from risala.engine.journal.messages import reads
-from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.audit import AuditEntry, AuditImage, Seen, masked

@@ -1,4 +1,4 @@
-"""Organizations, their keys, credentials for other faces, and hooks."""
+"""Organizations, their keys, and credentials for other faces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from risala.engine.journal.accounts import (
     accounts,
     countries,
     credentials,
-    hooks,
     key_places,
     key_reminders,
     payers,
@@ -22,7 +21,6 @@ from risala.engine.journal.repositories.store import Store, audited_command, com
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.credentials import CompatCredential
-from risala.engine.model.records.hooks import Hook, StoredSecrets
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 
@@ -125,83 +123,3 @@ class CredentialRepository:
 
     revoke = audited_command(credentials.revoke)
     touch = command(credentials.touch)
-
-
-@dataclass(frozen=True, slots=True)
-class HookRepository:
-    """Hooks. All reads are by an index, on the loop's thread; ``storms`` reads every window.
-
-    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
-    Each that names a hook raises ``NotFound`` if the id is unknown.
-    """
-
-    _store: Store
-
-    hook = read(hooks.hook)
-
-    def secrets(self, hook_id: str) -> StoredSecrets:
-        """What proves the callers of a hook.
-
-        Raises:
-            NotFound: the id is unknown.
-            SecretLost: it cannot be opened.
-        """
-        found = hooks.secrets(self._store.reader, hook_id)
-        return replace(
-            found,
-            secret=self._opened(hook_id, found.secret),
-            old_secret=(
-                None if found.old_secret is None else self._opened(hook_id, found.old_secret)
-            ),
-        )
-
-    def _opened(self, hook_id: str, sealed: bytes) -> bytes:
-        purpose = SecretPurpose.HOOK_SECRET
-        return self._store.sealing.unseal(purpose, hook_id, sealed.decode("latin-1"))
-
-    def _sealed(self, hook_id: str, secret: bytes) -> bytes:
-        return self._store.sealing.seal(SecretPurpose.HOOK_SECRET, hook_id, secret).encode()
-
-    of_organization = read(hooks.of_organization)
-    storms = read(hooks.storms)
-
-    async def add(self, by: AuditEntry | None, hook: Hook, secret: bytes) -> Hook:
-        """Store a hook; what is kept of its secret is sealed.
-
-        Raises:
-            NotFound: no such organization.
-            Conflict: the organization has too many.
-        """
-        unit = partial(hooks.add, hook=hook, secret=self._sealed(hook.id, secret))
-        return await self._store.commit(unit, by)
-
-    async def rotate(
-        self,
-        by: AuditEntry | None,
-        hook_id: str,
-        secret: bytes,
-        last4: str,
-        old_until: int | None,
-    ) -> Hook:
-        """Give a hook a new secret, which is sealed.
-
-        Args:
-            old_until: until when the present one works too; None: it ends now.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        unit = partial(
-            hooks.rotate,
-            hook_id=hook_id,
-            secret=self._sealed(hook_id, secret),
-            last4=last4,
-            old_until=old_until,
-        )
-        return await self._store.commit(unit, by)
-
-    change = audited_command(hooks.change)
-    delete = audited_command(hooks.delete)
-    touch = command(hooks.touch)
-    take_alert = command(hooks.take_alert)
-    end_storm = command(hooks.end_storm)

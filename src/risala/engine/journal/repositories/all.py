@@ -8,7 +8,6 @@ from typing import TypeVar
 from risala.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import (
     CredentialRepository,
-    HookRepository,
     KeyRepository,
     OrganizationRepository,
 )
@@ -51,7 +50,6 @@ class Repositories:
     keys: KeyRepository
     senders: SenderRepository
     credentials: CredentialRepository
-    hooks: HookRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
     audit: AuditRepository
@@ -92,7 +90,6 @@ class Repositories:
             keys=KeyRepository(store),
             senders=SenderRepository(store),
             credentials=CredentialRepository(store),
-            hooks=HookRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),

@@ -8,16 +8,15 @@ from typing import Any
 
 from risala.dataclass import dataclass
 from risala.engine.journal.audit.audited import audited
-from risala.engine.journal.messages import sessions
-from risala.engine.journal.messages.codes import hook_codes, verifications
-from risala.engine.journal.messages.codes.verifications import Begun, Overtaken
+from risala.engine.journal.messages import sessions, verifications
+from risala.engine.journal.messages.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import (
     Acceptance,
     Change,
-    NewHookCode,
+    NewSealedCode,
     NewVerification,
     Stamp,
 )
@@ -70,8 +69,8 @@ class VerificationRepository:
         unit = audited(by, lambda conn: verifications.begin(conn, new, stamp))
         return self._store.journal.commit_shielded(unit)
 
-    def begin_hook_code(
-        self, new: NewHookCode, stamp: Stamp | None
+    def begin_sealed_code(
+        self, new: NewSealedCode, stamp: Stamp | None
     ) -> Coroutine[Any, Any, Acceptance]:
         """Accept the SMS of a code that other software made. A cancellation waits for it.
 
@@ -82,7 +81,9 @@ class VerificationRepository:
             RateLimited: an hour limit.
             InsufficientBalance, SpendCapReached, Forbidden: as for any message.
         """
-        return self._store.journal.commit_shielded(lambda conn: hook_codes.begin(conn, new, stamp))
+        return self._store.journal.commit_shielded(
+            lambda conn: verifications.begin_sealed(conn, new, stamp)
+        )
 
     async def settle(
         self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None

@@ -17,8 +17,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.messages import reads
-from risala.engine.journal.messages.codes import verifications
+from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store.account_part import AccountPart, Json, Read
 from risala.engine.journal.store.named import Rows

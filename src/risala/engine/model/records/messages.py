@@ -116,7 +116,7 @@ class NewVerification(NewCode):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewHookCode(NewCode):
+class NewSealedCode(NewCode):
     """A code that other software made."""
 
     sealed: bytes

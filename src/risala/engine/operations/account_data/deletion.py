@@ -54,7 +54,7 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     finally:
         services.accounts.forget_organization(organization_id)
         services.credentials.organization_changed(organization_id)
-        services.hooks.registry.organization_changed(organization_id)
+        services.forget_organization(organization_id)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_deleted(organization_id, deleted.users)
     services.intake.opt_outs.look_again()

@@ -11,9 +11,10 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.hooks import records as hooks
+from risala.engine.features.hooks.records import Hook, HookPreset, MadeHook
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import hooks, senders
-from risala.engine.model.records.hooks import Hook, HookPreset, MadeHook
+from risala.engine.model.records import senders
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_

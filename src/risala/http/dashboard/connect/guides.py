@@ -13,7 +13,7 @@ from typing import Final
 from markupsafe import Markup
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.hooks import HookPreset
+from risala.engine.features.hooks.records import HookPreset
 from risala.http.web.languages import N_, Words
 
 OPEN: Final = N_("Open {place}.")

@@ -8,9 +8,10 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.hooks import records as hooks
+from risala.engine.features.hooks.records import Hook
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import hooks, messages, requests
-from risala.engine.model.records.hooks import Hook
+from risala.engine.model.records import messages, requests
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.requests import LoggedRequest
 from risala.http.dashboard.connect.gallery import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.limits.claims import SpendHookSteps, TakeHook
-from risala.engine.limits.hook_rates import (
+from risala.engine.features.hooks.rules.rates import (
     HOOK_BUCKETS_MAX,
     HOOK_STEPS_PER_S,
     HookRates,
@@ -18,7 +17,7 @@ class Rates(HookRates):
 
     def ask(self, at_s: float, hook: str = "hok_1", can_pay: bool = True) -> int:
         try:
-            self.take(TakeHook(hook, "org_1", can_pay), at_s)
+            self.take(hook, "org_1", can_pay, at_s)
         except RateLimited as refused:
             return refused.retry_after_s
         return 0
@@ -41,9 +40,9 @@ def test_hooks_of_who_cannot_pay_are_read_once_a_second_all_together():
 def test_the_work_of_all_hooks_of_an_organization_delays_the_next_request():
     rates = Rates(20.0)
     assert rates.ask(0.0) == 0
-    rates.spend(SpendHookSteps("org_1", 4 * HOOK_STEPS_PER_S), 0.0)
+    rates.spend("org_1", 4 * HOOK_STEPS_PER_S, 0.0)
     assert rates.ask(0.0, "hok_2") == 3
-    rates.take(TakeHook("hok_9", "org_2", True), 0.0)
+    rates.take("hok_9", "org_2", True, 0.0)
     assert rates.ask(2.1, "hok_2") == 0
 
 

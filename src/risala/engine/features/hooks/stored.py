@@ -1,24 +1,37 @@
-"""Hooks as rows, and their storms of alerts."""
+"""Hooks, and their storms of alerts, as they are stored."""
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Final
 
+from risala.dataclass import dataclass
+from risala.engine.features.hooks.records import Hook, StoredSecrets, Storm
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.hooks import Hook, StoredSecrets, Storm
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 HOOKS_MAX: Final = 50
 """The limit per organization: far more programs than one customer connects."""
+STORM_MESSAGES: Final = 5
+"""Alerts of a hook that leave one by one within a window; the others become one message."""
+STORM_WINDOW_MS: Final = 5 * 60_000
+"""From its first alert on: as long as a person takes to look at the first messages."""
+STORM_TEXT_MAX: Final = 100
+"""Characters kept of the first alert that is held: its message has room for no more."""
+_LATER: Final = {"old_until", "last_used_at", "disabled_at"}
+"""What a new hook has not."""
 _TABLE: Final = "hooks"
 _ROWS: Final = Rows.of_record(Hook)
 _SECRETS: Final = Rows(StoredSecrets)
-_LISTS: Final = ("numbers", "allowed_addresses")
+_STORMS: Final = Rows(Storm)
 
 
 def add(conn: sqlite3.Connection, hook: Hook, secret: bytes) -> Hook:
@@ -32,25 +45,10 @@ def add(conn: sqlite3.Connection, hook: Hook, secret: bytes) -> Hook:
     stored = writable(conn, _TABLE)
     if stored.count_where("organization_id = ?", (hook.organization_id,)) >= HOOKS_MAX:
         raise Conflict(f"An organization can have at most {HOOKS_MAX} hooks. Delete one first.")
-    stored.insert(
-        {
-            "id": hook.id,
-            "organization_id": hook.organization_id,
-            "preset": hook.preset,
-            "name": hook.name,
-            "mode": hook.mode.value,
-            "proof": hook.proof,
-            "secret": secret,
-            "last4": hook.last4,
-            "numbers": _text(hook.numbers),
-            "sender": hook.sender,
-            "locale": hook.locale,
-            "mapping": hook.mapping,
-            "allowed_addresses": _text(hook.allowed_addresses),
-            "created_at": hook.created_at,
-            "created_by": hook.created_by,
-        }
-    )
+    values = {
+        each.name: getattr(hook, each.name) for each in fields(hook) if each.name not in _LATER
+    }
+    stored.insert({**columns_of(values), "secret": secret})
     return hook
 
 
@@ -92,9 +90,8 @@ def change(conn: sqlite3.Connection, hook_id: str, values: Mapping[str, Any]) ->
         NotFound: the id is unknown.
     """
     hook(conn, hook_id)
-    written = {name: _text(value) if name in _LISTS else value for name, value in values.items()}
-    if written:
-        writable(conn, _TABLE).update(hook_id, written)
+    if values:
+        writable(conn, _TABLE).update(hook_id, columns_of(values))
     return hook(conn, hook_id)
 
 
@@ -140,21 +137,7 @@ def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
     )
 
 
-def _text(values: tuple[str, ...] | None) -> str | None:
-    return None if values is None else json.dumps(values)
-
-
 # -- storms
-
-STORM_MESSAGES: Final = 5
-"""Alerts of a hook that leave one by one within a window; the others become one message."""
-STORM_WINDOW_MS: Final = 5 * 60_000
-"""From its first alert on: as long as a person takes to look at the first messages."""
-STORM_TEXT_MAX: Final = 100
-"""Characters kept of the first alert that is held: its message has room for no more."""
-
-
-_STORMS: Final = Rows(Storm)
 
 
 def take_alert(conn: sqlite3.Connection, hook_id: str, text: str, now_ms: int) -> tuple[bool, int]:
@@ -197,3 +180,61 @@ def end_storms(conn: sqlite3.Connection, organization_id: str, _: int) -> None:
     """Forget the storms of an organization that is deleted."""
     whose = "hook IN (SELECT id FROM hooks WHERE organization_id = ?)"
     writable(conn, "hook_storms").delete_where(whose, (organization_id,))
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class HookRepository:
+    """Hooks. All reads are by an index, on the loop's thread; ``storms`` reads every window.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    Each that names a hook raises ``NotFound`` if the id is unknown.
+    """
+
+    _store: Store
+
+    hook = read(hook)
+    of_organization = read(of_organization)
+    storms = read(storms)
+    change = audited_command(change)
+    delete = audited_command(delete)
+    touch = command(touch)
+    take_alert = command(take_alert)
+    end_storm = command(end_storm)
+
+    def secrets(self, hook_id: str) -> StoredSecrets:
+        """What proves the callers of a hook.
+
+        Raises:
+            SecretLost: it cannot be opened.
+        """
+        found = secrets(self._store.reader, hook_id)
+        old = found.old_secret
+        return replace(
+            found,
+            secret=self._opened(hook_id, found.secret),
+            old_secret=None if old is None else self._opened(hook_id, old),
+        )
+
+    async def add(self, by: AuditEntry | None, hook: Hook, secret: bytes) -> Hook:
+        """:func:`add` with a secret that is sealed."""
+        unit = partial(add, hook=hook, secret=self._sealed(hook.id, secret))
+        return await self._store.commit(unit, by)
+
+    async def rotate(
+        self, by: AuditEntry | None, hook_id: str, secret: bytes, last4: str, old_until: int | None
+    ) -> Hook:
+        """:func:`rotate` with a secret that is sealed."""
+        sealed = self._sealed(hook_id, secret)
+        return await self._store.commit(
+            lambda conn: rotate(conn, hook_id, sealed, last4, old_until), by
+        )
+
+    def _opened(self, hook_id: str, sealed: bytes) -> bytes:
+        purpose = SecretPurpose.HOOK_SECRET
+        return self._store.sealing.unseal(purpose, hook_id, sealed.decode("latin-1"))
+
+    def _sealed(self, hook_id: str, secret: bytes) -> bytes:
+        return self._store.sealing.seal(SecretPurpose.HOOK_SECRET, hook_id, secret).encode()

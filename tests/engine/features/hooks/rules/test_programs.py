@@ -4,10 +4,15 @@ import pytest
 
 from programs import business, monitoring, sign_in
 from programs.program import AT_S, KEY, OTHER_KEY, SECRET
-from risala.engine.rules.hooks.answers import HookOutcome, HookResult, answer_of
-from risala.engine.rules.hooks.presets import CUSTOM, preset, presets
-from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of, proof_fault
-from risala.engine.rules.hooks.reading import read
+from risala.engine.features.hooks.rules.answers import HookOutcome, HookResult, answer_of
+from risala.engine.features.hooks.rules.presets import CUSTOM, preset, presets
+from risala.engine.features.hooks.rules.reading import read
+from risala.engine.features.hooks.rules.requests import (
+    HookProof,
+    HookSecrets,
+    known_of,
+    proof_fault,
+)
 
 PROGRAMS = [*sign_in.PROGRAMS, *monitoring.PROGRAMS, *business.PROGRAMS]
 LATER = HookResult(HookOutcome.LATER, 503, "unavailable", "Try again.", retry_after_s=7)

@@ -13,23 +13,20 @@ from dataclasses import fields, replace
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts, safe_name
+from risala.engine.accounts.accounts import safe_name
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.repositories.accounts import HookRepository
+from risala.engine.features.hooks.records import NUMBERS_MAX, AddressedHook, Hook, MadeHook
+from risala.engine.features.hooks.rules.presets import CUSTOM, Preset, custom_preset, preset
+from risala.engine.features.hooks.rules.requests import HookFault, HookProof, HookSecrets, known_of
+from risala.engine.features.hooks.stored import HookRepository
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Invalid, NotFound, SecretLost
-from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
-from risala.engine.model.records.hooks import NUMBERS_MAX, AddressedHook, Hook, MadeHook
 from risala.engine.model.records.keys import KeyType
-from risala.engine.rules.hooks.hook_request import HookFault
-from risala.engine.rules.hooks.presets import CUSTOM, Preset, custom_preset, preset
-from risala.engine.rules.hooks.proofs import HookProof, HookSecrets, known_of
 from risala.engine.rules.secrets.sealing import SecretPurpose
 from risala.engine.rules.webhooks.signatures import new_secret
+from risala.engine.services import Services
 
 REMEMBERED_MAX: Final = 10_000
 """Hooks in memory; more than these in use at once cost two indexed reads each."""
@@ -69,26 +66,14 @@ class KnownHook:
 class HookRegistry:
     """See the module's text."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        stored: HookRepository,
-        clock: Clock,
-        ids: IdSource,
-        public_url: str,
-        set_aside: SetAsideItems,
-    ) -> None:
-        """
-        Args:
-            public_url: the service's, before ``/hooks/…``.
-        """
-        self._accounts = accounts
-        self._stored = stored
-        self._clock = clock
-        self._ids = ids
-        self._public_url = public_url
+    def __init__(self, services: Services) -> None:
+        self._accounts = services.accounts
+        self._stored = services.repositories.part(HookRepository)
+        self._clock = services.recorder.clock
+        self._ids = services.ids
+        self._public_url = services.public_url
         self._known: OrderedDict[str, KnownHook] = OrderedDict()
-        self.uses = LastUses("hooks", stored.touch, set_aside.loop("uses"))
+        self.uses = LastUses("hooks", self._stored.touch, services.set_aside.loop("uses"))
 
     # -- for requests
 

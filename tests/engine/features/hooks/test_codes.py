@@ -8,7 +8,8 @@ import re
 import pytest
 import trio
 
-from risala.engine.model.commands import Principal, SendCode, SendHookCode
+from risala.engine.features.hooks.codes import HookCodes, SendHookCode
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import CountryNotOpen, Invalid, NotFound, RateLimited
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
@@ -20,7 +21,8 @@ WHOLE = "Use 845127 to sign in at Acme."
 async def send(house, principal=None, **fields) -> str:
     """The id of the message."""
     command = SendHookCode(**{"to": TO, **fields})
-    response = await house.gateway.services.hooks.codes.send(principal or house.principal, command)
+    codes = house.gateway.services.part(HookCodes)
+    response = await codes.send(principal or house.principal, command)
     return json.loads(response)["messageId"]
 
 

@@ -1,4 +1,5 @@
-"""Verification sessions as rows: begun with their SMS, judged, ended, each in one unit of work."""
+"""Verification sessions as rows: begun with their SMS, judged, ended, each in one unit of work; and
+codes that other software made, which count in the same hours."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings
+from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.sessions import find, shift
 from risala.engine.journal.state import load
 from risala.engine.journal.store.sql import value_of
@@ -18,6 +20,7 @@ from risala.engine.model.records.messages import (
     Acceptance,
     Change,
     NewCode,
+    NewSealedCode,
     NewVerification,
     Stamp,
 )
@@ -26,6 +29,8 @@ from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings
 
 HOUR_MS: Final = 3_600_000
+CLEARED_AT_ONCE: Final = 20
+"""Sealed codes past their hour that one more deletes: more than come with it."""
 _NOT_FOUND: Final = "There is no verification with this id."
 
 
@@ -181,6 +186,42 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
         ),
     )
     return Begun(new.id, accepted)
+
+
+def begin_sealed(
+    conn: sqlite3.Connection, new: NewSealedCode, stamp: Stamp | None = None
+) -> Acceptance:
+    """Accept the SMS of a code that other software made, with its sealed text, or neither.
+
+    With the key of an earlier message nothing is accepted: its answer is the result.
+
+    Args:
+        stamp: given where the organization has senders that wait for volume.
+
+    Raises:
+        RateLimited: an hour limit.
+        InsufficientBalance, Forbidden: as for any message.
+    """
+    message = new.message
+    known = known_answer(conn, message.organization_id, message.mode, message.idempotency_key)
+    if known is not None:
+        return Acceptance((known,), None, None)
+    check_limits(conn, new)
+    accepted = acceptance.accept_one(conn, message, stamp)
+    conn.execute(
+        "DELETE FROM hook_codes WHERE message IN (SELECT message FROM hook_codes"
+        " WHERE sealed IS NULL AND created_at <= ? ORDER BY created_at LIMIT ?)",
+        (message.created_at - HOUR_MS, CLEARED_AT_ONCE),
+    )
+    conn.execute(
+        "INSERT INTO hook_codes (message, organization_id, mode, recipient, created_at, sealed)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            *(message.key, message.organization_id, message.mode, message.recipient),
+            *(message.created_at, new.sealed),
+        ),
+    )
+    return accepted
 
 
 class Overtaken(Conflict):

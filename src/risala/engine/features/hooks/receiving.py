@@ -4,36 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Final
 
 import trio
 
-from risala.engine.actors.actor import MailboxFull, Ref
 from risala.engine.actors.alarm import Alarm
-from risala.engine.intake.hooks.codes import HookCodes
-from risala.engine.intake.hooks.registry import HookRegistry, KnownHook
-from risala.engine.intake.intake import Intake
-from risala.engine.journal.repositories.accounts import HookRepository
-from risala.engine.journal.repositories.messages import MessageRepository
-from risala.engine.limits.claims import LimitsMessage, SpendHookSteps, TakeHook
-from risala.engine.model.clock import Clock
-from risala.engine.model.commands import SendHookCode, SendMessage
-from risala.engine.model.errors import (
-    CountryNotOpen,
-    Draining,
-    EngineError,
-    Forbidden,
-    InsufficientBalance,
-    RateLimited,
-    Refusal,
-    SpendCapReached,
-    Unavailable,
-)
-from risala.engine.model.records.hooks import Storm
-from risala.engine.model.states import Mode
-from risala.engine.rules.hooks.answers import (
+from risala.engine.features.hooks.codes import HookCodes, SendHookCode
+from risala.engine.features.hooks.records import Storm
+from risala.engine.features.hooks.registry import HookRegistry, KnownHook
+from risala.engine.features.hooks.rules.answers import (
     CLOSED_CODE,
     HookAnswer,
     HookAnswerShape,
@@ -42,13 +23,34 @@ from risala.engine.rules.hooks.answers import (
     HookResult,
     answer_of,
 )
-from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
-from risala.engine.rules.hooks.proofs import HookProof, proof_fault
-from risala.engine.rules.hooks.reading import HOOK_STEPS_MAX, read
-from risala.engine.rules.hooks.sealing import Seal
-from risala.engine.rules.hooks.work_budget import WorkBudget
-from risala.sms.numbering.plan import NumberingPlan
+from risala.engine.features.hooks.rules.rates import HookRates
+from risala.engine.features.hooks.rules.reading import HOOK_STEPS_MAX, read
+from risala.engine.features.hooks.rules.requests import (
+    HookFault,
+    HookMessage,
+    HookProof,
+    HookRequest,
+    proof_fault,
+)
+from risala.engine.features.hooks.stored import HookRepository
+from risala.engine.model.commands import SendMessage
+from risala.engine.model.errors import (
+    CountryNotOpen,
+    EngineError,
+    Forbidden,
+    InsufficientBalance,
+    RateLimited,
+    Refusal,
+    SpendCapReached,
+    Unavailable,
+)
+from risala.engine.model.states import Mode
+from risala.engine.rules.work_budget import WorkBudget
+from risala.engine.services import Services
 
+LOOK_S: Final = 300.0
+"""Between two looks for windows of alerts that are over: each new one rings, and a clock that is
+set makes a message of alerts late at worst."""
 LATER: Final = 503
 """The status of what is not possible now."""
 RETRY_AFTER_S: Final = 5
@@ -79,33 +81,18 @@ _INACTIVE: Final = HookResult(
 class HookReceiver:
     """Receives the requests to all hooks."""
 
-    def __init__(
-        self,
-        registry: HookRegistry,
-        stored: HookRepository,
-        messages: MessageRepository,
-        intake: Intake,
-        codes: HookCodes,
-        seal: Seal,
-        plan: NumberingPlan,
-        limits: Ref[LimitsMessage],
-        clock: Clock,
-        alarm: Alarm,
-    ) -> None:
-        """
-        Args:
-            alarm: wakes :func:`risala.engine.intake.hooks.storms.keep_ending`.
-        """
-        self._registry = registry
-        self._stored = stored
-        self._messages = messages
-        self._intake = intake
-        self._codes = codes
-        self._seal = seal
-        self._plan = plan
-        self._limits = limits
-        self._clock = clock
-        self._alarm = alarm
+    def __init__(self, services: Services) -> None:
+        self._registry = services.part(HookRegistry)
+        self._codes = services.part(HookCodes)
+        self._stored = services.repositories.part(HookRepository)
+        self._messages = services.repositories.messages
+        self._intake = services.intake
+        self._seal = services.seal
+        self._plan = services.settings.plan
+        self._clock = services.recorder.clock
+        self._rates = HookRates(services.settings.limits.hook_requests_per_s)
+        self.alarm = Alarm(self._clock, LOOK_S)
+        """Rings at the end of a window of alerts."""
         self._under_way: dict[str, trio.Event] = {}
         """By their marks: as many as the requests that are being answered."""
 
@@ -156,9 +143,7 @@ class HookReceiver:
             return (_refused(error),)
         steps = WorkBudget(HOOK_STEPS_MAX)
         found = read(preset.mapping, request, steps)
-        # A lost message lets the organization do a little more work, and nothing else.
-        with suppress(MailboxFull, Draining):
-            self._limits.tell_nowait(SpendHookSteps(whose, steps.used))
+        self._rates.spend(whose, steps.used, trio.current_time())
         if isinstance(found, HookFault):
             return (_never(found.code, found.sentence),)
         proof, at_ms, once = HookProof(known.hook.proof), self._clock.now_ms(), None
@@ -174,11 +159,11 @@ class HookReceiver:
 
         Raises:
             RateLimited: the hook, or its organization's hooks together, are called too often.
-            Unavailable: not possible now.
+            Unavailable: the balance is not known now.
         """
         whose = known.hook.organization_id
         pays = known.hook.mode is not Mode.LIVE or await self._intake.can_pay(whose)
-        await self._limits.ask(TakeHook(known.hook.id, whose, pays))
+        self._rates.take(known.hook.id, whose, pays, trio.current_time())
 
     # -- one message to the number in the request
 
@@ -274,7 +259,7 @@ class HookReceiver:
             passes, ends_at = await self._stored.take_alert(known.hook.id, text, now_ms)
         except EngineError as error:
             return _refused(error, message)
-        self._alarm.expect(ends_at)
+        self.alarm.expect(ends_at)
         return await self._to_all(known, message, marked) if passes else _accepted(message)
 
     def _was_accepted(self, known: KnownHook, key: str) -> bool:

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
 from risala.dataclass import dataclass
-from risala.engine.rules.hooks.hook_request import HookFault
 
 Reads = Literal["any", "json", "form", "query", "text"]
 Line = tuple["str | HookSource", ...]
@@ -168,12 +167,3 @@ def _pointer_of(name: str, written: str) -> tuple[str, ...]:
     if len(parts) > POINTER_DEPTH_MAX:
         raise MappingError(f"A pointer has at most {POINTER_DEPTH_MAX} parts.")
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
-
-
-def mapping_fault(table: Mapping[str, object]) -> HookFault | None:
-    """What is wrong with a mapping; None if nothing."""
-    try:
-        mapping_of(table)
-    except MappingError as error:
-        return HookFault("invalid_mapping", str(error))
-    return None

@@ -11,11 +11,11 @@ from standardwebhooks import Webhook
 
 from programs.program import AT_S, KEY, OTHER_KEY, SECRET
 from programs.sign_in import AUTHGEAR_SIGNED, SUPABASE, ZITADEL_SIGNED
-from risala.engine.rules.hooks.hook_request import HookRequest
-from risala.engine.rules.hooks.presets import preset
-from risala.engine.rules.hooks.proofs import (
+from risala.engine.features.hooks.rules.presets import preset
+from risala.engine.features.hooks.rules.requests import (
     AGE_S_MAX,
     HookProof,
+    HookRequest,
     HookSecrets,
     known_of,
     proof_fault,

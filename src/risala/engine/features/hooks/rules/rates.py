@@ -2,7 +2,9 @@
 
 Whoever knows a hook's secret can have its requests read, with and without a balance. So each hook
 has a rate, an organization without a balance has a low one over all its hooks, and the work of all
-hooks of an organization takes a bounded share of the loop.
+hooks of an organization takes a bounded share of the loop. Pure.
+
+The buckets are not stored: after a restart they are full.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from risala.engine.limits.claims import SpendHookSteps, TakeHook
 from risala.engine.model.errors import RateLimited
 from risala.engine.rules.bucket import Bucket
 
@@ -33,16 +34,19 @@ class HookRates:
         self._requests_per_s = requests_per_s
         self._buckets: dict[tuple[str, str], Bucket] = {}
 
-    def take(self, claim: TakeHook, now_s: float) -> None:
-        """Count one request.
+    def take(self, hook_id: str, whose: str, can_pay: bool, now_s: float) -> None:
+        """Count one request, before it is read.
+
+        Args:
+            whose: the organization.
+            can_pay: whether it can pay for a message; if not, it may ask less often.
 
         Raises:
             RateLimited: it comes too soon; nothing is counted.
         """
-        whose = claim.organization_id
         work = self._bucket("work", whose, HOOK_STEPS_PER_S, now_s)
-        taken = [self._bucket("hook", claim.hook_id, self._requests_per_s, now_s)]
-        if not claim.can_pay:
+        taken = [self._bucket("hook", hook_id, self._requests_per_s, now_s)]
+        if not can_pay:
             taken.append(self._bucket("unpaid", whose, UNPAID_PER_S, now_s))
         wait_s = max(each.wait_s(now_s) for each in (work, *taken))
         if wait_s > 0:
@@ -51,10 +55,9 @@ class HookRates:
         for each in taken:
             each.take(now_s)
 
-    def spend(self, claim: SpendHookSteps, now_s: float) -> None:
+    def spend(self, whose: str, steps: int, now_s: float) -> None:
         """Count the steps of a request that was read; more than are there delay the next one."""
-        work = self._bucket("work", claim.organization_id, HOOK_STEPS_PER_S, now_s)
-        work.take(now_s, claim.steps)
+        self._bucket("work", whose, HOOK_STEPS_PER_S, now_s).take(now_s, steps)
 
     def _bucket(self, kind: str, whose: str, rate_per_s: float, now_s: float) -> Bucket:
         found = self._buckets.get((kind, whose))

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from programs.business import ODOO
-from risala.engine.rules.hooks.hook_request import HookFault, HookMessage, HookRequest
-from risala.engine.rules.hooks.mapping import MappingError, mapping_of
-from risala.engine.rules.hooks.presets import preset, presets
-from risala.engine.rules.hooks.reading import (
+from risala.engine.features.hooks.rules.mapping import MappingError, mapping_of
+from risala.engine.features.hooks.rules.presets import preset, presets
+from risala.engine.features.hooks.rules.reading import (
     ALERT_CHARACTERS_MAX,
     FIELDS_MAX,
     HOOK_MESSAGES_MAX,
@@ -20,7 +19,8 @@ from risala.engine.rules.hooks.reading import (
     PARSED_OCTETS,
     read,
 )
-from risala.engine.rules.hooks.work_budget import WorkBudget
+from risala.engine.features.hooks.rules.requests import HookFault, HookMessage, HookRequest
+from risala.engine.rules.work_budget import WorkBudget
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 JSON = "application/json"

@@ -16,10 +16,9 @@ from importlib.resources import files
 from typing import Any, Final, Literal
 
 from risala.dataclass import dataclass
-from risala.engine.rules.hooks.answers import HookAnswerShape
-from risala.engine.rules.hooks.hook_request import HookFault
-from risala.engine.rules.hooks.mapping import HookMapping, MappingError, mapping_of
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.answers import HookAnswerShape
+from risala.engine.features.hooks.rules.mapping import HookMapping, MappingError, mapping_of
+from risala.engine.features.hooks.rules.requests import HookFault, HookProof
 
 CUSTOM: Final = "custom"
 TABLE_CHARACTERS_MAX: Final = 4096
@@ -96,7 +95,7 @@ class PresetError(ValueError):
 @cache
 def presets() -> tuple[Preset, ...]:
     """Every preset, by its kind and title."""
-    folder = files("risala.engine.rules.hooks") / "presets"
+    folder = files("risala.engine.features.hooks.rules") / "presets"
     found = [
         preset_of(each.name.removesuffix(".toml"), tomllib.loads(each.read_text(encoding="utf-8")))
         for each in folder.iterdir()
@@ -135,7 +134,7 @@ def custom_preset(text: str) -> Preset | HookFault:
 
 @cache
 def _custom_table() -> Mapping[str, object]:
-    place = files("risala.engine.rules.hooks") / "presets" / f"{CUSTOM}.toml"
+    place = files("risala.engine.features.hooks.rules") / "presets" / f"{CUSTOM}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from programs.business import ODOO, UUIDS
 from programs.sign_in import SUPABASE
-from risala.engine.rules.hooks.answers import (
+from risala.engine.features.hooks.rules.answers import (
     HookAnswerShape,
     HookOutcome,
     HookResult,
     answer_of,
 )
-from risala.engine.rules.hooks.hook_request import HookRequest
+from risala.engine.features.hooks.rules.requests import HookRequest
 
 YES = HookOutcome.ACCEPTED
 LATER = HookResult(HookOutcome.LATER, 503, "unavailable", "Try again.", retry_after_s=7)

@@ -1,7 +1,7 @@
 """Codes that other software made: sent as codes are, though nobody checks them here.
 
 The text with the code in it is in the database only until it has left, and only encrypted
-(:mod:`risala.engine.rules.hooks.sealing`); what pages may show of it is the template.
+(:mod:`risala.engine.rules.secrets.sealed_texts`); what pages may show of it is the template.
 """
 
 from __future__ import annotations
@@ -10,28 +10,43 @@ import secrets
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts
-from risala.engine.intake.intake import Intake
-from risala.engine.journal.repositories.verifications import VerificationRepository
-from risala.engine.model.commands import Principal, SendHookCode
+from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.messages import NewHookCode
-from risala.engine.rules.hooks.sealing import NONCE_BYTES, Seal
+from risala.engine.model.records.messages import NewSealedCode
+from risala.engine.rules.secrets.sealed_texts import NONCE_BYTES
 from risala.engine.rules.template import render
+from risala.engine.services import Services
 from risala.sms.segment import count
 
 CODE_CHARACTERS_MAX: Final = 64
 """The longest code: programs that send letters too, or a whole word, stay far below it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
+class SendHookCode:
+    """A code that other software made, or a text with such a code in it."""
+
+    to: str
+    code: str | None = None
+    """The organization's Verify template makes the text of it."""
+    text: str | None = None
+    """The whole text; used if there is no ``code``."""
+    locale: str | None = None
+    """``fr``, ``ar`` or ``en``; None: the organization's own template."""
+    sender: str | None = None
+    """None: the sender of the organization's codes."""
+    once: str | None = None
+    """Its idempotency key; it reveals nothing of the code. None: it is always a new one."""
+
+
 class HookCodes:
     """Sends them."""
 
-    accounts: Accounts
-    intake: Intake
-    stored: VerificationRepository
-    seal: Seal
+    def __init__(self, services: Services) -> None:
+        self._accounts = services.accounts
+        self._intake = services.intake
+        self._stored = services.repositories.verifications
+        self._seal = services.seal
 
     async def send(self, principal: Principal, command: SendHookCode) -> bytes:
         """Accept a code's SMS: durable when this returns.
@@ -43,10 +58,10 @@ class HookCodes:
             RateLimited, InsufficientBalance, SpendCapReached, Forbidden, PolicyRefused: refused.
             Unavailable: not possible now.
         """
-        if self.intake.policies.are_there_for_codes:
-            await self.intake.policies.rule_code(principal, command.to)
-        organization = self.accounts.organization(principal.organization_id)
-        settings = self.stored.settings(organization.id)
+        if self._intake.policies.are_there_for_codes:
+            await self._intake.policies.rule_code(principal, command.to)
+        organization = self._accounts.organization(principal.organization_id)
+        settings = self._stored.settings(organization.id)
         if faults := settings.faults_of(command.locale, None, None):
             raise Invalid.of(faults)
         body, text = "", command.text or ""
@@ -56,7 +71,7 @@ class HookCodes:
                 raise Invalid("code", "invalid_code", sentence)
             body = settings.text(command.locale, None, None)
             text = render(body, command.code)
-        message = self.intake.drafts.of_hook_code(
+        message = self._intake.drafts.of_sealed_code(
             organization,
             principal,
             recipient=command.to,
@@ -66,10 +81,10 @@ class HookCodes:
             once=command.once,
             validity_s=settings.expiry_minutes * 60,
         )
-        new = NewHookCode(
+        new = NewSealedCode(
             message=message,
             per_phone_per_hour=settings.per_phone_per_hour,
             per_organization_per_hour=settings.per_organization_per_hour,
-            sealed=self.seal.close(text, message.id, secrets.token_bytes(NONCE_BYTES)),
+            sealed=self._seal.close(text, message.id, secrets.token_bytes(NONCE_BYTES)),
         )
-        return await self.intake.send_hook_code(organization, principal.mode, new)
+        return await self._intake.send_sealed_code(organization, principal.mode, new)

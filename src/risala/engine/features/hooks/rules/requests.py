@@ -1,4 +1,5 @@
-"""Who calls a hook: each way in which a program proves that it has the secret. Pure."""
+"""A program's request to a hook, what is read of it, what is wrong with it, and each way in which a
+program proves that it has the secret. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +7,11 @@ import base64
 import hashlib
 import hmac
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.rules.hooks.hook_request import HookFault, HookRequest
 from risala.engine.rules.webhooks.signatures import PREFIX, SECRET_BYTES_MAX, SECRET_BYTES_MIN
 
 AGE_S_MAX: Final = 300
@@ -23,6 +23,60 @@ HEADER_CHARACTERS_MAX: Final = 4096
 """A longer one is of no program; what is compared is bounded."""
 _TIME: Final = re.compile(r"[0-9]{1,12}")
 _VERSION: Final = "v1,"
+
+
+@dataclass(frozen=True, slots=True)
+class HookRequest:
+    """One request. Its words may be codes and texts, its headers a secret: so it prints nothing."""
+
+    method: str
+    query: str
+    """The address's query as it came, with its escapes."""
+    headers: Mapping[str, str]
+    """Names in small letters."""
+    body: bytes
+    content_type: str
+    """The header's value; empty if there is none."""
+    path_secret: str | None
+    """The part of the path behind the hook's id."""
+    at_s: int
+    """When it came, in seconds since 1970."""
+    suffix: str = ""
+    """What follows in the path: must be the preset's ``suffix``."""
+
+    def __repr__(self) -> str:
+        return f"HookRequest({self.method}, {len(self.body)} bytes)"
+
+
+@dataclass(frozen=True, slots=True)
+class HookMessage:
+    """One message that a request asks for, in the program's words."""
+
+    to: str | None
+    """The number as the program writes it; None: the mapping has none, and the hook's are taken."""
+    text: str | None
+    code: str | None
+    """None beside a text: that has the code in it, if there is any. Never both None."""
+    sender: str | None = None
+    reference: str | None = None
+    """The program's own name for the message; an answer may repeat it."""
+    locale: str | None = None
+    """``en``, ``fr`` or ``ar``; None: the program says none of these."""
+    once: str | None = None
+    """Requests with the same are one message."""
+
+    def __repr__(self) -> str:
+        return "HookMessage(…)"
+
+
+@dataclass(frozen=True, slots=True)
+class HookFault:
+    """Why a request sends nothing."""
+
+    code: str
+    """One word for programs, such as ``missing_field``."""
+    sentence: str
+    """What its administrator reads. It names fields, and never has their values."""
 
 
 class HookProof(StrEnum):

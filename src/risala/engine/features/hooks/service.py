@@ -1,20 +1,24 @@
-"""Ends the windows of alerts: what a storm held becomes one message."""
+"""What runs for hooks: their uses are written down, and windows of alerts end: what a storm held
+becomes one message."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 import structlog
 
-from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.intake.hooks.receiving import HookReceiver
-from risala.engine.journal.repositories.accounts import HookRepository
+from risala.engine.features.hooks.receiving import HookReceiver
+from risala.engine.features.hooks.records import Storm
+from risala.engine.features.hooks.registry import HookRegistry
+from risala.engine.features.hooks.rules.answers import HookOutcome
+from risala.engine.features.hooks.stored import HookRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.records.hooks import Storm
-from risala.engine.rules.hooks.answers import HookOutcome
+from risala.engine.model.features import Task
+from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
 
@@ -65,10 +69,28 @@ async def _is_over(receiver: HookReceiver, storm: Storm, now_ms: int) -> bool:
     return is_late
 
 
-async def keep_ending(
-    receiver: HookReceiver, stored: HookRepository, alarm: Alarm, clock: Clock, items: ItemLoop
-) -> None:
+async def _keep_ending(services: Services) -> None:
     """End windows on time, until cancelled; one task for all hooks."""
-    end = partial(end_due, receiver, stored, clock, items)
+    receiver, stored = services.part(HookReceiver), services.repositories.part(HookRepository)
+    items = services.set_aside.loop("hook_alerts")
+    end = partial(end_due, receiver, stored, services.recorder.clock, items)
     while True:
-        await alarm.wait(await retry_until_committed("hooks", end))
+        await receiver.alarm.wait(await retry_until_committed("hooks", end))
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    uses = services.part(HookRegistry).uses
+    return (
+        ("hooks", uses.keep_writing, False),
+        ("storms", partial(_keep_ending, services), False),
+    )
+
+
+async def write_uses(services: Services) -> None:
+    """Write when hooks were used last: the service ends."""
+    await services.part(HookRegistry).uses.write()
+
+
+def forget(services: Services, organization_id: str) -> None:
+    """Forget an organization's hooks: they are read again, or deleted."""
+    services.part(HookRegistry).organization_changed(organization_id)

@@ -5,9 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from risala.engine.rules.hooks.presets import CUSTOM, Preset, custom_preset, preset, presets
+from risala.engine.features.hooks.rules.presets import (
+    CUSTOM,
+    Preset,
+    custom_preset,
+    preset,
+    presets,
+)
 
-PAGE = Path(__file__).parents[4] / "docs/reference/hook-presets.md"
+PAGE = Path(__file__).parents[5] / "docs/reference/hook-presets.md"
 HOW = {"run": "run here", "source": "by its source"}
 
 

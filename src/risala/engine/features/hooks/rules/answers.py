@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.hooks.rules.requests import HookMessage, HookRequest
 from risala.engine.model.commands import Principal
-from risala.engine.rules.hooks.hook_request import HookMessage, HookRequest
 
 ID_CHARACTERS_MAX: Final = 64
 """Characters of an id that an answer repeats."""

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationInfo
 
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.records import hooks
-from risala.engine.model.records.hooks import (
+from risala.engine.features.hooks import records
+from risala.engine.features.hooks.records import (
+    NAME_MAX,
+    NUMBERS_MAX,
     AddressedHook,
     Hook,
     HookPreset,
@@ -16,6 +17,10 @@ from risala.engine.model.records.hooks import (
     Hooks,
     MadeHook,
 )
+from risala.engine.features.hooks.registry import HookRegistry
+from risala.engine.features.hooks.rules.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
+from risala.engine.features.hooks.rules.requests import HookProof
+from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.states import Mode
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -36,9 +41,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.rules.hooks.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.services import Services
@@ -68,13 +71,13 @@ def _mapping(value: object) -> str:
 
 Name = Annotated[
     str | None,
-    PlainValidator(maybe(name_text(hooks.NAME_MAX))),
-    ArgumentKind(f"text, at most {hooks.NAME_MAX} characters"),
+    PlainValidator(maybe(name_text(NAME_MAX))),
+    ArgumentKind(f"text, at most {NAME_MAX} characters"),
 ]
 Numbers = Annotated[
     tuple[str, ...] | None,
     PlainValidator(_numbers),
-    ArgumentKind(f"list of at most {hooks.NUMBERS_MAX} phone numbers"),
+    ArgumentKind(f"list of at most {NUMBERS_MAX} phone numbers"),
 ]
 Sender = Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")]
 Locale = Annotated[
@@ -143,11 +146,18 @@ class RotateHook(OfHook):
 
 def of_hook(services: Services, given: OfHook) -> str:
     """The organization of a hook. Raises ``NotFound``."""
-    return services.hooks.registry.hook(given.hook_id).organization_id
+    return services.part(HookRegistry).hook(given.hook_id).organization_id
 
 
+OPERATIONS: Final = Operations()
+_NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "fresh": True}
+_READ: Final[dict[str, Any]] = {"roles": VIEWERS, "operators": READERS}
+_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes": Hook}
+
+
+@OPERATIONS(records.CREATE, changes=Hook, **_NEW)
 async def _create(call: Call[CreateHook]) -> MadeHook:
-    given, registry = call.given, call.services.hooks.registry
+    given, registry = call.given, _registry(call)
     known = preset(given.preset)
     made = Hook(
         id="",
@@ -171,45 +181,53 @@ async def _create(call: Call[CreateHook]) -> MadeHook:
     return await registry.create(made, given.secret, by=call.audit(AuditImage.HOOK))
 
 
+@OPERATIONS(records.LIST, owner=owners.named, **_READ)
 async def _list(call: Call[OfOrganization]) -> Hooks:
-    found = call.services.hooks.registry.of_organization(call.given.organization_id)
+    found = _registry(call).of_organization(call.given.organization_id)
     return Hooks(tuple(found))
 
 
+@OPERATIONS(records.SHOW, owner=of_hook, edits="hook_id", **_READ)
 async def _show(call: Call[OfHook]) -> AddressedHook:
-    return call.services.hooks.registry.addressed(call.given.hook_id)
+    return _registry(call).addressed(call.given.hook_id)
 
 
+@OPERATIONS(records.SET, edits="hook_id", **_ONE)
 async def _set(call: Call[SetHook]) -> Hook:
     values = call.given.given_of(Hook)
-    return await call.services.hooks.registry.change(call.given.hook_id, values, by=_signed(call))
+    return await _registry(call).change(call.given.hook_id, values, by=_signed(call))
 
 
+@OPERATIONS(records.ROTATE, fresh=True, **_ONE)
 async def _rotate(call: Call[RotateHook]) -> MadeHook:
     given = call.given
-    return await call.services.hooks.registry.rotate(
+    return await _registry(call).rotate(
         given.hook_id, given.secret, given.overlap_s, by=_signed(call)
     )
 
 
+@OPERATIONS(records.ENABLE, operators=SUPPORT, **_ONE)
 async def _enable(call: Call[OfHook]) -> Hook:
     return await _switch(call, None)
 
 
+@OPERATIONS(records.DISABLE, operators=SUPPORT, **_ONE)
 async def _disable(call: Call[OfHook]) -> Hook:
     return await _switch(call, call.now_ms)
 
 
 async def _switch(call: Call[OfHook], disabled_at: int | None) -> Hook:
     values = {"disabled_at": disabled_at}
-    return await call.services.hooks.registry.change(call.given.hook_id, values, by=_signed(call))
+    return await _registry(call).change(call.given.hook_id, values, by=_signed(call))
 
 
+@OPERATIONS(records.DELETE, **_ONE)
 async def _delete(call: Call[OfHook]) -> Hook:
-    return await call.services.hooks.registry.delete(call.given.hook_id, by=_signed(call))
+    return await _registry(call).delete(call.given.hook_id, by=_signed(call))
 
 
-async def _presets(_: Call[OfMaybeOrganization]) -> HookPresets:
+@OPERATIONS(records.PRESETS, owner=owners.named, **_READ)
+async def _presets(call: Call[OfMaybeOrganization]) -> HookPresets:
     return HookPresets(
         tuple(
             HookPreset(
@@ -227,44 +245,9 @@ async def _presets(_: Call[OfMaybeOrganization]) -> HookPresets:
     )
 
 
+def _registry(call: Call[Any]) -> HookRegistry:
+    return call.services.part(HookRegistry)
+
+
 def _signed(call: Call[Any]) -> AuditEntry:
     return call.audit(AuditImage.HOOK, call.given.hook_id)
-
-
-_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes": Hook}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        hooks.CREATE,
-        CreateHook,
-        _create,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=Hook,
-        fresh=True,
-    ),
-    operation(
-        hooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
-    ),
-    operation(
-        hooks.SHOW,
-        OfHook,
-        _show,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=of_hook,
-        edits="hook_id",
-    ),
-    operation(hooks.SET, SetHook, _set, edits="hook_id", **_ONE),
-    operation(hooks.ROTATE, RotateHook, _rotate, **_ONE, fresh=True),
-    operation(hooks.ENABLE, OfHook, _enable, operators=SUPPORT, **_ONE),
-    operation(hooks.DISABLE, OfHook, _disable, operators=SUPPORT, **_ONE),
-    operation(hooks.DELETE, OfHook, _delete, **_ONE),
-    operation(
-        hooks.PRESETS,
-        OfMaybeOrganization,
-        _presets,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-    ),
-)

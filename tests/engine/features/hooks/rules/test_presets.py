@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from risala.engine.rules.hooks.hook_request import HookFault
-from risala.engine.rules.hooks.mapping import (
+from risala.engine.features.hooks.rules.mapping import (
     ALTERNATIVES_MAX,
     POINTER_DEPTH_MAX,
     SOURCE_CHARACTERS_MAX,
@@ -13,7 +12,7 @@ from risala.engine.rules.hooks.mapping import (
     MappingError,
     mapping_of,
 )
-from risala.engine.rules.hooks.presets import (
+from risala.engine.features.hooks.rules.presets import (
     CUSTOM,
     TABLE_CHARACTERS_MAX,
     HookKind,
@@ -23,7 +22,7 @@ from risala.engine.rules.hooks.presets import (
     preset_of,
     presets,
 )
-from risala.engine.rules.hooks.proofs import HookProof
+from risala.engine.features.hooks.rules.requests import HookFault, HookProof
 
 TABLE = {
     "title": "A program",

@@ -1,1 +1,0 @@
-"""Hooks: the addresses that other software sends through."""

@@ -1,1 +1,0 @@
-"""Codes by SMS: of verification sessions, and of hooks."""
