@@ -7,10 +7,6 @@ from typing import Final
 
 _RULES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
-        alerts/readings.py: queue_old rate_low codes_abused
-        alerts/readings.py: balance_low numbers_unserved inbound_unserved
-        alerts/readings.py: sign_in_failing trail_broken item_set_aside
-        alerts/usual.py: latest usual by_network
         changes/carriers.py: declared_nowhere differences
         changes/settings.py: fingerprint
         keyring.py: read
@@ -61,6 +57,10 @@ _FEATURES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         approvals/rules.py: is_asker
         mailings/rules/timing.py: opens_at next_midnight
+        alerts/readings.py: queue_old rate_low codes_abused
+        alerts/readings.py: balance_low numbers_unserved inbound_unserved
+        alerts/readings.py: sign_in_failing trail_broken item_set_aside
+        alerts/rules.py: latest usual by_network
         hooks/rules/presets.py: preset_of
     """,
     "It looks once at each character, or only at the beginning.": """

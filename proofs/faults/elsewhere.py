@@ -106,7 +106,7 @@ ELSEWHERE: Final = (
     Elsewhere(
         "Nothing reaches the standby any more",
         "after five minutes the alert `standby_behind`, which is over once it is reached again",
-        "tests/engine/upkeep/alerts/test_alerts.py::test_nothing_reaches_the_standby_any_more",
+        "tests/engine/features/alerts/test_alerts.py::test_nothing_reaches_the_standby_any_more",
     ),
     Elsewhere(
         "5,000 hostile connections at once",

@@ -49,6 +49,7 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
+    "engine/features/alerts/stored/facts.py": READER,
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
@@ -60,8 +61,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
     f"{JOURNAL}/accounts/spending.py": HOT,
-    f"{JOURNAL}/alerts/facts.py": READER,
-    f"{JOURNAL}/alerts/hours.py": READER,
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
     f"{JOURNAL}/keys.py": HOT,

@@ -36,7 +36,7 @@ AlertName = Literal[
     "standby_async",
     "trail_broken",
 ]
-"""As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
+"""As :class:`risala.engine.features.alerts.records.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]
 Seconds = Annotated[int, Field(ge=1, le=7 * 86_400)]
 Count = Annotated[int, Field(ge=1, le=1_000_000)]

@@ -29,6 +29,7 @@ from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.clock import ClockJumps
 from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
@@ -45,6 +46,7 @@ from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.router import Router
 from risala.engine.rules.secrets.sealed_texts import Seal
 from risala.engine.rules.trail.state import TrailState
+from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
@@ -187,6 +189,22 @@ class Birth:
     plugin_faults: Sequence[PluginFault] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is around a running service besides carriers, as far as it is there."""
+
+    outbound: Outbound | None = None
+    """What makes calls to addresses on the network."""
+    call_secret: str = field(default="", repr=False)
+    """Signs calls to the operator's own addresses; empty: they have no signature."""
+    wake_post: Callable[[], None] | None = None
+    """Called when a mail is owed; None: nothing sends mails."""
+    answers: Callable[[], Mapping[int, int]] | None = None
+    """The API's answers since the start: how many, by status. None: they are not counted."""
+    jumps: ClockJumps | None = None
+    """The steps of the wall clock; None: nothing notices them."""
+
+
 T = TypeVar("T")
 
 
@@ -229,6 +247,7 @@ class Services:
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""
     errands: Errands = field(default_factory=Errands)
+    surroundings: Surroundings = field(default_factory=Surroundings)
     esmes: Esmes = field(default_factory=Esmes)
     looks: AuditedReads = field(default_factory=AuditedReads)
     shipping: ShippingStatus = field(default_factory=ShippingStatus)

@@ -6,15 +6,16 @@ import pytest
 import trio
 
 from risala.config.model import PricingSection, ServiceSection
+from risala.engine.features.alerts.stored.alerts import AlertRepository
+from risala.engine.features.alerts.words import alert_words
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, StorageUnusable
+from risala.engine.model.findings import Grade, Patient
 from risala.engine.model.people import Language
-from risala.engine.people.alert_words import alert_words
 from risala.engine.people.lines import apart, figure
 from risala.engine.upkeep.doctor.examine import examine
-from risala.engine.upkeep.doctor.findings import Grade, Patient
 from risala.engine.wiring.foundation import DATABASE
 from risala.sms.currencies import counting, decimals_of
 
@@ -75,7 +76,7 @@ async def test_an_alert_tells_a_low_balance_in_the_currency(
         await trio.sleep(SOON_S)
         asked = {"kind": "balance_low"}
         assert len((await house.gateway.perform("alert.list", asked))["alerts"]) == 1
-        alert = house.gateway.services.repositories.alerts.alert(1)
+        alert = house.gateway.services.repositories.part(AlertRepository).alert(1)
         for language in Language:
             told = alert_words(alert, language)
             shown = f"{apart(language, figure(language, left))} {apart(language, currency)}"

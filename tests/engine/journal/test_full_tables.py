@@ -7,12 +7,13 @@ from functools import partial
 
 import pytest
 
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
+from risala.engine.features.alerts.stored.alerts import MUTES_MAX, OPEN_MAX
 from risala.engine.journal.accounts import accounts, credentials, senders
 from risala.engine.journal.accounts.accounts import KEYS_MAX
 from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX
 from risala.engine.journal.accounts.senders import SENDERS_MAX
-from risala.engine.journal.alerts import alerts
-from risala.engine.journal.alerts.alerts import MUTES_MAX, OPEN_MAX
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.inbound.inbound import ROUTES_MAX
 from risala.engine.journal.people import members, users
@@ -27,7 +28,6 @@ from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.people.members import Invitation
 from risala.engine.model.records.senders import Sender
 from risala.engine.model.states import Mode
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.sms.numbering.plan import DEFAULT
 
 

@@ -14,13 +14,13 @@ import pytest
 from mailing_book import MailingBook, new_row
 from mailing_book import number as number_of
 from risala.config.model import OnUncertain, RetentionSection
+from risala.engine.features.alerts.stored import facts
 from risala.engine.features.lists import stored as stored_lists
 from risala.engine.features.mailings.records import MailingState, RowState
 from risala.engine.features.mailings.stored import checking, forgetting, mailings, rows, settling
 from risala.engine.features.mailings.stored import figures as figures_of_mailings
 from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts, ledger, senders
-from risala.engine.journal.alerts import facts, hours
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -186,16 +186,16 @@ def what_alerts_look_at(book):
     """Over all organizations, every minute or five."""
     conn, organization_id = book.conn, book.organization()
     book.accept(organization_id)
-    facts.oldest_due(conn, book.now_ms + 1)
+    waiting.oldest_due(conn, book.now_ms + 1)
     facts.low_balances(conn, 0, 50, book.now_ms)
     facts.codes_by_prefix(conn, book.now_ms, 8)
     facts.has_inbound_routes(conn)
     facts.inbound_unserved(conn, book.now_ms)
-    facts.newest_ms(conn)
-    facts.first_ms(conn)
-    hours.organizations_end(conn)
-    hours.add_counts(conn, 1, 0, {})
-    hours.add_sessions(conn, 1, {})
+    storage.newest_ms(conn)
+    storage.first_ms(conn)
+    facts.organizations_end(conn)
+    facts.add_counts(conn, 1, 0, {})
+    facts.add_sessions(conn, 1, {})
     waiting.unserved(conn, 10)
 
 

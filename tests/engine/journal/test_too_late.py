@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
 from risala.engine.journal.accounts import accounts, balances, credentials, ledger
-from risala.engine.journal.alerts import alerts
 from risala.engine.journal.messages import (
     declined,
     delivery,
@@ -24,7 +25,6 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.upkeep.exports import ExportFault
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.sms.cause import Cause
 
 NOBODY = "sms_00000000000000000000000000"

@@ -19,13 +19,14 @@ from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.approvals import stored as approvals
 from risala.engine.features.approvals.records import ApprovalState, StoredApproval
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import audit_log, exports
@@ -40,7 +41,6 @@ from risala.engine.operations.arguments import parse
 from risala.engine.operations.table import OPERATIONS
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
 from risala.engine.wiring.connections import Connections

@@ -8,6 +8,7 @@ import pyotp
 import pytest
 
 from risala.config.alerts import AlertsSection
+from risala.engine.features.alerts.measure import Measuring
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.errors import (
     ApprovalNeeded,
@@ -27,7 +28,6 @@ from risala.engine.model.people import (
 from risala.engine.people.factors.apps import STEP_MS, matching_step
 from risala.engine.people.factors.recovery import hash_of, new_codes
 from risala.engine.rules.people.lifetimes import FACTOR_TRIES_PER_DAY, FRESH_MS
-from risala.engine.upkeep.alerts.measure import Measuring
 
 FATIMA, OMAR = "fatima@example.com", "omar@example.com"
 SEED = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
@@ -49,12 +49,6 @@ def test_recovery_codes_are_read_however_they_are_typed():
     assert len(set(codes)) == 10
     typed = codes[0].upper().replace("-", " ")
     assert hash_of("usr_1", typed) == hash_of("usr_1", codes[0]) != hash_of("usr_2", codes[0])
-
-
-class NoJumps:
-    """A clock that was never set."""
-
-    last_jump = None
 
 
 class App:
@@ -172,7 +166,7 @@ async def test_wrong_factors_count_for_the_alert_of_guesses(town, autojump_clock
     await set_up(town, await town.sign_in(FATIMA))
     browser = await code_shown(town, FATIMA)
     services = town.gateway.services
-    measuring = Measuring(services, AlertsSection(sign_in_failures_min=1), NoJumps(), None)
+    measuring = Measuring(services, AlertsSection(sign_in_failures_min=1))
     for _ in range(3):
         await shown(town, browser, "000000")
     counted = {each.subject: each.facts["count"] for each in measuring.sign_ins({})}

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from cases import examples
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.words import catalogue
 from risala.engine.journal.people import members, users
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -18,9 +20,7 @@ from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, R
 from risala.engine.model.people import Language, Membership, SessionKind, User
 from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.people.members import Invitation
-from risala.engine.people.alert_words import catalogue
 from risala.engine.people.letters import words_in
-from risala.engine.rules.alerts.alert import AlertKind
 
 A, B, C = "a@example.com", "b@example.com", "c@example.com"
 ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)

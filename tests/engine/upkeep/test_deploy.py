@@ -14,10 +14,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.engine.journal.shipping.memory_store import MemoryStore
 
 from risala.config.model import PoliciesSection, SinksSection
+from risala.engine.features.alerts.records import AlertKind
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
 from risala.engine.journal.shipping.awaited_log import AwaitedLog
 from risala.engine.model.clock import SystemClock
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.wiring.connections import Connections
 from risala.http.common.tally import AnswerTally
 from risala.plugins.contract import Health, HealthState

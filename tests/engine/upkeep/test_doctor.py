@@ -17,12 +17,14 @@ import pytest
 import stones
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
-from risala.engine.journal.alerts import alerts
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
 from risala.engine.journal.store.opening import open_reader, refuse_foreign
 from risala.engine.journal.upkeep import backup_note, database_facts
 from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import Finding, Grade, Patient
 from risala.engine.model.records.carriers.state import (
     Carrier,
     CarrierCondition,
@@ -30,10 +32,8 @@ from risala.engine.model.records.carriers.state import (
     ServedNumbers,
 )
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.upkeep.doctor import machine
 from risala.engine.upkeep.doctor.examine import examine
-from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 from stones import StonesMove, write_stones
 
 NOW_MS = 1_767_225_600_000

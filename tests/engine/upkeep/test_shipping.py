@@ -4,7 +4,7 @@ import pytest
 
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.directory import PieceDirectory
-from risala.engine.upkeep.doctor.findings import Grade
+from risala.engine.model.findings import Grade
 from risala.engine.upkeep.shipping import AGE_WARN_S, finding
 
 NOW_MS = 1_800_000_000_000

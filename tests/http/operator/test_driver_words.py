@@ -25,10 +25,10 @@ from risala.drivers.smpp.protocol.references import NEWS, Repeating
 from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, unknown_bind
 from risala.drivers.smpp.quiet import QuietWatch
 from risala.drivers.smpp.settings import SmppSettings
+from risala.engine.features.alerts.records import Alert, AlertKind
+from risala.engine.features.alerts.words import alert_words
 from risala.engine.model.people import Language
 from risala.engine.model.records.upkeep.plugins import PluginHealth
-from risala.engine.people.alert_words import alert_words
-from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.http.operator.alerts import shown_alerts
 from risala.http.operator.carriers.driver_sentences import SENTENCES
 from risala.http.operator.carriers.driver_words import (

@@ -8,8 +8,8 @@ import pytest
 
 from cases import sweep
 from patience import until_true
+from risala.engine.features.alerts.records import AlertPage, AlertView
 from risala.engine.model.records.asks import Versioned
-from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
 from risala.engine.model.times import iso
 
 PAGE = "/operator/overview"

@@ -6,8 +6,8 @@ import pytest
 
 from cases import sweep
 from risala.config.model import Settings
-from risala.engine.journal.alerts import alerts
-from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
 from risala.engine.upkeep.standby.lease import LeaseDirectory
 from risala.http.operator.system.settings import shown_settings
 

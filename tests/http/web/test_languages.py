@@ -13,6 +13,7 @@ from babel.messages.pofile import read_po
 from jinja2 import TemplateSyntaxError
 from werkzeug.datastructures import LanguageAccept
 
+import risala.engine.features.alerts
 import risala.engine.people
 from risala.engine.model.people import Language
 from risala.http.web import collect
@@ -20,6 +21,7 @@ from risala.http.web.collect import HTTP, KEYWORDS, untranslated, written
 from risala.http.web.languages import LOCALE, load_words, preferred
 
 MAILS = Path(risala.engine.people.__file__).parent
+ALERTS = Path(risala.engine.features.alerts.__file__).parent
 CATALOGUES = sorted(LOCALE.glob("*/*.po"))
 _HOLES = re.compile(r"\{[a-z_]+\}")
 _UNSPACED = re.compile(r"(?<![ \u00a0])(?:[;!?»](?!\w)|:(?=\s|$))|«(?![ \u00a0])")
@@ -207,12 +209,12 @@ def test_delivered_and_handed_over_are_different_words():
 
 def said_by_mail(language):
     """Sentences of mails and alerts."""
-    for folder in ("letters", "alert_words"):
-        path = MAILS / folder / f"{language}.toml"
+    for folder in (MAILS / "letters", ALERTS / "words"):
+        path = folder / f"{language}.toml"
         for name, section in tomllib.loads(path.read_text("utf-8")).items():
             texts = section if isinstance(section, dict) else {"": section}
             for key, text in texts.items():
-                yield path.name, f"{folder}: {name}.{key}", _CODE.sub("", str(text))
+                yield path.name, f"{folder.name}: {name}.{key}", _CODE.sub("", str(text))
 
 
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])

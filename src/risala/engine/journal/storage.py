@@ -1,4 +1,5 @@
-"""How much an organization's mailings, lists and exports take on the disk."""
+"""How much an organization's mailings, lists and exports take on the disk, and since when
+anything is stored."""
 
 from __future__ import annotations
 
@@ -99,3 +100,24 @@ def uploads(conn: sqlite3.Connection) -> set[str]:
     their rows are kept."""
     rows = conn.execute("SELECT upload FROM mailings WHERE upload IS NOT NULL")
     return {upload for (upload,) in rows}
+
+
+# -- of the whole database
+
+
+def newest_ms(conn: sqlite3.Connection) -> int | None:
+    """When the newest row was written, by the clock of that time; None: there is no row."""
+    found: int | None = value_of(
+        conn,
+        "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
+        " WHERE seq > 0 ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)",
+    )
+    return found
+
+
+def first_ms(conn: sqlite3.Connection) -> int | None:
+    """Since when there is something to lose; None: nothing."""
+    found: int | None = value_of(
+        conn, "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
+    )
+    return found

@@ -106,6 +106,11 @@ class Feature:
     how many there are, and their bytes."""
     metrics: Declared | None = None
     """Its metrics: a function of the repositories and the time."""
+    examined: Declared | None = None
+    """What the doctor says of it in a database: a function of a connection, which returns a
+    ``Finding``."""
+    retuned: Declared | None = None
+    """Applies settings that changed while it runs: a function of the services and the settings."""
     tasks: Declared | None = None
     """What runs for it as long as the service: a function of the services, which returns
     tasks (:data:`Task`)."""

@@ -29,8 +29,7 @@ from risala.engine.model.people_records.mails import MailKind, OwedMail
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis
-from risala.engine.people.alert_words import SayDriver, alert_words
-from risala.engine.people.lines import apart, figure, one_line
+from risala.engine.people.lines import SayDriver, apart, figure, one_line
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.people.lifetimes import (
@@ -60,8 +59,6 @@ def words_in(language: Language) -> Words:
     return tomllib.loads(place.read_text(encoding="utf-8"))
 
 
-_ALERTS: Final = frozenset({MailKind.ALERT_RAISED, MailKind.ALERT_OVER})
-"""They quote drivers."""
 _FORM: Final = "d MMM y, HH:mm"
 _NOUAKCHOTT: Final = "Africa/Nouakchott"
 """Whose readers call some months otherwise in Arabic than others do."""
@@ -88,7 +85,7 @@ class Letters:
         self.url = public_url
         self.console_url = console_url
         self.zone = zone
-        self._say_driver = say_driver
+        self.say_driver = say_driver
         self._values_of: Mapping[MailKind, Callable[[OwedMail, Words], Values | None]] = {
             MailKind.SIGN_IN_CODE: self._sign_in_code,
             MailKind.INVITATION: self._invitation,
@@ -106,15 +103,13 @@ class Letters:
             MailKind.KEY_EXPIRES: self._key_expires,
             MailKind.PAYMENT_CONFIRMED: self._payment,
             MailKind.PAYMENT_REFUSED: self._payment,
-            MailKind.ALERT_RAISED: self._alert,
-            MailKind.ALERT_OVER: self._alert,
             MailKind.AUDIT_HEAD: self._audit_head,
         }
 
     async def prepare(self, owed: OwedMail) -> None:
         """Read what the words of a mail need; slow once for each language, so in a thread."""
-        if owed.kind in _ALERTS:
-            await trio.to_thread.run_sync(self._say_driver, owed.language, "")
+        if owed.kind in _theirs():  # it may quote a driver
+            await trio.to_thread.run_sync(self.say_driver, owed.language, "")
 
     def write(self, owed: OwedMail) -> Mail | None:
         """The mail in words; None: its subject has ended."""
@@ -225,20 +220,6 @@ class Letters:
             "why": found.why.get(owed.language.value) or found.why.get("en", ""),
             "balance": amount(organization.balance, owed.language),
             "url": f"{self.url}/app/{organization.id}/billing/payments/{found.id}",
-        }
-
-    def _alert(self, owed: OwedMail, _: Words) -> Values:
-        found = self.repositories.alerts.alert(owed.details["alert"])
-        told = alert_words(found, owed.language, self._say_driver)
-        return {
-            "title": told.title,
-            "what": told.text,
-            "since": moment(found.raised_at, owed.language, self.zone),
-            "until": ""
-            if found.over_at is None
-            else moment(found.over_at, owed.language, self.zone),
-            "lasted": told.lasted,
-            "url": f"{self.console_url}/operator/overview",
         }
 
     def _factor(self, owed: OwedMail, words: Words) -> Values:

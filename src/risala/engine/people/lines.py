@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Final
 
 from risala.engine.model.people import Language
 
+SayDriver = Callable[[Language, str], str]
+"""Says a driver's text in a language, as far as it is one of our drivers'."""
 _CONTROL: Final = "C"
 """The categories of control and format characters, and of non-characters."""
 _LEFTWARD: Final = frozenset({"R", "AL"})
 """Unicode's directions of letters that are read from right to left."""
 _RIGHTWARD: Final = frozenset({"L", "EN"})
 """Its directions of Latin letters and of digits."""
+
+
+def as_written(_: Language, text: str) -> str:
+    """A driver's text as the driver wrote it."""
+    return text
 
 
 def one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Metrics from the disk: alerts, payments, backlogs, backups. All queries are bounded."""
+"""Metrics from the disk: payments, backlogs, backups. All queries are bounded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.paying.payments import PaymentState
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.families import gauge
 
@@ -29,7 +28,7 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     unserved = repositories.queue.unserved(UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
     yield gauge("unserved_messages", text, [({}, unserved)])
-    oldest = min(repositories.alert_facts.oldest_due(now_ms).values(), default=now_ms)
+    oldest = min(repositories.queue.oldest_due(now_ms).values(), default=now_ms)
     text = "How long the oldest message that is due has waited; 0: none waits."
     yield gauge("queue_oldest_seconds", text, [({}, (now_ms - oldest) / 1000)])
     owed = repositories.deliveries.behind(now_ms)
@@ -51,13 +50,6 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
             for reason in FailureReason
         ],
     )
-
-
-def of_alerts(repositories: Repositories, _: int) -> Iterator[Metric]:
-    """Alerts that are open."""
-    raised = repositories.alerts.open_counts()
-    text = "Alerts that are open, by their kind."
-    yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
 
 
 def of_payments(repositories: Repositories, now_ms: int) -> Iterator[Metric]:

@@ -8,7 +8,7 @@ from typing import Final
 from risala.config.outward import StandbySection
 from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.model.findings import Finding, Grade
 from risala.engine.upkeep.standby.copy_trial import trial_finding
 from risala.engine.upkeep.standby.named_stores import health_of, pieces_of
 

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
+from risala.config.model import Settings
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
@@ -22,7 +23,6 @@ from risala.engine.model.times import iso
 from risala.engine.rules.trail import heads
 from risala.engine.rules.trail.heads import KEY, Head
 from risala.engine.services import Services
-from risala.engine.upkeep.alerts.telling import Telling
 from risala.engine.upkeep.standby.named_stores import give_heads
 
 T = TypeVar("T")
@@ -45,18 +45,21 @@ EARLY_MS: Final = 1_800_000
 class TrailHeads:
     """
     Args:
-        telling: who gets mails, and what sends them.
         inline: work on the loop's thread, as a mock clock needs it.
     """
 
-    def __init__(self, services: Services, telling: Telling, *, inline: bool) -> None:
+    def __init__(self, services: Services, *, inline: bool) -> None:
         self._services = services
         self._stored = services.repositories.audit
         self._clock = services.recorder.clock
-        self._telling = telling
+        self._mails = services.settings.alerts.mail
         self._inline = inline
         self._directory = services.settings.storage.data_dir
         self._looked_ms = -EVERY_MS
+
+    def retune(self, settings: Settings) -> None:
+        """From now on, mail heads if these say so."""
+        self._mails = settings.alerts.mail
 
     async def run(self) -> None:
         """Look whether a head is due, until cancelled."""
@@ -123,11 +126,11 @@ class TrailHeads:
     async def _send(self, head: Head, now_ms: int) -> None:
         await self._in_thread(partial(self._stored.add_sent_head, self._directory, head))
         log.info("audit.head", head=head.text)
-        audience = self._telling.audience
-        if audience.by_mail:
-            owe = partial(self._stored.owe_head, head.text, head.end.seq, audience.operator, now_ms)
+        wake_post, to = self._services.surroundings.wake_post, self._services.settings.mail.operator
+        if self._mails and wake_post is not None:
+            owe = partial(self._stored.owe_head, head.text, head.end.seq, to, now_ms)
             await retry_until_committed("audit.head", owe)
-            self._telling.ring()
+            wake_post()
 
     def _ship(self) -> None:
         """Give the standby what it lacks: today's head, and those of days on which it could not be

@@ -14,7 +14,7 @@ from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast, pending
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.model.findings import Finding, Grade
 
 SECONDS_PER_MILLION: Final = (180, 360)
 """The least and the greatest time to move a million messages on small machines."""

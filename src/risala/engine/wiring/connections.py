@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 from pathlib import Path
@@ -21,18 +21,13 @@ from risala.engine.follow.live import Live
 from risala.engine.follow.sinks.sinks import Sinks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.model.clock import ClockJumps
 from risala.engine.operations.faces.callbacks import CallbackSources, CompatCallbacks
-from risala.engine.people.alert_words import SayDriver, as_written
 from risala.engine.people.letters import Letters
+from risala.engine.people.lines import SayDriver, as_written
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.services import Preparing, Services, nothing_to_prepare
-from risala.engine.upkeep.alerts.alerts import Alerts
-from risala.engine.upkeep.alerts.calls import AlertCalls, AlertCallSources
-from risala.engine.upkeep.alerts.measure import Answers
-from risala.engine.upkeep.alerts.telling import Telling
 from risala.engine.upkeep.head_sinks import HeadSink
 from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
@@ -67,7 +62,7 @@ class Connections:
     """Where the service listens; None: as in the settings."""
     console_url: str | None = None
     """Where the console listens, if it has an address of its own."""
-    answers: Answers | None = None
+    answers: Callable[[], Mapping[int, int]] | None = None
     """The API's answers since the start, by status; None: they are not counted."""
     alert_secret: str = field(default="", repr=False)
     """Signs calls about alerts; empty: no signature."""
@@ -120,9 +115,6 @@ class Outward:
     """None if nothing makes calls (``Outside.outbound``)."""
     notices: Notices | None
     post: Post
-    telling: Telling
-    alert_calls: AlertCalls | None
-    answers: Answers | None
     recorder: Recorder
     outside: Connections
 
@@ -131,8 +123,8 @@ class Outward:
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
-    async def start(self, supervisor: Supervisor, services: Services, jumps: ClockJumps) -> Alerts:
-        """Run all parts until cancelled; the checks for problems apply new settings."""
+    async def start(self, supervisor: Supervisor, services: Services) -> Callable[[Settings], None]:
+        """Run all parts until cancelled; returns what applies new settings to them."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
         stored, clock = services.repositories, self.recorder.clock
@@ -145,14 +137,11 @@ class Outward:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
             await start("webhooks", self.webhooks.run)
-        if self.alert_calls is not None:
-            await start("calls about alerts", self.alert_calls.run)
         if (callbacks := self._callbacks(services)) is not None:
             await start("faces' callbacks", callbacks.run)
-        alerts = Alerts(services, jumps, self.answers, self.telling)
-        await start("alerts", alerts.run)
         inline = self.recorder.journal.is_on_loop
-        await start("audit heads", TrailHeads(services, self.telling, inline=inline).run)
+        heads = TrailHeads(services, inline=inline)
+        await start("audit heads", heads.run)
         for name, sink in self.sinks.by_name.items():
             if isinstance(sink, AuditHeadSink):
                 place = services.settings.storage.data_dir
@@ -160,7 +149,7 @@ class Outward:
                 await start(f"audit heads to {name}", gives.run)
         await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
-        return alerts
+        return heads.retune
 
     def _callbacks(self, services: Services) -> CompatCallbacks | None:
         """What makes the callbacks for customers of faces; None: no face has any."""
@@ -210,7 +199,7 @@ def build_outward(
     post = Post(
         recorder.clock, repositories.mails, letters, outside.mailer, set_aside.loop("mails")
     )
-    webhooks = notices = alert_calls = None
+    webhooks = notices = None
     if outside.outbound is not None:
         notices = Notices(
             repositories.endpoints,
@@ -229,26 +218,11 @@ def build_outward(
                 set_aside.loop("webhooks"),
             )
         )
-        if settings.alerts.webhook_url:
-            alert_calls = AlertCalls(
-                AlertCallSources(
-                    settings.alerts,
-                    recorder.clock,
-                    repositories.alerts,
-                    outside.outbound,
-                    set_aside.loop("alert_calls"),
-                    outside.alert_secret,
-                )
-            )
     events = set_aside.loop("feed")
     cursors = EventCursors(repositories.events, recorder.clock, broken=events.broken_row)
     listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
     feed = Feed(repositories.events, recorder.journal.committed, events, listeners)
     live = Live(repositories.events, recorder.clock, feed.events, recorder.life, events.broken_row)
-    rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
-    telling = Telling(
-        settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None
-    )
     return Outward(
         feed,
         cursors,
@@ -257,9 +231,6 @@ def build_outward(
         webhooks,
         notices,
         post,
-        telling,
-        alert_calls,
-        outside.answers,
         recorder,
         outside,
     )

@@ -192,6 +192,7 @@ async def open_engine(
             outside,
             lines,
             running,
+            clock,
         )
         # Done before any worker starts, so that no code is sent after its session has ended.
         await settle_due(gateway.services.sessions, clock)
@@ -201,11 +202,12 @@ async def open_engine(
         board.queue.load(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
-        alerts = await outward.start(core.supervisor, gateway.services, clock)
+        services = gateway.services
         obeying += (
-            gateway.services.intake.retune,
-            gateway.services.mail_tables.retune,
-            lambda new: alerts.retune(new.alerts),
+            services.intake.retune,
+            services.mail_tables.retune,
+            await outward.start(core.supervisor, services),
+            *(partial(each.retuned(), services) for each in features() if each.retuned),
         )
         await _start_services(
             core, sending, gateway.services.sessions, scheduler, partial(lineup.start, drivers)

@@ -19,6 +19,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.intake.steps import IntakeSteps
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
+from risala.engine.model.clock import ClockJumps
 from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
@@ -29,7 +30,7 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
-from risala.engine.services import Birth, Delivery, Services
+from risala.engine.services import Birth, Delivery, Services, Surroundings
 from risala.engine.upkeep.overview import Alone
 from risala.engine.verify.payer_codes import VerifiedPayers
 from risala.engine.verify.sessions import (
@@ -60,6 +61,7 @@ async def open_intake(
     outside: Connections,
     lines: BankLines,
     delivery: Callable[[Intake], Delivery],
+    jumps: ClockJumps | None = None,
 ) -> Gateway:
     """Build the parts that decide on acceptance, and the gateway over them; needed with and without
     carriers."""
@@ -134,6 +136,13 @@ async def open_intake(
             write_report=core.seams.write_report,
             mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
+            surroundings=Surroundings(
+                outbound=outside.outbound,
+                call_secret=outside.alert_secret,
+                wake_post=None if outside.mailer is None else people.mail_is_owed,
+                answers=outside.answers,
+                jumps=jumps,
+            ),
             shipping=core.shipping,
             set_aside=core.set_aside,
         ),

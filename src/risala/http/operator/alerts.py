@@ -9,7 +9,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.upkeep.alert_views import AlertView
+from risala.engine.features.alerts.records import AlertView
 from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.page_request import PageRequest
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.alerts import records
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.upkeep import alert_views
 from risala.engine.model.records.upkeep.minutes import Flow
 from risala.engine.model.records.upkeep.service import OVERVIEW, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
@@ -40,7 +40,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
     found = await visit.ask(OVERVIEW)
-    alerts = await visit.ask(alert_views.LIST, open=True)
+    alerts = await visit.ask(records.LIST, open=True)
     attention = needed_first(alerts.alerts)[:ATTENTION_MAX]
     tiles = [tile(visit.formats, lane) for lane in (await visit.ask(state.LIST)).carriers]
     return {
@@ -91,7 +91,7 @@ def _machine(machine: Machine) -> dict[str, Any]:
 async def acknowledge(visit: PageRequest) -> TrioResponse:
     """Acknowledge an alert."""
     try:
-        await visit.ask(alert_views.ACKNOWLEDGE, alert_id=visit.arguments["alert_id"])
+        await visit.ask(records.ACKNOWLEDGE, alert_id=visit.arguments["alert_id"])
     except Refusal as error:
         return await visit.again("overview/show.html", error, await _values(visit))
     return visit.go(PAGE, SEEN)
@@ -105,7 +105,7 @@ async def mute(visit: PageRequest) -> TrioResponse:
     if form.text("subject"):
         given["subject"] = form.text("subject")
     try:
-        await visit.ask(alert_views.MUTE, **given)
+        await visit.ask(records.MUTE, **given)
     except Refusal as error:
         return await visit.again("overview/show.html", error, await _values(visit))
     return visit.go(PAGE, MUTED)
@@ -123,14 +123,14 @@ ROUTES: Final = (
         path="/operator/alerts/<alert_id>/acknowledge",
         view=acknowledge,
         access=PageAccess.OPERATOR,
-        needs=alert_views.ACKNOWLEDGE,
+        needs=records.ACKNOWLEDGE,
         method="POST",
     ),
     PageRoute(
         path="/operator/alerts/mute",
         view=mute,
         access=PageAccess.OPERATOR,
-        needs=alert_views.MUTE,
+        needs=records.MUTE,
         method="POST",
     ),
 )

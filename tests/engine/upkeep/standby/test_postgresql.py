@@ -30,10 +30,10 @@ from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import Grade
 from risala.engine.rules.trail.chain import ChainEnd
 from risala.engine.rules.trail.heads import signed_head
 from risala.engine.upkeep import shipping
-from risala.engine.upkeep.doctor.findings import Grade
 from risala.engine.upkeep.standby import named_stores
 from risala.engine.upkeep.standby.lease import (
     LeaseLost,

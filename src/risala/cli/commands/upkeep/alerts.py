@@ -9,9 +9,9 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.engine.features.alerts import records
+from risala.engine.features.alerts.records import AlertPage, AlertView, MuteView
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.upkeep import alert_views
-from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView, MuteView
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -48,7 +48,7 @@ def alerts(
 
     async def work(session: GatewaySession) -> tuple[Reply[AlertPage], bool]:
         wanted = {"open": None if shows_all else True, "kind": kind}
-        found = await session.ask(alert_views.LIST, **wanted, limit=limit, before=before)
+        found = await session.ask(records.LIST, **wanted, limit=limit, before=before)
         return found, session.running
 
     reply, running = options.run(work)
@@ -84,7 +84,7 @@ says(
     alerts,
     "acknowledge",
     click.argument("alert_id", metavar="ALERT"),
-    alert_views.ACKNOWLEDGE,
+    records.ACKNOWLEDGE,
     lambda seen: f"{seen.title['en']}: {output.clean(seen.acknowledged_by)} is working on it.",
     does="Acknowledge an alert: somebody is working on it.",
     example="12",
@@ -93,7 +93,7 @@ says(
     alerts,
     "unmute",
     click.argument("mute_id", metavar="MUTE"),
-    alert_views.UNMUTE,
+    records.UNMUTE,
     lambda mute: f"Operators are notified of {mute.kind} again.",
     does="End a mute early; MUTE is its id in the list.",
     example="3",
@@ -117,7 +117,7 @@ def _minutes(context: click.Context, option: click.Parameter, text: str) -> int:
     callback=_minutes,
     help="How long: 30m, 2h, 3d.",
 )
-@asks(alert_views.MUTE)
+@asks(records.MUTE)
 def mute(found: MuteView) -> None:
     """Send no notifications of alerts of KIND for a while; they are still listed.
 

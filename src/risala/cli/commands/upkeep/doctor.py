@@ -17,7 +17,7 @@ from risala.cli.show import output, progress
 from risala.engine.model.records.carriers import state
 
 if TYPE_CHECKING:
-    from risala.engine.upkeep.doctor.findings import Finding, Patient
+    from risala.engine.model.findings import Finding, Patient
 
 
 @click.command()
@@ -30,7 +30,7 @@ def doctor(options: Options) -> None:
       risala doctor
       risala doctor --json
     """
-    from risala.engine.upkeep.doctor.findings import Grade
+    from risala.engine.model.findings import Grade
 
     log_to_stderr()
     checks = _examine(options)
@@ -55,9 +55,9 @@ def _examine(options: Options) -> list[Finding]:
         StandbySection,
         StorageSection,
     )
+    from risala.engine.model.findings import Finding, Grade, Patient
     from risala.engine.upkeep import shipping
     from risala.engine.upkeep.doctor.examine import examine
-    from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
     standby = StandbySection()
     currency: str | None = None
@@ -106,7 +106,7 @@ def _examine(options: Options) -> list[Finding]:
 async def _patient(data_dir: Path) -> Patient:
     from risala.cli.reach import session
     from risala.engine.model.clock import SystemClock
-    from risala.engine.upkeep.doctor.findings import Patient
+    from risala.engine.model.findings import Patient
 
     patient = Patient(data_dir, SystemClock().now_ms(), running=False)
     try:

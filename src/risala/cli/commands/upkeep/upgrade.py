@@ -19,7 +19,7 @@ from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.upkeep.doctor.findings import Finding
+    from risala.engine.model.findings import Finding
 
 DATABASE: Final = "risala.db"
 _STAND_IN: Final = "0000"
@@ -39,7 +39,7 @@ def upgrade(options: Options, check: bool) -> None:
     Example: risala upgrade --check
     """
     from risala.engine.model.clock import SystemClock
-    from risala.engine.upkeep.doctor.findings import Finding, Grade
+    from risala.engine.model.findings import Finding, Grade
     from risala.engine.upkeep.upgrade_check import check_data
 
     log_to_stderr()
@@ -77,7 +77,7 @@ def _data_dir(options: Options) -> Path:
 
 
 def _settings(settings: Settings) -> Finding:
-    from risala.engine.upkeep.doctor.findings import Finding, Grade
+    from risala.engine.model.findings import Finding, Grade
 
     if settings.old_names:
         return Finding("settings", Grade.WARN, " ".join(settings.old_names))
@@ -87,7 +87,7 @@ def _settings(settings: Settings) -> Finding:
 def _plugins(settings: Settings) -> list[Finding]:
     """Whether all plugins load, and take the tables of the settings that are theirs."""
     from risala.config.secrets import resolve_secrets
-    from risala.engine.upkeep.doctor.findings import Finding, Grade
+    from risala.engine.model.findings import Finding, Grade
     from risala.plugins.manager import PluginManager
     from risala.plugins.tables import PluginConfigError
 
@@ -109,7 +109,7 @@ def _plugins(settings: Settings) -> list[Finding]:
 
 def _secrets(missing: Sequence[str]) -> list[Finding]:
     """Secrets that this shell lacks: the service gets them from an environment of its own."""
-    from risala.engine.upkeep.doctor.findings import Finding, Grade
+    from risala.engine.model.findings import Finding, Grade
 
     if not missing:
         return []

@@ -6,14 +6,21 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
+from risala.engine.model.people_records.mails import MailKind
 
+_HERE: Final = "features.alerts."
+_LETTER: Final = later(_HERE + "words:letter")
 FEATURE: Final = Feature(
     name="alerts",
-    operations=(later("operations.watch.alerts:OPERATIONS"),),
+    operations=(later(_HERE + "operations:OPERATIONS"),),
     images={
-        AuditImage.ALERT: later("journal.alerts.alerts:seen"),
-        AuditImage.ALERT_MUTE: later("journal.alerts.alerts:seen_mute"),
+        AuditImage.ALERT: later(_HERE + "stored.alerts:seen"),
+        AuditImage.ALERT_MUTE: later(_HERE + "stored.alerts:seen_mute"),
     },
-    metrics=later("upkeep.house_metrics:of_alerts"),
+    metrics=later(_HERE + "metrics:of_alerts"),
+    examined=later(_HERE + "stored.alerts:examine"),
+    letters={MailKind.ALERT_RAISED: _LETTER, MailKind.ALERT_OVER: _LETTER},
+    tasks=later(_HERE + "service:tasks"),
+    retuned=later(_HERE + "service:retune"),
     tables=("alerts", "alert_mutes", "alert_calls", "alert_hours", "alert_receipts"),
 )

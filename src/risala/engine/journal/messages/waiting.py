@@ -8,6 +8,7 @@ from typing import Final
 
 from risala.engine.journal.state import load
 from risala.engine.journal.store.names import NUMBER
+from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import Unserved
 from risala.engine.model.states import Status
@@ -16,6 +17,15 @@ from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 QUEUES_MAX: Final = 500
 """Queues of one route whose oldest message is read: a few milliseconds' worth. With more waiting
 organizations, a few seconds of difference do not matter."""
+HEADS_MAX: Final = 500
+"""Heads of queues that are read: one for each route, priority and organization with waiting
+messages. Each is one step down an index."""
+_HEAD: Final = (
+    "SELECT route, priority, organization, due_at FROM message INDEXED BY message_queue"
+    " WHERE status = 0 AND (route, priority, organization) > (?, ?, ?)"
+    " ORDER BY route, priority, organization, due_at LIMIT 1"
+)
+"""The next head of a queue, by the index alone."""
 
 
 def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> int:
@@ -53,6 +63,29 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
             if due_at <= now_ms and (found is None or due_at < found):
                 found = due_at
     return found
+
+
+def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
+    """Since when the oldest due message has waited, by route; except messages of held organizations
+    and those without a carrier."""
+    found: dict[str, int] = {}
+    place = (-1, -1, -1)
+    for _ in range(HEADS_MAX):
+        row = conn.execute(_HEAD, place).fetchone()
+        if row is None:
+            break
+        route, priority, organization, due_at = row
+        place = (route, priority, organization)
+        if due_at is not None and due_at <= now_ms and _is_active(conn, organization):
+            name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
+            if name not in (UNSERVED, None):
+                found[name] = min(due_at, found.get(name, due_at))
+    return found
+
+
+def _is_active(conn: sqlite3.Connection, organization: int) -> bool:
+    status = value_of(conn, "SELECT status FROM organizations WHERE no = ?", (organization,))
+    return bool(status == "active")
 
 
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:

@@ -11,7 +11,6 @@ from risala.engine.journal.repositories.accounts import (
     KeyRepository,
     OrganizationRepository,
 )
-from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.erasures import ErasureRepository
@@ -50,8 +49,6 @@ class Repositories:
     keys: KeyRepository
     senders: SenderRepository
     credentials: CredentialRepository
-    alerts: AlertRepository
-    alert_facts: AlertFactsRepository
     audit: AuditRepository
     carriers: CarrierRepository
     erasures: ErasureRepository
@@ -90,8 +87,6 @@ class Repositories:
             keys=KeyRepository(store),
             senders=SenderRepository(store),
             credentials=CredentialRepository(store),
-            alerts=AlertRepository(store),
-            alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
             erasures=ErasureRepository(store),

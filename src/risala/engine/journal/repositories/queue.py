@@ -42,6 +42,7 @@ class QueueRepository:
 
     count = read(waiting.count)
     oldest = read(waiting.oldest)
+    oldest_due = read(waiting.oldest_due)
     unserved = read(waiting.unserved)
     is_unserved = read(waiting.is_unserved)
     held_count = scan(restore_hold.count)

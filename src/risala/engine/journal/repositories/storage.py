@@ -10,11 +10,13 @@ from risala.engine.journal.repositories.store import Store, read, scan
 @dataclass(frozen=True, slots=True)
 class StorageRepository:
     """What takes how much on the disk: by organization on the loop's thread, by an index; of all of
-    them on a thread."""
+    them on a thread. The times of the newest and the first row are read on the loop's thread."""
 
     _store: Store
 
     limited_bytes = read(storage.limited_bytes)
     uploads = read(storage.uploads)
+    newest_ms = read(storage.newest_ms)
+    first_ms = read(storage.first_ms)
     of_organization = scan(storage.of_organization)
     fullest = scan(storage.fullest)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.alerts import alerts, facts
+from risala.engine.journal import storage
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
 from risala.engine.journal.store.currency import currency_fault
@@ -18,6 +18,8 @@ from risala.engine.journal.upkeep import restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.features import features
+from risala.engine.model.findings import Finding
 from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
@@ -45,9 +47,10 @@ class DatabaseFacts:
     held: int
     """Messages that a restore holds."""
     mails: MailQueueStatus
-    open_alerts: int
     currency_fault: str | None
     """Why a service in the settings' currency cannot use it; None: it can."""
+    findings: tuple[Finding, ...]
+    """What features say of it."""
 
 
 def read(
@@ -71,15 +74,15 @@ def read(
                 return ahead
             due, oldest = waiting.due(conn, now_ms)
             return DatabaseFacts(
-                newest_ms=facts.newest_ms(conn),
-                first_ms=facts.first_ms(conn),
+                newest_ms=storage.newest_ms(conn),
+                first_ms=storage.first_ms(conn),
                 due_messages=due,
                 oldest_due_ms=oldest,
                 unserved=waiting.unserved(conn, UNSERVED_COUNTED_MAX),
                 held=restore_hold.count(conn),
                 mails=mails.queue_status(conn),
-                open_alerts=alerts.open_count(conn),
                 currency_fault=currency and currency_fault(conn, currency),
+                findings=tuple(each.examined()(conn) for each in features() if each.examined),
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error

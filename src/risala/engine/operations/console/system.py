@@ -16,6 +16,7 @@ from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
+from risala.engine.model.findings import Grade
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep.service import (
     SYSTEM,
@@ -30,7 +31,6 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
-from risala.engine.upkeep.doctor.findings import Grade
 
 if TYPE_CHECKING:
     from risala.engine.upkeep.standby.store_facts import StoreFacts
@@ -63,7 +63,7 @@ def _size(path: Path) -> int | None:
 
 def _facts(services: Services, now_ms: int, standby: StandbyFacts | None) -> SystemFacts:
     birth, data_dir = services.birth, services.settings.storage.data_dir
-    clock = clock_finding(services.repositories.alert_facts.newest_ms(), now_ms)
+    clock = clock_finding(services.repositories.storage.newest_ms(), now_ms)
     return SystemFacts(
         version=__version__,
         python=platform.python_version(),

@@ -17,12 +17,10 @@ from risala.engine.journal.upkeep.database_facts import (
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 from risala.engine.model.times import iso
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.holding import Verdict
-from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
 
 CLOCK_SLACK_MS: Final = 5_000
 """How much later than now the newest row may be: NTP may step a clock back by a little."""
@@ -30,6 +28,7 @@ EPOCH_MS: Final = 1_735_689_600_000
 """2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
 """A message that has been due for longer needs somebody's action."""
+HOUR_MS: Final = 3_600_000
 UNSERVED_SHOWN_MAX: Final = 5
 """Prefixes of numbers that are named in one sentence."""
 
@@ -70,7 +69,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
     yield from _restored(found.held)
     yield _mails(found.mails)
     yield from _backup(found.first_ms, patient)
-    yield _alerts(found.open_alerts)
+    yield from found.findings
 
 
 def _schema(path: Path) -> Finding:
@@ -188,12 +187,12 @@ def _mails(found: MailQueueStatus) -> Finding:
 
 def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
     note = backup_note.read(patient.data_dir)
-    last_ms = None if note is None else note.at
-    found = readings.backup_old(last_ms, first_ms, patient.now_ms, patient.limits)
-    if found is None:  # not checked, or nothing to lose yet
+    since_ms, hours_max = first_ms if note is None else note.at, patient.limits.backup_age_h
+    if not hours_max or since_ms is None:  # not checked, or nothing to lose yet
         return
-    hours = (patient.now_ms - (last_ms or first_ms or 0)) // 3_600_000
-    if found.verdict is not Verdict.BAD:
+    age_ms = patient.now_ms - since_ms
+    hours = age_ms // HOUR_MS
+    if age_ms <= hours_max * HOUR_MS:
         text = "The last backup is recent."
         if note is None:
             text = "There is no backup yet, and little data. Run `risala backup` every day."
@@ -207,10 +206,3 @@ def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
     else:
         text = f"The last backup was made {hours} hours ago. Run `risala backup` every day."
         yield Finding("backup", Grade.WARN, text)
-
-
-def _alerts(count: int) -> Finding:
-    if not count:
-        return Finding("alerts", Grade.OK, "No alert is open.")
-    are = "1 is open" if count == 1 else f"{count} are open"
-    return Finding("alerts", Grade.WARN, f"{are}. `risala alerts` says since when, and what to do.")

@@ -10,8 +10,8 @@ import shutil
 
 from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
+from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 from risala.engine.upkeep.doctor import database, machine, running, sealed
-from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
 
 
 def examine(patient: Patient, progress: Progress) -> list[Finding]:

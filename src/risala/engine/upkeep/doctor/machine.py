@@ -16,9 +16,7 @@ from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
 from risala.engine.journal.store.trail_key import KEY_FILE
 from risala.engine.journal.upkeep.trail import heads_file
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.holding import Verdict
-from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
+from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 
 WAL_WARN_BYTES: Final = 1_000_000_000
 """After a checkpoint it has 64 MB; a long read (a backup) delays one by minutes, not hours."""
@@ -81,7 +79,7 @@ def disk(free_bytes: int, limits: AlertsSection) -> Finding:
             f"Only {free_bytes // 1_000_000} MB are free. Free some space before sends are refused."
         )
         return Finding("disk", Grade.FAIL, text)
-    if readings.disk_low(free_bytes, limits, is_raised=False).verdict is Verdict.BAD:
+    if free_bytes < limits.disk_free_bytes:
         return Finding("disk", Grade.WARN, f"Only {free}. Free some space soon.")
     return Finding("disk", Grade.OK, f"{free}.")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from risala.engine.model.findings import Finding, Grade, Patient
 from risala.engine.model.records.carriers.state import Carrier
-from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
 JOURNAL_WARN_SHARE: Final = 0.8
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.engine.journal.sealed.examining import examine
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade
+from risala.engine.model.findings import DATABASE, Finding, Grade
 
 _NAME: Final = "sealed secrets"
 

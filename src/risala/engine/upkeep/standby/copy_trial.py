@@ -24,8 +24,8 @@ from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.restore import restore
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import Finding, Grade
 from risala.engine.model.records.messages import Stamp
-from risala.engine.upkeep.doctor.findings import Finding, Grade
 from risala.engine.upkeep.standby.copy_check import PrimaryLease, examined
 
 NAME: Final = "copy-trial.json"

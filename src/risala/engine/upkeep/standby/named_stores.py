@@ -15,8 +15,8 @@ from risala.engine.journal.shipping.notes import BadPiece
 from risala.engine.journal.shipping.piece_store import PieceStore
 from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import Finding, Grade
 from risala.engine.rules.trail.heads import Head
-from risala.engine.upkeep.doctor.findings import Finding, Grade
 from risala.engine.upkeep.standby.lease import LeaseDirectory, held
 from risala.engine.upkeep.standby.lease_store import LeaseStore
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.records.upkeep import alert_views
-from risala.engine.model.records.upkeep.alert_views import AlertView
+from risala.engine.features.alerts import records
+from risala.engine.features.alerts.records import AlertView
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
@@ -55,7 +55,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked["open"] = STATES[query.get("state", "")]
     if before := visit.form.text("before"):
         asked["before"] = before
-    found = await visit.ask(alert_views.LIST, **asked)
+    found = await visit.ask(records.LIST, **asked)
     return await visit.page(
         "system/alerts.html",
         alerts=shown_alerts(visit, found.alerts),
@@ -74,7 +74,7 @@ def _lasted_ms(alert: AlertView) -> int | None:
 
 
 async def unmute(visit: PageRequest) -> TrioResponse:
-    await visit.ask(alert_views.UNMUTE, mute_id=visit.form.text("mute_id"))
+    await visit.ask(records.UNMUTE, mute_id=visit.form.text("mute_id"))
     return visit.go(_PAGE, UNMUTED)
 
 
@@ -88,14 +88,14 @@ ROUTES: Final = (
         path=_PAGE,
         view=show,
         access=PageAccess.OPERATOR,
-        needs=alert_views.LIST,
+        needs=records.LIST,
         filters=FILTERS,
     ),
     PageRoute(
         path=f"{_PAGE}/unmute",
         view=unmute,
         access=PageAccess.OPERATOR,
-        needs=alert_views.UNMUTE,
+        needs=records.UNMUTE,
         method="POST",
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.records.upkeep import alert_views
+from risala.engine.features.alerts import records
 from risala.engine.model.records.upkeep.retention import RULES as RETENTION_RULES
 from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
@@ -34,7 +34,7 @@ _MIB: Final = 1 << 20
 async def show(visit: PageRequest) -> TrioResponse:
     found = await visit.ask(SYSTEM)
     overview = await visit.ask(OVERVIEW, count=1)
-    alerts = await visit.ask(alert_views.LIST, limit=ALERTS_SHOWN)
+    alerts = await visit.ask(records.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(visit.site.settings)
     retention = await visit.ask(RETENTION_RULES)
     return await visit.page(

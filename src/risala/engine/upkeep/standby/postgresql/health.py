@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.upkeep.doctor.findings import Finding, Grade
+from risala.engine.model.findings import Finding, Grade
 from risala.engine.upkeep.standby.lease import LeaseMemory
 from risala.engine.upkeep.standby.postgresql.session import (
     Connection,

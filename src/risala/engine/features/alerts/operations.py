@@ -8,11 +8,21 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.features.alerts import records
+from risala.engine.features.alerts.records import (
+    Alert,
+    AlertKind,
+    AlertMute,
+    AlertPage,
+    AlertView,
+    MuteView,
+    is_muted,
+)
+from risala.engine.features.alerts.stored.alerts import AlertRepository
+from risala.engine.features.alerts.words import alert_words
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
-from risala.engine.model.records.upkeep import alert_views
-from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView, MuteView
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -26,9 +36,7 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.people.alert_words import alert_words
-from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 LISTED_MAX: Final = 500
@@ -104,6 +112,13 @@ class OfMute(Arguments):
     mute_id: Text
 
 
+OPERATIONS: Final = Operations()
+
+
+def _alerts(call: Call[Any]) -> AlertRepository:
+    return call.services.repositories.part(AlertRepository)
+
+
 def _view(found: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
     words = {language.value: alert_words(found, language) for language in Language}
     return AlertView(
@@ -120,7 +135,7 @@ def _view(found: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
         told_at=found.told_at,
         acknowledged_at=found.acknowledged_at,
         acknowledged_by=found.acknowledged_by,
-        is_muted=any(each.covers(found.kind, found.subject, now_ms) for each in mutes),
+        is_muted=is_muted(found, mutes, now_ms),
     )
 
 
@@ -129,8 +144,9 @@ def _mute_view(mute: AlertMute) -> MuteView:
     return MuteView(_id(MUTE, mute.seq), kind, mute.subject, mute.until, mute.by, mute.at)
 
 
+@OPERATIONS(records.LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[ListAlerts]) -> AlertPage:
-    given, alerts = call.given, call.services.repositories.alerts
+    given, alerts = call.given, _alerts(call)
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
     kind = None if given.kind is None else given.kind.value
     before = None if given.before is None else _seq(ALERT, given.before)
@@ -141,44 +157,26 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
     return AlertPage(shown, following, alerts.open_count(), tuple(map(_mute_view, mutes)))
 
 
+@OPERATIONS(records.ACKNOWLEDGE, roles=OPERATORS, operators=SUPPORT, changes=AlertView)
 async def _acknowledge(call: Call[OfAlert]) -> AlertView:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
-    alerts, by = call.services.repositories.alerts, call.audit(AuditImage.ALERT, _id(ALERT, seq))
+    alerts, by = _alerts(call), call.audit(AuditImage.ALERT, _id(ALERT, seq))
     found = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
     return _view(found, alerts.mutes(now_ms), now_ms)
 
 
+@OPERATIONS(records.MUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)
 async def _mute(call: Call[MuteAlerts]) -> MuteView:
     given, now_ms = call.given, call.now_ms
     until = now_ms + given.minutes * MINUTE_MS
     said = {"kind": given.kind.value, "subject": given.subject, "until": iso(until)}
     by = call.audit(subject=given.kind.value, said=said, always=True)
-    muted = await call.services.repositories.alerts.mute(
-        by, given.kind, given.subject, until, call.caller.who, now_ms
-    )
-    return _mute_view(muted)
+    who = call.caller.who
+    return _mute_view(await _alerts(call).mute(by, given.kind, given.subject, until, who, now_ms))
 
 
+@OPERATIONS(records.UNMUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)
 async def _unmute(call: Call[OfMute]) -> MuteView:
     seq = _seq(MUTE, call.given.mute_id)
     by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
-    return _mute_view(await call.services.repositories.alerts.unmute(by, seq))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(alert_views.LIST, ListAlerts, _list, roles=OPERATORS, operators=READERS),
-    operation(
-        alert_views.ACKNOWLEDGE,
-        OfAlert,
-        _acknowledge,
-        roles=OPERATORS,
-        operators=SUPPORT,
-        changes=AlertView,
-    ),
-    operation(
-        alert_views.MUTE, MuteAlerts, _mute, roles=OPERATORS, operators=SUPPORT, changes=MuteView
-    ),
-    operation(
-        alert_views.UNMUTE, OfMute, _unmute, roles=OPERATORS, operators=SUPPORT, changes=MuteView
-    ),
-)
+    return _mute_view(await _alerts(call).unmute(by, seq))

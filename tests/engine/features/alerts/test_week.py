@@ -8,10 +8,10 @@ from contextlib import AsyncExitStack
 import pytest
 import trio
 
+from risala.engine.features.alerts.records import AlertKind
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people import Browser, Language, SessionKind
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.rules.alerts.alert import AlertKind
 from risala.plugins.contract import HealthState
 
 OPERATOR = "amina@example.com"

@@ -9,12 +9,12 @@ from typing import Final
 from risala.config.alerts import AlertsSection
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.alert import AlertKind
-from risala.engine.rules.alerts.holding import Reading
-from risala.engine.rules.alerts.usual import Rate, by_network, latest, usual
+from risala.engine.features.alerts import readings
+from risala.engine.features.alerts.measure import Open
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.rules import Rate, Reading, by_network, latest, usual
+from risala.engine.features.alerts.stored.facts import AlertFactsRepository
 from risala.engine.services import Services
-from risala.engine.upkeep.alerts.measure import Open
 
 LAG_MS: Final = 600_000
 """How long after its end an hour is summed up: most receipts have come, most codes have ended. So
@@ -34,7 +34,7 @@ class _Judged:
 
 class Networks:
     def __init__(self, services: Services, limits: AlertsSection) -> None:
-        self._facts = services.repositories.alert_facts
+        self._facts = services.repositories.part(AlertFactsRepository)
         self._clock = services.recorder.clock
         self._limits = limits
         self._done: int | None = None

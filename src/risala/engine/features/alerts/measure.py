@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shutil
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,23 +17,25 @@ from typing import Any, Final
 import trio
 
 from risala.config.alerts import AlertsSection
+from risala.engine.features.alerts import readings
+from risala.engine.features.alerts.readings import (
+    CarrierFacts,
+    EndlessFacts,
+    SilenceFacts,
+    SinkFacts,
+)
+from risala.engine.features.alerts.records import Alert, AlertKind, LowBalance
+from risala.engine.features.alerts.rules import Rate, Reading
+from risala.engine.features.alerts.stored.alerts import AlertRepository
+from risala.engine.features.alerts.stored.facts import AlertFactsRepository
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
-from risala.engine.model.records.upkeep.alerts import LowBalance
 from risala.engine.model.records.upkeep.stored import FullOrganization
 from risala.engine.model.states import Gate
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.alert import Alert, AlertKind
-from risala.engine.rules.alerts.holding import Reading
-from risala.engine.rules.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts, SinkFacts
-from risala.engine.rules.alerts.usual import Rate
 from risala.engine.services import Services
 from risala.plugins.contract import HealthState
 
-Answers = Callable[[], Mapping[int, int]]
-"""The API's answers since the start: how many, by status."""
 Open = Mapping[tuple[AlertKind, str], Alert]
 
 NOTED_MS: Final = 86_400_000
@@ -81,20 +83,18 @@ class _Endless:
 class Measuring:
     """Keeps values of earlier checks, if later ones are compared with them."""
 
-    def __init__(
-        self, services: Services, limits: AlertsSection, jumps: ClockJumps, answers: Answers | None
-    ) -> None:
+    def __init__(self, services: Services, limits: AlertsSection) -> None:
         self._have = services
-        self._facts = services.repositories.alert_facts
+        self._facts = services.repositories.part(AlertFactsRepository)
         self._limits = limits
-        self._jumps = jumps
-        self._answers = answers
+        self._jumps = services.surroundings.jumps
+        self._answers = services.surroundings.answers
         self._carriers: list[dict[str, Any]] = []
         self._sinks: list[dict[str, Any]] = []
         self._low: list[LowBalance] = []
         self._full: list[FullOrganization] = []
-        self._gave = services.repositories.alerts.receipts_seen()
-        self._ended = services.repositories.alerts.ends_seen()
+        alerts = services.repositories.part(AlertRepository)
+        self._gave, self._ended = alerts.receipts_seen(), alerts.ends_seen()
         self._silences: dict[str, _Silence] = {}
         self._endless: dict[str, _Endless] = {}
         self._answered: deque[tuple[float, int, int]] = deque()
@@ -201,7 +201,7 @@ class Measuring:
 
     def queue(self, raised: Open) -> Iterator[Reading]:
         now_ms = self._now_ms
-        for route, since_ms in self._facts.oldest_due(now_ms).items():
+        for route, since_ms in self._have.repositories.queue.oldest_due(now_ms).items():
             is_raised = (AlertKind.QUEUE_OLD, route) in raised
             age_s = max(0, now_ms - since_ms) / 1000
             yield readings.queue_old(route, age_s, self._limits, is_raised=is_raised)
@@ -216,12 +216,12 @@ class Measuring:
         yield readings.disk_low(free, self._limits, is_raised=is_raised)
 
     def clock(self, raised: Open) -> Iterator[Reading]:
-        now_ms, last = self._now_ms, self._jumps.last_jump
+        now_ms, last = self._now_ms, None if self._jumps is None else self._jumps.last_jump
         if last is not None:
             yield readings.clock_jumped(last.at_ms, last.by_ms, now_ms, self._limits)
             return
         if not self._has_looked:  # rows later than now: the clock was set back before the start
-            self._newest_ms, self._has_looked = self._facts.newest_ms(), True
+            self._newest_ms, self._has_looked = self._have.repositories.storage.newest_ms(), True
         by_ms = min(0, now_ms - (self._newest_ms or 0))
         known = raised.get((AlertKind.CLOCK_JUMPED, ""))
         if by_ms <= -1000 * self._limits.clock_jump_s:
@@ -297,7 +297,7 @@ class Measuring:
     def backups(self, _: Open) -> Iterator[Reading]:
         note = backup_note.read(self._data_dir)
         last_ms = None if note is None else note.at
-        first_ms = self._facts.first_ms()
+        first_ms = self._have.repositories.storage.first_ms()
         found = readings.backup_old(last_ms, first_ms, self._now_ms, self._limits)
         if found is not None:
             yield found

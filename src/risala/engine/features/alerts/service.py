@@ -1,8 +1,8 @@
 """Alerts: a problem is reported once, and once more when it is over.
 
-A check measures all possible problems; a reading has to persist for a while
-(:mod:`risala.engine.rules.alerts.holding`). A turn is stored together with the mails and calls that
-are owed for it, in one transaction: a restart neither raises an alert again nor forgets one.
+A check measures all possible problems; a reading has to persist for a while (``rules``). A turn is
+stored together with the mails and calls that are owed for it, in one transaction: a restart neither
+raises an alert again nor forgets one.
 """
 
 from __future__ import annotations
@@ -15,24 +15,27 @@ import structlog
 import trio
 
 from risala.config.alerts import AlertsSection
+from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.model.clock import ClockJumps
-from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.rules.alerts.alert import Alert, AlertKind
-from risala.engine.rules.alerts.holding import (
+from risala.engine.features.alerts.calls import alert_calls
+from risala.engine.features.alerts.measure import Measuring
+from risala.engine.features.alerts.networks import Networks
+from risala.engine.features.alerts.records import Alert, AlertKind
+from risala.engine.features.alerts.rules import (
     WELL,
+    AlertAudience,
     AlertState,
     AlertTurn,
     Reading,
+    Turning,
     Verdict,
     step,
 )
-from risala.engine.rules.alerts.turning import Turning
+from risala.engine.features.alerts.stored.alerts import AlertRepository
+from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.features import Task
 from risala.engine.services import Services
-from risala.engine.upkeep.alerts.measure import Answers, Measuring
-from risala.engine.upkeep.alerts.networks import Networks
-from risala.engine.upkeep.alerts.telling import Telling
 
 log = structlog.get_logger(__name__)
 
@@ -61,14 +64,14 @@ class _Group:
 class Alerts:
     """A service; see the module's text."""
 
-    def __init__(
-        self, services: Services, jumps: ClockJumps, answers: Answers | None, telling: Telling
-    ) -> None:
-        self._alerts = services.repositories.alerts
+    def __init__(self, services: Services) -> None:
+        self._alerts = services.repositories.part(AlertRepository)
         self._clock = services.recorder.clock
         self._limits: AlertsSection = services.settings.alerts
-        self._telling = telling
-        self._measuring = Measuring(services, self._limits, jumps, answers)
+        self._calls = alert_calls(services)
+        self._wake_post = services.surroundings.wake_post
+        self._operator = services.settings.mail.operator
+        self._measuring = Measuring(services, self._limits)
         self._networks = Networks(services, self._limits)
         self._items = services.set_aside.loop("alerts")
         self._open: dict[Key, Alert] = {}
@@ -80,8 +83,24 @@ class Alerts:
     def retune(self, limits: AlertsSection) -> None:
         """Use these from the next check on. The addresses to call stay as at the start."""
         self._limits = limits
-        for part in (self._measuring, self._networks, self._telling):
-            part.retune(limits)
+        self._measuring.retune(limits)
+        self._networks.retune(limits)
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        calls = [] if self._calls is None else [("calls about alerts", self._calls.run, True)]
+        return [*calls, ("alerts", self.run, True)]
+
+    @property
+    def audience(self) -> AlertAudience:
+        """Who gets alerts now, and which."""
+        limits = self._limits
+        return AlertAudience(
+            urls=tuple(limits.webhook_url),
+            by_mail=self._wake_post is not None and limits.mail,
+            operator=self._operator,
+            page_only=frozenset(limits.page_only),
+        )
 
     def _grouped(self) -> tuple[_Group, ...]:
         of, kind = self._measuring, AlertKind
@@ -156,7 +175,8 @@ class Alerts:
             found += self._measured(rates)
         turning = [each for reading in found if (each := self._judge(reading)) is not None]
         turning = self._items.free(turning, _name_of)
-        if turning or self._telling.is_owed(self._open.values()):
+        # One that was muted, or one too many of its kind, may have to be sent now.
+        if turning or any(map(self.audience.misses, self._open.values())):
             await self._items.together(turning, _name_of, self._write)
 
     def _measured(self, group: _Group) -> list[Reading]:
@@ -205,7 +225,7 @@ class Alerts:
         """Store the turns, and owe the mails and calls. The state on disk counts, even if the
         outcome of an attempt is unknown."""
         now_ms = self._clock.now_ms()
-        unit = partial(self._alerts.write, turning, self._telling.audience, now_ms)
+        unit = partial(self._alerts.write, turning, self.audience, now_ms)
         await retry_until_committed("alerts", unit)
         for each in turning:
             reading, level = (
@@ -214,7 +234,10 @@ class Alerts:
             )
             level(f"alert.{each.turn}", kind=reading.kind, subject=reading.subject, **reading.facts)
         self._load()
-        self._telling.ring()
+        if self._wake_post is not None:
+            self._wake_post()
+        if self._calls is not None:
+            self._calls.wake()
 
     async def _tidy(self) -> None:
         """Forget old data, and note which carriers give receipts."""
@@ -239,3 +262,11 @@ class Alerts:
 
 def _name_of(turning: Turning) -> str:
     return f"{turning.reading.kind.value} {turning.reading.subject}".rstrip()
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    return services.part(Alerts).tasks
+
+
+def retune(services: Services, settings: Settings) -> None:
+    services.part(Alerts).retune(settings.alerts)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from risala.engine.rules.alerts.alert import AlertKind, AlertMute
-from risala.engine.rules.alerts.usual import BLOCKS_MIN, HourOf, Rate, by_network, latest, usual
+from risala.engine.features.alerts.records import AlertKind, AlertMute
+from risala.engine.features.alerts.rules import BLOCKS_MIN, HourOf, Rate, by_network, latest, usual
 
 
 def test_the_latest_hours_end_before_the_last_one():

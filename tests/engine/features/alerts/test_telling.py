@@ -12,8 +12,8 @@ import trio
 from standardwebhooks import Webhook
 
 from cases import first
-from risala.engine.journal.alerts import alerts
-from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.stored import alerts
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.plugins.contract import HealthState
 

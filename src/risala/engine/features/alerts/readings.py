@@ -11,10 +11,9 @@ from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.dataclass import dataclass
+from risala.engine.features.alerts.records import AlertKind, Facts
+from risala.engine.features.alerts.rules import Rate, Reading, Verdict
 from risala.engine.model.records.upkeep.stored import FullOrganization
-from risala.engine.rules.alerts.alert import AlertKind, Facts
-from risala.engine.rules.alerts.holding import Reading, Verdict
-from risala.engine.rules.alerts.usual import Rate
 from risala.engine.rules.people.names import name_fault
 
 BACK: Final = 1.2

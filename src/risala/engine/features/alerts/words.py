@@ -1,6 +1,6 @@
 """Alerts in words, in the reader's language: for mails, pages, calls and the command line.
 
-The words are in ``alert_words/*.toml``, one file for each language, each with the same kinds and
+The words are in ``words/*.toml``, one file for each language, each with the same kinds and
 the same placeholders. A placeholder has the name of a fact, or is ``subject``.
 """
 
@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.alerts.records import Alert, AlertKind, Fact
+from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.model.people import Language
-from risala.engine.people.lines import apart, figure, one_line, plural_form
-from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact
+from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.people.letters import Letters, Values, Words, moment
+from risala.engine.people.lines import SayDriver, apart, as_written, figure, one_line, plural_form
 
 Catalogue = Mapping[str, Mapping[str, Any]]
-SayDriver = Callable[[Language, str], str]
-"""Says a driver's text in a language, as far as it is one of our drivers'."""
 NEVER: Final = "backup_never"
 """The words for an installation without any backup."""
 OF_DRIVER: Final = "text"
@@ -55,13 +56,8 @@ class AlertWords:
 @cache
 def catalogue(language: Language) -> Catalogue:
     """The words of one language."""
-    place = files("risala.engine.people") / "alert_words" / f"{language.value}.toml"
+    place = files("risala.engine.features.alerts") / "words" / f"{language.value}.toml"
     return tomllib.loads(place.read_text(encoding="utf-8"))
-
-
-def as_written(_: Language, text: str) -> str:
-    """A driver's text as the driver wrote it."""
-    return text
 
 
 def alert_words(alert: Alert, language: Language, say_driver: SayDriver = as_written) -> AlertWords:
@@ -124,3 +120,22 @@ def _counted(unit: str, count: int, language: Language) -> str:
     forms: Mapping[str, str] = catalogue(language)["units"][unit]
     said = forms[plural_form(language, count)]
     return said.format(count=apart(language, figure(language, str(count))))
+
+
+def letter(letters: Letters, owed: OwedMail, _: Words) -> Values:
+    """The values of a mail's text.
+
+    Raises:
+        NotFound: the alert is forgotten.
+    """
+    found = letters.repositories.part(AlertRepository).alert(owed.details["alert"])
+    words = alert_words(found, owed.language, letters.say_driver)
+    over_at = found.over_at
+    return {
+        "title": words.title,
+        "what": words.text,
+        "since": moment(found.raised_at, owed.language, letters.zone),
+        "until": "" if over_at is None else moment(over_at, owed.language, letters.zone),
+        "lasted": words.lasted,
+        "url": f"{letters.console_url}/operator/overview",
+    }

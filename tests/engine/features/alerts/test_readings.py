@@ -8,14 +8,13 @@ import pytest
 from babel import Locale
 
 from risala.config.alerts import AlertName, AlertsSection
+from risala.engine.features.alerts import readings
+from risala.engine.features.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts
+from risala.engine.features.alerts.records import Alert, AlertKind
+from risala.engine.features.alerts.rules import BLOCKS_MIN, HourOf, Rate, Verdict, latest, usual
+from risala.engine.features.alerts.words import NEVER, alert_words, catalogue
 from risala.engine.model.people import Language
-from risala.engine.people.alert_words import NEVER, alert_words, catalogue
 from risala.engine.people.lines import plural_form
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.alert import Alert, AlertKind
-from risala.engine.rules.alerts.holding import Verdict
-from risala.engine.rules.alerts.readings import CarrierFacts, EndlessFacts, SilenceFacts
-from risala.engine.rules.alerts.usual import BLOCKS_MIN, HourOf, Rate, latest, usual
 
 LIMITS = AlertsSection()
 BAD, GOOD, UNKNOWN = Verdict.BAD, Verdict.GOOD, Verdict.UNKNOWN

@@ -340,7 +340,7 @@ async def test_a_standby_s_copy_cannot_be_restored(watched, autojump_clock):
 
 
 async def test_somebody_changes_the_audit_trail(watched, autojump_clock):
-    trail = TrailHeads(watched.gateway.services, None, inline=True)
+    trail = TrailHeads(watched.gateway.services, inline=True)
     await trail.look_due()
     await trio.sleep(SOON_S)
     assert await told_of(watched, "trail_broken") == []
@@ -355,7 +355,7 @@ async def test_somebody_changes_the_audit_trail(watched, autojump_clock):
     await trail.look_due()
     await trio.sleep(SOON_S)
     assert await told_of(watched, "trail_broken") == []  # it looks once a day
-    trail = TrailHeads(watched.gateway.services, None, inline=True)  # as after a day
+    trail = TrailHeads(watched.gateway.services, inline=True)  # as after a day
     await trail.look_due()
     await trio.sleep(SOON_S)
     (alert,) = await watched.alerts(kind="trail_broken")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.rules.alerts.holding import (
+from risala.engine.features.alerts.rules import (
     FLAPS_WITHIN_MS,
     HOLD_MAX_MS,
     WELL,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
 
 from risala.dataclass import dataclass
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
 
 Fact = str | int | float | None
 Facts = Mapping[str, Fact]
@@ -118,3 +120,82 @@ class AlertMute:
 
     def covers(self, kind: AlertKind, subject: str, now_ms: int) -> bool:
         return self.kind is kind and self.subject in (None, subject) and now_ms < self.until
+
+
+def is_muted(alert: Alert, mutes: Iterable[AlertMute], now_ms: int) -> bool:
+    return any(each.covers(alert.kind, alert.subject, now_ms) for each in mutes)
+
+
+@dataclass(frozen=True, slots=True)
+class LowBalance:
+    """An organization whose balance is below its limit."""
+
+    organization_id: str
+    name: str
+    balance: int
+    currency: str
+
+
+@dataclass(slots=True)
+class NetworkHour:
+    """How one network did in one hour, all organizations together."""
+
+    accepted: int = 0
+    delivered: int = 0
+    sessions: int = 0
+    approved: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AlertView:
+    """An alert with its words in each language."""
+
+    id: Annotated[str, UNAUDITED]
+    kind: Annotated[str, AUDITED]
+    subject: Annotated[str | None, AUDITED]
+    """None: the service itself."""
+    is_open: Annotated[bool, UNAUDITED]
+    title: Annotated[Mapping[str, str], UNAUDITED]
+    text: Annotated[Mapping[str, str], UNAUDITED]
+    facts: Annotated[Mapping[str, str | int | float | None], UNAUDITED]
+    """The values at the time when it was raised."""
+    raised_at: Annotated[Moment, UNAUDITED]
+    over_at: Annotated[Moment | None, UNAUDITED]
+    flaps: Annotated[int, UNAUDITED]
+    """How often it had come back within a day when it was raised."""
+    told_at: Annotated[Moment | None, UNAUDITED]
+    """When mails and calls were owed for it."""
+    acknowledged_at: Annotated[Moment | None, UNAUDITED]
+    acknowledged_by: Annotated[str | None, AUDITED]
+    is_muted: Annotated[bool, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class MuteView:
+    """Some alerts are not sent for a time."""
+
+    id: Annotated[str, UNAUDITED]
+    kind: Annotated[str, AUDITED]
+    subject: Annotated[str | None, AUDITED]
+    """None: any subject."""
+    until: Annotated[Moment, AUDITED]
+    by: Annotated[str, UNAUDITED]
+    at: Annotated[Moment, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class AlertPage:
+    """Alerts, the newest first, and the mutes that hold now."""
+
+    alerts: tuple[AlertView, ...]
+    next: str | None
+    """The ``before`` of the next page; None: this is the last one."""
+    open: int
+    """What is wrong now, whatever is listed."""
+    mutes: tuple[MuteView, ...]
+
+
+LIST: Final = Ask("alert.list", AlertPage)
+ACKNOWLEDGE: Final = Ask("alert.acknowledge", AlertView)
+MUTE: Final = Ask("alert.mute", MuteView)
+UNMUTE: Final = Ask("alert.unmute", MuteView)

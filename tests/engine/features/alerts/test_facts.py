@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from risala.config.alerts import AlertsSection
-from risala.engine.rules.alerts import readings
-from risala.engine.rules.alerts.alert import AlertKind
-from risala.engine.rules.alerts.holding import Reading, Verdict
-from risala.engine.rules.alerts.readings import HOUR_MS, CarrierFacts, SilenceFacts, SinkFacts
-from risala.engine.rules.alerts.usual import Rate
+from risala.engine.features.alerts import readings
+from risala.engine.features.alerts.readings import HOUR_MS, CarrierFacts, SilenceFacts, SinkFacts
+from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.alerts.rules import Rate, Reading, Verdict
 
 LIMITS = AlertsSection(
     quota_share=0.75,
