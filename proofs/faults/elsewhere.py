@@ -88,19 +88,19 @@ ELSEWHERE: Final = (
         "The standby's directory is full",
         "`standby.failing` in the log; what was written meanwhile is shipped once there is room, "
         "and nothing half-made keeps any",
-        "tests/engine/journal/shipping/test_shipping.py"
+        "tests/engine/features/standby/stored/test_shipping.py"
         "::test_a_directory_that_is_full_for_a_while_misses_nothing",
     ),
     Elsewhere(
         "The standby's PostgreSQL crashes and comes back",
         "what was written meanwhile is shipped then, and nothing is missing",
-        "tests/engine/upkeep/standby/test_postgresql.py"
+        "tests/engine/features/standby/test_postgresql.py"
         "::test_a_restart_loses_nothing_and_it_goes_on_by_itself",
     ),
     Elsewhere(
         "A primary ships to PostgreSQL while another machine takes the lease",
         "PostgreSQL refuses the piece, and the primary ends",
-        "tests/engine/upkeep/standby/test_postgresql.py"
+        "tests/engine/features/standby/test_postgresql.py"
         "::test_a_piece_that_meets_a_takeover_half_way_is_refused",
     ),
     Elsewhere(

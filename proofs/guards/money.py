@@ -7,7 +7,7 @@ from typing import Final
 from proofs.guards.guard import Guard
 
 _STORE: Final = ("engine/journal/store",)
-_SHIPPING: Final = ("engine/journal/shipping",)
+_SHIPPING: Final = ("engine/features/standby/stored",)
 _MESSAGES: Final = ("engine/journal/messages",)
 _INTAKE: Final = ("engine/intake", "flows/test_idempotency.py")
 _PAYER: Final = ("engine/intake/test_payer.py",)
@@ -22,14 +22,14 @@ GUARDS: Final = (
     ),
     Guard(
         "An answer that waits for PostgreSQL waits for the machine's own disk too.",
-        "engine/journal/shipping/awaited_log.py",
+        "engine/features/standby/stored/awaited_log.py",
         "            self._sync(written.mark)\n",
         "",
         _SHIPPING,
     ),
     Guard(
         "The mark of a commit that failed is not read as one that succeeded.",
-        "engine/journal/shipping/wal.py",
+        "engine/features/standby/stored/wal.py",
         "            if salt != self._asked_salt:\n",
         "            if True:\n",
         _SHIPPING,

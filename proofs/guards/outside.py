@@ -9,7 +9,7 @@ from proofs.guards.guard import Guard
 _CREDENTIALS: Final = ("engine/accounts/test_credentials.py",)
 _SMPP: Final = ("smpp_server/test_session.py", "smpp_server")
 _COURIER: Final = ("smpp_server/test_courier.py", "smpp_server")
-_LEASE: Final = ("engine/upkeep/standby/test_lease.py", "engine/upkeep/standby")
+_LEASE: Final = ("engine/features/standby/test_lease.py", "engine/features/standby")
 _POLICIES: Final = ("engine/intake/test_policies.py",)
 _OUTBOUND: Final = ("http/outbound",)
 
@@ -222,14 +222,14 @@ GUARDS: Final = (
     ),
     Guard(
         "One of two machines holds the lease.",
-        "engine/upkeep/standby/lease_holder.py",
+        "engine/features/standby/lease_holder.py",
         "        if found.holder != mine.holder:\n",
         "        if False:\n",
         _LEASE,
     ),
     Guard(
         "A lease is renewed only while nobody has taken it.",
-        "engine/upkeep/standby/lease.py",
+        "engine/features/standby/lease.py",
         "        put(self._file(lease.epoch), json.dumps(asdict(lease)).encode())\n"
         "        self._refuse_later(lease)\n",
         "        put(self._file(lease.epoch), json.dumps(asdict(lease)).encode())\n",
@@ -237,14 +237,14 @@ GUARDS: Final = (
     ),
     Guard(
         "A renewal counts from before it began.",
-        "engine/upkeep/standby/lease_holder.py",
+        "engine/features/standby/lease_holder.py",
         "renewed, began_s + self._term_s",
         "renewed, self._boot() + self._term_s",
         _LEASE,
     ),
     Guard(
         "The process does not outlive its lease.",
-        "engine/upkeep/standby/lease_holder.py",
+        "engine/features/standby/lease_holder.py",
         "                self._end(EXIT_NO_LEASE)\n",
         "                pass\n",
         _LEASE,
@@ -265,88 +265,88 @@ GUARDS: Final = (
     ),
     Guard(
         "A process that is stopped does not outlive its lease.",
-        "engine/upkeep/standby/kill_timer.py",
+        "engine/features/standby/lease_holder.py",
         "_check(self._library.timer_settime(self._timer, _TIMER_ABSTIME, spec, None))",
         "pass",
         _LEASE,
     ),
     Guard(
         "Who takes over waits until the primary has ended.",
-        "engine/upkeep/standby/lease_watch.py",
+        "engine/features/standby/lease_watch.py",
         "        if watch.seen is not None and left_s == 0:\n",
         "        if watch.seen is not None:\n",
-        ("engine/upkeep/standby/test_lease.py",),
+        ("engine/features/standby/test_lease.py",),
     ),
     Guard(
         "Who takes over waits once more for a primary that renewed after the last look.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "        if before is None or not (before.released or is_same(before, seen)):\n",
         "        if False:\n",
-        ("engine/upkeep/standby/test_stores.py",),
+        ("engine/features/standby/test_stores.py",),
     ),
     Guard(
         "Who watches a lease begins again where the store could not be read.",
-        "engine/upkeep/standby/lease_watch.py",
+        "engine/features/standby/lease_watch.py",
         "            self.seen = None\n",
         "            pass\n",
-        ("engine/upkeep/standby/test_stores.py",),
+        ("engine/features/standby/test_stores.py",),
     ),
     Guard(
         "PostgreSQL takes nothing from a machine whose lease has another number by now.",
-        "engine/upkeep/standby/postgresql/pieces.py",
+        "engine/features/standby/postgresql/pieces.py",
         "    WHERE installation = %(installation)s AND epoch = %(epoch)s AND holder = %(holder)s\n",
         "    WHERE installation = %(installation)s\n"
         "        AND %(epoch)s::bigint IS NOT NULL AND %(holder)s::text IS NOT NULL\n",
-        ("engine/upkeep/standby/test_postgresql.py",),
+        ("engine/features/standby/test_postgresql.py",),
     ),
     Guard(
         "PostgreSQL takes nothing from another holder of the same number.",
-        "engine/upkeep/standby/postgresql/pieces.py",
+        "engine/features/standby/postgresql/pieces.py",
         "AND epoch = %(epoch)s AND holder = %(holder)s\n",
         "AND epoch = %(epoch)s AND %(holder)s::text IS NOT NULL\n",
-        ("engine/upkeep/standby/test_fence.py",),
+        ("engine/features/standby/test_fence.py",),
     ),
     Guard(
         "PostgreSQL lets nobody take the lease in the middle of a statement that writes.",
-        "engine/upkeep/standby/postgresql/pieces.py",
+        "engine/features/standby/postgresql/pieces.py",
         "    FOR KEY SHARE\n",
         "",
-        ("engine/upkeep/standby/test_postgresql.py",),
+        ("engine/features/standby/test_postgresql.py",),
     ),
     Guard(
         "PostgreSQL renews the lease of whoever has its number alone.",
-        "engine/upkeep/standby/postgresql/lease.py",
+        "engine/features/standby/postgresql/lease.py",
         "WHERE installation = %(installation)s AND epoch = %(epoch)s AND holder = %(holder)s\n",
         "WHERE installation = %(installation)s AND %(epoch)s IS NOT NULL\n",
-        ("engine/upkeep/standby/test_stores.py",),
+        ("engine/features/standby/test_stores.py",),
     ),
     Guard(
         "Who takes over refuses where the primary renews.",
-        "engine/upkeep/standby/lease_watch.py",
+        "engine/features/standby/lease_watch.py",
         "            if now is not None and not (is_same(now, found) or now.released):\n",
         "            if False:\n",
-        ("engine/upkeep/standby/test_lease.py",),
+        ("engine/features/standby/test_lease.py",),
     ),
     Guard(
         "Nothing is taken over that this version cannot read.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "            if found is not None:\n                self.copy.refuse_wrong()\n",
         "",
         _LEASE,
     ),
     Guard(
         "A copy that lacks something of what was shipped is refused before the lease is taken.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "        if loss is not None and not (accepts_loss or leaves_out_damaged):\n",
         "        if holds_lease and loss is not None and not accepts_loss:\n",
-        ("engine/upkeep/standby/test_copy_loss.py",),
+        ("engine/features/standby/test_copy_loss.py",),
     ),
     Guard(
         "A takeover that was cut short serves nobody.",
-        "engine/upkeep/standby/lease_holder.py",
+        "engine/features/standby/lease_holder.py",
         "        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:\n",
         "        if False:\n",
-        ("engine/upkeep/standby/test_lease.py",),
+        ("engine/features/standby/test_lease.py",),
     ),
     Guard(
         "A webhook's URL is https.",

@@ -10,10 +10,10 @@ from proofs.guards.guard import Guard
 _SEALING: Final = ("engine/rules/secrets/test_sealing.py",)
 _STOLEN: Final = ("engine/upkeep/test_stolen.py",)
 _RESEALING: Final = ("engine/journal/sealed/test_resealing.py",)
-_FOREIGN: Final = ("engine/journal/shipping/test_forged.py", "engine/journal/upkeep")
+_FOREIGN: Final = ("engine/features/standby/stored/test_forged.py", "engine/journal/upkeep")
 _ENCRYPTED: Final = ("engine/journal/upkeep/encrypted/test_encrypted_backup.py",)
 _SIGNED: Final = ("engine/journal/upkeep/test_backup_signature.py",)
-_LOSS: Final = ("engine/upkeep/standby/test_copy_loss.py",)
+_LOSS: Final = ("engine/features/standby/test_copy_loss.py",)
 
 GUARDS: Final = (
     Guard(
@@ -82,14 +82,14 @@ GUARDS: Final = (
     ),
     Guard(
         "What a piece of a copy unpacks to is bounded.",
-        "engine/journal/shipping/pieces.py",
+        "engine/features/standby/stored/pieces.py",
         "            if size > RAW_BYTES_MAX:\n",
         "            if False:\n",
         _FOREIGN,
     ),
     Guard(
         "Each field of a note from elsewhere has its kind and its bounds.",
-        "engine/journal/shipping/notes.py",
+        "engine/features/standby/stored/notes.py",
         "    if not is_right:\n",
         "    if False:\n",
         _FOREIGN,
@@ -124,23 +124,23 @@ GUARDS: Final = (
     ),
     Guard(
         "A copy in which SQLite finds a fault is refused before the lease is taken.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "        self.copy.refuse_damaged(self.progress)\n",
         "",
         _LOSS,
     ),
     Guard(
         "Without any lease nobody takes over beside a primary that may live.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "        if found is None and not primary_is_dead:\n",
         "        if False:\n",
         _LOSS,
     ),
     Guard(
         "A lease with a number that nobody counted up to is not followed.",
-        "engine/upkeep/standby/takeover.py",
+        "engine/features/standby/takeover.py",
         "        if found is not None and found.epoch >= EPOCH_MAX:\n",
         "        if False:\n",
-        ("engine/upkeep/standby/test_lease_mending.py",),
+        ("engine/features/standby/test_lease_mending.py",),
     ),
 )

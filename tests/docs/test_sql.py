@@ -81,10 +81,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/sessions.py": HOT,
     f"{JOURNAL}/messages/sheet.py": HOT,
     f"{JOURNAL}/sealed/resealing.py": READER,  # a column of whichever table holds a secret
-    f"{JOURNAL}/shipping/copy.py": FILE,
-    f"{JOURNAL}/shipping/closed_database.py": FILE,  # of a database that no engine has open
-    f"{JOURNAL}/shipping/rest_aside.py": FILE,  # compares two of them
-    f"{JOURNAL}/shipping/wal.py": FILE,
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
@@ -167,12 +163,14 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/compat_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
-    "engine/upkeep/standby/postgresql/heads.py": SERVER,
-    "engine/upkeep/standby/postgresql/health.py": SERVER,
-    "engine/upkeep/standby/postgresql/lease.py": SERVER,
-    "engine/upkeep/standby/postgresql/pieces.py": SERVER,
-    "engine/upkeep/standby/postgresql/session.py": SERVER,
-    "engine/upkeep/standby/postgresql/tables.py": SERVER,
+    "engine/features/standby/stored/copy.py": FILE,
+    "engine/features/standby/stored/closed_database.py": FILE,  # that no engine has open
+    "engine/features/standby/stored/wal.py": FILE,
+    "engine/features/standby/postgresql/health.py": SERVER,
+    "engine/features/standby/postgresql/lease.py": SERVER,
+    "engine/features/standby/postgresql/pieces.py": SERVER,
+    "engine/features/standby/postgresql/session.py": SERVER,
+    "engine/features/standby/postgresql/tables.py": SERVER,
 }
 BY_HAND = re.compile(
     r"\s*(INSERT\s+(OR\s+\w+\s+)?INTO|REPLACE\s+INTO|UPDATE(\s+OR\s+\w+)?|DELETE\s+FROM)\s+\"?"

@@ -11,9 +11,9 @@ from tests.simulation.world import World
 
 from risala.app.smpp import FACE
 from risala.engine.actors.supervisor import SupervisionFailed
+from risala.engine.features.standby.service import StoppedEarly
 from risala.engine.model.errors import EngineError, StorageUnusable
 from risala.engine.wiring.engine import Engine
-from risala.engine.wiring.log import StoppedEarly
 
 STEPS = (150, 9000)
 """Of tasks, between a start and its kill."""

@@ -12,8 +12,8 @@ from tests.simulation.checks import standby
 from tests.simulation.history import play
 from tests.simulation.plan import Plan
 
-from risala.engine.journal.shipping import pieces, wal
-from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.features.standby.stored import pieces, wal
+from risala.engine.features.standby.stored.shipper import Shipper
 from risala.engine.wiring.foundation import DATABASE
 
 PLAN = Plan(22, lives=1, customers=2, errands=8)

@@ -12,17 +12,16 @@ from typing import Final
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.journal.shipping.closed_database import last_entry
+from risala.engine.features.standby.lease_holder import KillTimer, LeaseHolder
+from risala.engine.features.standby.named_stores import lease_of
+from risala.engine.features.standby.stored.closed_database import last_entry
 from risala.engine.journal.store.writer import CommitLog
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.upkeep.standby.kill_timer import KillTimer
-from risala.engine.upkeep.standby.lease_holder import LeaseHolder
-from risala.engine.upkeep.standby.named_stores import lease_of
+from risala.engine.services import Waiting
 from risala.engine.wiring.foundation import (
     DATABASE,
-    Waiting,
     followed_by_nobody,
     just_wait,
     lost_by_nobody,

@@ -30,16 +30,16 @@ from risala.app.upgrading import Show, unshown, upgrade_while_answering
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
+from risala.engine.features.standby.lease import LeaseTaken
+from risala.engine.features.standby.lease_holder import TakeoverUnfinished
+from risala.engine.features.standby.service import StoppedEarly
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import DataDirectoryBusy, StorageFailed, StorageUnusable
-from risala.engine.upkeep.standby.lease import LeaseTaken
-from risala.engine.upkeep.standby.lease_holder import TakeoverUnfinished
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.engine.wiring.gateway import open_gateway
-from risala.engine.wiring.log import StoppedEarly
 from risala.http.common.tally import AnswerTally
 from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver

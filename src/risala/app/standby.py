@@ -27,12 +27,12 @@ from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
 from risala.app.undumped import forbid_dumps
 from risala.config.model import Settings
-from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCopy
-from risala.engine.journal.shipping.notes import BadPiece
-from risala.engine.journal.shipping.piece_store import PieceStore
+from risala.engine.features.standby.copy_check import gap
+from risala.engine.features.standby.stored.copy import FOLDER, CopyPosition, StandbyCopy
+from risala.engine.features.standby.stored.notes import BadPiece
+from risala.engine.features.standby.stored.piece_store import PieceStore
+from risala.engine.features.standby.successor import LEASE_FAULTS, Successor
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
-from risala.engine.upkeep.standby.copy_check import gap
-from risala.engine.upkeep.standby.successor import LEASE_FAULTS, Successor
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError

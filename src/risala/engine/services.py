@@ -15,6 +15,7 @@ from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
+from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
@@ -25,11 +26,11 @@ from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
+from risala.engine.journal.store.writer import CommitLog, Journal
 from risala.engine.limits.claims import LimitsMessage
-from risala.engine.model.clock import ClockJumps
+from risala.engine.model.clock import Clock, ClockJumps
 from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
@@ -206,6 +207,28 @@ class Surroundings:
 
 
 T = TypeVar("T")
+Parts = dict[Callable[["Services"], Any], Any]
+"""What features made, by the class or function of the services that makes it otherwise."""
+Waiting = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
+"""Does what takes long, and answers meanwhile that it is under way. It returns before that is over
+if a stop is ordered."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineStart:
+    """What there is before the services, for a feature that has to stand before them."""
+
+    settings: Settings
+    journal: Journal
+    clock: Clock
+    answers: AnswerWindow
+    while_waiting: Waiting
+    lease_lost: Callable[[str], object]
+    """To be told that another machine has the lease, with the reason: the service has to stop."""
+    log_stands: Callable[[CommitLog], object]
+    """To be told of the log that answers wait for, once it stands."""
+    parts: Parts
+    """Of the services to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,9 +273,8 @@ class Services:
     surroundings: Surroundings = field(default_factory=Surroundings)
     esmes: Esmes = field(default_factory=Esmes)
     looks: AuditedReads = field(default_factory=AuditedReads)
-    shipping: ShippingStatus = field(default_factory=ShippingStatus)
     trail: TrailState = field(default_factory=TrailState)
-    parts: dict[Callable[[Services], Any], Any] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
     """What features made of the services, by what makes it."""
 
     def part(self, kind: Callable[[Services], T]) -> T:

@@ -10,11 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.main import cli
-from risala.engine.journal.shipping import pieces
-from risala.engine.journal.shipping.wal import WalPart, WalPlace
+from risala.engine.features.standby.copy_check import NAME, last_trial
+from risala.engine.features.standby.doctor import trial_finding
+from risala.engine.features.standby.stored import pieces
+from risala.engine.features.standby.stored.wal import WalPart, WalPlace
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.upkeep.standby.copy_trial import NAME, last_trial, trial_finding
 
 
 @pytest.fixture

@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 import trio
 from prometheus_client.parser import text_string_to_metric_families
-from tests.engine.journal.shipping.memory_store import MemoryStore
+from tests.engine.features.standby.stored.memory_store import MemoryStore
 
 from risala.config.model import PoliciesSection, SinksSection
 from risala.engine.features.alerts.records import AlertKind
+from risala.engine.features.standby.service import SecondMachine, second_machine
+from risala.engine.features.standby.stored.awaited_log import AwaitedLog
+from risala.engine.features.standby.stored.status import ShippingStatus
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
-from risala.engine.journal.shipping.awaited_log import AwaitedLog
 from risala.engine.model.clock import SystemClock
 from risala.engine.wiring.connections import Connections
 from risala.http.common.tally import AnswerTally
@@ -76,7 +78,8 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
         tally = AnswerTally(Counter({200: 1}))
         store, clock = MemoryStore(tmp_path), SystemClock()
         log = AwaitedLog(tmp_path / "none", store, store, clock, answer_wait_s=5, every_s=1)
-        house.gateway.services.shipping.follow(log)
+        parts = house.gateway.services.parts
+        parts[second_machine] = SecondMachine(ShippingStatus(log))
         with house.gateway.services.esmes.listed(IdleServer()):
             return (house.gateway.metrics() + tally.page()).decode()
 

@@ -7,6 +7,7 @@ import trio
 import trio.testing
 from prometheus_client.parser import text_string_to_metric_families
 
+from risala.engine.features.standby.service import second_machine
 from risala.engine.model.errors import RateLimited
 from risala.engine.wiring.gateway import open_gateway
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -115,8 +116,8 @@ async def test_a_standby_tells_how_old_its_copy_is(open_house, autojump_clock):
     async with open_house() as house:
         name = ("risala_standby_age_seconds",)
         assert name not in samples(house.gateway.metrics())
-        house.gateway.services.shipping.begin()
+        house.gateway.services.part(second_machine).status.begin()
         await trio.sleep(7)
         assert samples(house.gateway.metrics())[name] == pytest.approx(7)
-        house.gateway.services.shipping.reached(trio.current_time() - 2)
+        house.gateway.services.part(second_machine).status.reached(trio.current_time() - 2)
         assert samples(house.gateway.metrics())[name] == pytest.approx(2)

@@ -15,8 +15,8 @@ from patience import until
 from processes import run
 from programs.postgresql_server import PostgresqlServer
 from risala.config.outward import StandbySection
-from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.upkeep.standby.named_stores import pieces_of
+from risala.engine.features.standby.named_stores import pieces_of
+from risala.engine.features.standby.stored.copy import StandbyCopy
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

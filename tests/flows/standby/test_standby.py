@@ -22,9 +22,9 @@ from tests.flows.conftest import Load, Premises, Service, Simulator
 
 from patience import until, until_true
 from processes import Process, run
-from risala.engine.journal.shipping import pieces
-from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.journal.shipping.directory import PieceDirectory
+from risala.engine.features.standby.stored import pieces
+from risala.engine.features.standby.stored.copy import StandbyCopy
+from risala.engine.features.standby.stored.piece_store import PieceDirectory
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 

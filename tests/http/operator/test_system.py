@@ -8,7 +8,8 @@ from cases import sweep
 from risala.config.model import Settings
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
-from risala.engine.upkeep.standby.lease import LeaseDirectory
+from risala.engine.features.standby.lease import LeaseDirectory
+from risala.engine.features.standby.service import second_machine
 from risala.http.operator.system.settings import shown_settings
 
 
@@ -37,18 +38,18 @@ async def test_a_standby_is_told_with_its_lease_and_its_room(post, operator, sta
     assert "Standby machine" not in (await operator.get("/operator/system")).text
     services = post.gateway.services
     object.__setattr__(services, "settings", Settings.model_validate(standby))
-    services.shipping.begin()
+    services.part(second_machine).status.begin()
     told = (await post.do("system.show"))["standby"]
     assert (told["store"], told["mode"], told["epoch"]) == ("directory", "async", 7)
     assert told["roomBytes"] > 0
     page = await operator.get("/operator/system")
     assert "Standby machine" in page.text
     assert told["holder"] in page.text
-    services.shipping.failed("The directory is full.")
+    services.part(second_machine).status.failed("The directory is full.")
     assert "The directory is full." in (await operator.get("/operator/system")).text
     missing = {"standby": {**standby["standby"], "lease_directory": "/nowhere"}}
     object.__setattr__(services, "settings", Settings.model_validate(missing))
-    services.shipping.reached(0)
+    services.part(second_machine).status.reached(0)
     assert "/nowhere" in (await operator.get("/operator/system")).text
 
 

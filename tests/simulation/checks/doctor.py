@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from risala.engine.upkeep.shipping import finding
+from risala.engine.features.standby.doctor import finding
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

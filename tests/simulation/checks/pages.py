@@ -11,7 +11,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from risala.engine.journal.shipping.wal import beside
+from risala.engine.features.standby.stored.wal import beside
 
 _PAGE_BYTES = slice(16, 18)
 """Of the header: how long a page is."""

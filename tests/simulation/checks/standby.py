@@ -18,12 +18,11 @@ import trio
 from tests.simulation.checks import pages
 
 from risala.config.outward import StandbySection
-from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
-from risala.engine.journal.shipping.directory import PieceDirectory
-from risala.engine.journal.shipping.notes import BadPiece
-from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.shipper import AGAIN_S
-from risala.engine.journal.shipping.wal import WalTail
+from risala.engine.features.standby.stored.copy import CopyPosition, StandbyCopy
+from risala.engine.features.standby.stored.notes import BadPiece
+from risala.engine.features.standby.stored.piece_store import PieceDirectory, PieceStore
+from risala.engine.features.standby.stored.shipper import AGAIN_S
+from risala.engine.features.standby.stored.wal import WalTail
 from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.journal.shipping.awaited_log import AwaitedLog
-from risala.engine.journal.shipping.log_sender import Rest
-from risala.engine.journal.shipping.piece_store import PieceStore
+from risala.engine.features.standby.service import StoppedEarly
+from risala.engine.features.standby.stored.awaited_log import AwaitedLog
+from risala.engine.features.standby.stored.log_sender import Rest
+from risala.engine.features.standby.stored.piece_store import PieceStore
 from risala.engine.journal.store.transaction import Done, WrittenBatch
-from risala.engine.wiring.log import StoppedEarly
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -26,16 +26,15 @@ from tests.simulation.plan import Plan
 
 from programs.memory_standby import MemoryLease, MemoryPieces, MemoryTables
 from risala.config.outward import StandbySection
-from risala.engine.journal.shipping import awaited_log
-from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.journal.shipping.piece_store import PieceStore
-from risala.engine.journal.shipping.pieces import EncodedPiece
+from risala.engine.features.standby import service
+from risala.engine.features.standby.lease import LeaseMemory, held, remember
+from risala.engine.features.standby.named_stores import pieces_of
+from risala.engine.features.standby.stored import awaited_log
+from risala.engine.features.standby.stored.copy import StandbyCopy
+from risala.engine.features.standby.stored.piece_store import PieceStore
+from risala.engine.features.standby.stored.pieces import EncodedPiece
+from risala.engine.features.standby.takeover import Takeover, TakeoverReport
 from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.upkeep.standby.lease import LeaseMemory, held, remember
-from risala.engine.upkeep.standby.named_stores import pieces_of
-from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
-from risala.engine.wiring import engine as engine_wiring
-from risala.engine.wiring import log as log_wiring
 from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:
@@ -352,8 +351,7 @@ def paired(world: World) -> Iterator[None]:
         return pair.log
 
     with ExitStack() as stack:
-        for where in (log_wiring, engine_wiring):
-            stack.enter_context(patch.object(where, "pieces_of", pieces))
+        stack.enter_context(patch.object(service, "pieces_of", pieces))
         stack.enter_context(patch.object(awaited_log, "AwaitedLog", log))
         yield
 

@@ -17,7 +17,7 @@ from tests.simulation.plan import Plan
 from tests.simulation.world import World
 
 from programs.memory_standby import MemoryPieces
-from risala.engine.journal.shipping.written_pages import WrittenPages
+from risala.engine.features.standby.stored.chain import WrittenPages
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown
 

@@ -2,7 +2,7 @@
 
 It keeps the rules that PostgreSQL keeps there: whoever does not hold the lease writes nothing, and
 a piece goes only upon the one before it. That both behave the same is shown by
-``tests/engine/upkeep/standby/test_stores.py``, which runs on each.
+``tests/engine/features/standby/test_stores.py``, which runs on each.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
-from risala.engine.journal.shipping import pieces
-from risala.engine.journal.shipping.directory import write_whole
-from risala.engine.journal.shipping.piece_store import Fenced, Spoilt
-from risala.engine.journal.shipping.pieces import Current, EncodedPiece, PagePiece, Shipped
-from risala.engine.upkeep.standby.lease import (
+from risala.engine.features.standby.lease import (
     EPOCH_MAX,
     LeaseLost,
     LeaseMemory,
     LeaseTaken,
     SendLease,
 )
+from risala.engine.features.standby.stored import pieces
+from risala.engine.features.standby.stored.piece_store import Fenced, Spoilt, write_whole
+from risala.engine.features.standby.stored.pieces import Current, EncodedPiece, PagePiece, Shipped
 
 
 @dataclass
@@ -52,7 +51,8 @@ def reachable() -> None:
 
 
 class MemoryPieces:
-    """A :class:`~risala.engine.journal.shipping.piece_store.PieceStore`: one machine's way."""
+    """One machine's way to it: a
+    :class:`~risala.engine.features.standby.stored.piece_store.PieceStore`."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class MemoryPieces:
 
 
 class MemoryLease:
-    """A :class:`~risala.engine.upkeep.standby.lease_store.LeaseStore`."""
+    """A :class:`~risala.engine.features.standby.lease.LeaseStore`."""
 
     settles_s = 0.0
 

@@ -111,6 +111,23 @@ class Feature:
     ``Finding``."""
     retuned: Declared | None = None
     """Applies settings that changed while it runs: a function of the services and the settings."""
+    live_metrics: Declared | None = None
+    """Its metrics of what a running service has in memory: a function of the services."""
+    statistics: Declared | None = None
+    """What it adds to the service's statistics: a function of the services, which returns them by
+    their names."""
+    system: Mapping[str, Declared] = field(default_factory=dict)
+    """What is shown of it among the facts about the system, by the names of ``SystemFacts``: async
+    functions of the services."""
+    measured: Declared | None = None
+    """What alerts are raised of: a function of the services, and of what returns the limits as they
+    are now; it returns groups of readings (``ReadingGroup``)."""
+    heads: Declared | None = None
+    """Takes signed heads of the audit trail out of this machine: a function of the settings and of
+    all that were signed. It may raise ``OSError``, and runs in a thread."""
+    begins: Declared | None = None
+    """What has to stand before anything is accepted or sent: an async function of ``EngineStart``.
+    It may put what it made into the parts of the services."""
     tasks: Declared | None = None
     """What runs for it as long as the service: a function of the services, which returns
     tasks (:data:`Task`)."""

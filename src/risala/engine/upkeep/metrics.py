@@ -22,7 +22,7 @@ from risala.engine.model.errors import StorageFailed
 from risala.engine.model.features import features
 from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.services import Services
-from risala.engine.upkeep import carrier_metrics, house_metrics, log_metrics
+from risala.engine.upkeep import carrier_metrics, house_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
 
 _BOUND_AS: Final = ("transmitter", "receiver", "transceiver")
@@ -79,11 +79,9 @@ class _Engine(Collector):
             yield from carrier_metrics.of_answers(carriers)
             yield from carrier_metrics.of_sims(carriers)
             yield from self._on_disk([each.name for each in carriers])
-            if (age_s := self._parts.shipping.age_s) is not None:
-                text = "How far the standby's copy is behind."
-                yield gauge("standby_age_seconds", text, [({}, age_s)])
-            if self._parts.shipping.log is not None:
-                yield from log_metrics.of_log(self._parts.shipping.log.status())
+            for feature in features():
+                if feature.live_metrics is not None:
+                    yield from feature.live_metrics()(self._parts)
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
             yield from _sinks(numbers["sinks"])

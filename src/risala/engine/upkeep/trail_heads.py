@@ -19,11 +19,11 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import StorageUnusable, Unavailable
+from risala.engine.model.features import features
 from risala.engine.model.times import iso
 from risala.engine.rules.trail import heads
 from risala.engine.rules.trail.heads import KEY, Head
 from risala.engine.services import Services
-from risala.engine.upkeep.standby.named_stores import give_heads
 
 T = TypeVar("T")
 
@@ -133,10 +133,13 @@ class TrailHeads:
             wake_post()
 
     def _ship(self) -> None:
-        """Give the standby what it lacks: today's head, and those of days on which it could not be
-        reached."""
+        """Give features what takes them elsewhere: today's head, and those of days on which that
+        could not be reached."""
         try:
-            give_heads(self._services.settings.standby, self._stored.sent_heads(self._directory))
+            for feature in features():
+                if feature.heads is not None:
+                    sent = self._stored.sent_heads(self._directory)
+                    feature.heads()(self._services.settings, sent)
         except OSError as error:
             log.warning("audit.unshipped", reason=str(error))
 

@@ -30,7 +30,6 @@ from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
-from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.model.features import features
 from risala.engine.operations.gateway import Gateway
@@ -41,7 +40,6 @@ from risala.engine.upkeep import minutes
 from risala.engine.upkeep.clock_rollback import WatchedClock, keep_elapsed
 from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.overview import Running, statistics
-from risala.engine.upkeep.standby.named_stores import pieces_of
 from risala.engine.verify.sessions import (
     Reload,
     SessionsMessage,
@@ -64,7 +62,6 @@ from risala.engine.wiring.foundation import (
     system_seams,
 )
 from risala.engine.wiring.gateway import open_intake, people_of
-from risala.engine.wiring.log import begin_log
 from risala.engine.wiring.recovery import clear_up
 from risala.plugins.contract import Driver
 
@@ -233,8 +230,10 @@ async def open_engine(
 
 
 async def _begin(core: Foundation) -> Owners:
-    """What comes before all else: a second machine that answers wait for, and the owners."""
-    await begin_log(core)
+    """What comes before all else: what features have to have there, and the owners."""
+    for feature in features():
+        if feature.begins is not None:
+            await feature.begins()(core.start)
     return await start_owners(core)
 
 
@@ -264,20 +263,6 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     await start("web sessions", services.people.sessions.uses.keep_writing)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     await start("answers", services.recorder.answers.run)
-    shipping = core.settings.standby
-    # Where answers wait for the copy, the journal itself has it made.
-    waits = shipping.replicate == "before_answer"
-    store = None if waits else pieces_of(shipping, core.settings.storage.data_dir)
-    if store is not None:
-        shipper = Shipper(
-            core.journal,
-            store,
-            core.seams.clock,
-            shipping.every_s,
-            standing=services.shipping,
-            fenced=core.seams.lease_lost,
-        )
-        await start("shipping", shipper.run, policy=DRIVER_POLICY)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     for feature in features():
         if feature.tasks is not None:

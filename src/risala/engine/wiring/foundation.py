@@ -27,7 +27,6 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.sealed.resealing import sealed_in
-from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
@@ -41,14 +40,12 @@ from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.secrets.sealed_texts import Seal
+from risala.engine.services import EngineStart, Parts, Waiting
 from risala.engine.upkeep.upgrade import bring_over
 from risala.sms.currencies import count_in
 
 DATABASE: Final = "risala.db"
 ACTORS_STOP_S: Final = 5.0
-
-
-Waiting = Callable[[Callable[[], Awaitable[None]]], Awaitable[None]]
 
 
 def unfenced() -> None:
@@ -91,8 +88,6 @@ class Seams:
     lease_lost: Callable[[str], object] = lost_by_nobody
     """Told that another machine has the lease, with the reason: the service has to stop."""
     while_waiting: Waiting = just_wait
-    """Does what takes long, and answers meanwhile that it is under way. It returns before that is
-    over if a stop is ordered."""
     log_stands: Callable[[CommitLog], object] = followed_by_nobody
     """Told of the log that answers wait for, once it stands."""
 
@@ -131,8 +126,24 @@ class Foundation:
     sealing: SealingKeys
     supervisor: Supervisor
     answers: AnswerWindow
-    shipping: ShippingStatus
     set_aside: SetAsideItems
+    parts: Parts
+    """What features made before there are services."""
+
+    @property
+    def start(self) -> EngineStart:
+        """For what has to stand before the services."""
+        seams = self.seams
+        return EngineStart(
+            settings=self.settings,
+            journal=self.journal,
+            clock=seams.clock,
+            answers=self.answers,
+            while_waiting=seams.while_waiting,
+            lease_lost=seams.lease_lost,
+            log_stands=seams.log_stands,
+            parts=self.parts,
+        )
 
     @property
     def codes(self) -> Codes:
@@ -208,8 +219,8 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         sealing,
                         supervisor,
                         AnswerWindow(),
-                        ShippingStatus(),
                         set_aside,
+                        {},
                     )
                 finally:
                     journal.end_log_soon()  # else a task that has to know would never end

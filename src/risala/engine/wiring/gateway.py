@@ -143,8 +143,8 @@ async def open_intake(
                 answers=outside.answers,
                 jumps=jumps,
             ),
-            shipping=core.shipping,
             set_aside=core.set_aside,
+            parts=core.parts,
         ),
         later=core.seams.loads_later,
     )

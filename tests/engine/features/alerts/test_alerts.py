@@ -9,9 +9,10 @@ from contextlib import closing
 import pytest
 import trio
 
+from risala.engine.features.standby.copy_check import NAME
+from risala.engine.features.standby.service import second_machine
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.records.upkeep.service import BackupNote
-from risala.engine.upkeep.standby.copy_trial import NAME
 from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.plugins.contract import HealthState, ReceiptState
 
@@ -307,7 +308,7 @@ async def test_the_last_backup_is_old(open_watched, autojump_clock, leap):
 
 
 async def test_nothing_reaches_the_standby_any_more(watched, autojump_clock):
-    shipping = watched.gateway.services.shipping
+    shipping = watched.gateway.services.part(second_machine).status
     await trio.sleep(SOON_S)
     assert await told_of(watched, "standby_behind") == []  # there is none
     shipping.begin()
@@ -330,7 +331,7 @@ async def test_a_standby_s_copy_cannot_be_restored(watched, autojump_clock):
     tried("A piece is damaged.")
     await trio.sleep(3 * SOON_S)
     assert await told_of(watched, "standby_copy") == []  # there is none any more
-    watched.gateway.services.shipping.begin()
+    watched.gateway.services.part(second_machine).status.begin()
     await trio.sleep(3 * SOON_S)
     (alert,) = await watched.alerts(kind="standby_copy")
     assert (alert["isOpen"], "cannot be restored" in alert["title"]["en"]) == (True, True)

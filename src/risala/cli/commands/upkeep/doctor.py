@@ -55,8 +55,8 @@ def _examine(options: Options) -> list[Finding]:
         StandbySection,
         StorageSection,
     )
+    from risala.engine.features.standby import doctor as shipping
     from risala.engine.model.findings import Finding, Grade, Patient
-    from risala.engine.upkeep import shipping
     from risala.engine.upkeep.doctor.examine import examine
 
     standby = StandbySection()

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import shutil
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import trio
 
 from risala.config.alerts import AlertsSection
+from risala.dataclass import dataclass
 from risala.engine.features.alerts import readings
 from risala.engine.features.alerts.readings import (
     CarrierFacts,
@@ -56,6 +56,15 @@ _QUOTAS: Final = (
     ("segments a day", "segments_today", "segments_per_day_max"),
     ("recipients a month", "recipients_this_month", "recipients_per_month_max"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingGroup:
+    """What is measured together."""
+
+    kinds: tuple[AlertKind, ...]
+    measure: Callable[[Open], Iterable[Reading]]
+    is_seldom: bool = False
 
 
 @dataclass(slots=True)
@@ -266,33 +275,11 @@ class Measuring:
         for each in self._have.set_aside.statuses():
             yield readings.item_set_aside(each.loop, each.items)
 
-    def standby(self, raised: Open) -> Iterator[Reading]:
-        if (age_s := self._have.shipping.age_s) is not None:
-            is_raised = (AlertKind.STANDBY_BEHIND, "") in raised
-            yield readings.standby_behind(age_s, self._limits, is_raised=is_raised)
-
-    def log(self, _: Open) -> Iterator[Reading]:
-        if (log := self._have.shipping.log) is not None:
-            status = log.status()
-            yield readings.standby_silent(status.late, refuses=status.refuses)
-            yield readings.standby_async(status.mode == "async", status.pieces_behind)
-
     def trail(self, _: Open) -> Iterator[Reading]:
         if (faults := self._have.trail.faults) is not None:
             yield readings.trail_broken(faults)
 
     # -- checked less often
-
-    def standby_copy(self, _: Open) -> Iterator[Reading]:
-        if self._have.shipping.age_s is None:
-            return
-        # Imported here: few have a standby.
-        from risala.engine.upkeep.standby.copy_trial import last_trial
-
-        found = last_trial(self._data_dir)
-        if found is not None:
-            age_s = max(0, self._now_ms - found.at) / 1000
-            yield readings.standby_copy(age_s, has_failed=found.fault is not None)
 
     def backups(self, _: Open) -> Iterator[Reading]:
         note = backup_note.read(self._data_dir)

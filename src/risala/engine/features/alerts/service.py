@@ -7,7 +7,7 @@ raises an alert again nor forgets one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,10 +16,9 @@ import trio
 
 from risala.config.alerts import AlertsSection
 from risala.config.model import Settings
-from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.alerts.calls import alert_calls
-from risala.engine.features.alerts.measure import Measuring
+from risala.engine.features.alerts.measure import Measuring, ReadingGroup
 from risala.engine.features.alerts.networks import Networks
 from risala.engine.features.alerts.records import Alert, AlertKind
 from risala.engine.features.alerts.rules import (
@@ -34,7 +33,7 @@ from risala.engine.features.alerts.rules import (
 )
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.model.features import Task
+from risala.engine.model.features import Task, features
 from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
@@ -52,15 +51,6 @@ GONE: Final = {"gone": "yes"}
 Key = tuple[AlertKind, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """What is measured together."""
-
-    kinds: tuple[AlertKind, ...]
-    measure: Callable[[dict[Key, Alert]], Iterable[Reading]]
-    is_seldom: bool = False
-
-
 class Alerts:
     """A service; see the module's text."""
 
@@ -76,7 +66,7 @@ class Alerts:
         self._items = services.set_aside.loop("alerts")
         self._open: dict[Key, Alert] = {}
         self._standings: dict[Key, AlertState] = {}
-        self._groups = self._grouped()
+        self._groups = self._grouped(services)
         self._looks = 0
         self._tidied_s = 0.0
 
@@ -102,29 +92,33 @@ class Alerts:
             page_only=frozenset(limits.page_only),
         )
 
-    def _grouped(self) -> tuple[_Group, ...]:
+    def _grouped(self, services: Services) -> tuple[ReadingGroup, ...]:
         of, kind = self._measuring, AlertKind
+        theirs = [
+            group
+            for feature in features()
+            if feature.measured is not None
+            for group in feature.measured()(services, lambda: self._limits)
+        ]
         return (
-            _Group((kind.CARRIER_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
-            _Group((kind.RECEIPTS_MISSING,), of.receipts),
-            _Group((kind.ENDS_MISSING,), of.ends),
-            _Group((kind.QUEUE_OLD,), of.queue),
-            _Group((kind.NUMBERS_UNSERVED,), of.unserved),
-            _Group((kind.DISK_LOW,), of.disk),
-            _Group((kind.CLOCK_JUMPED,), of.clock),
-            _Group((kind.ERRORS,), of.errors),
-            _Group((kind.SINK_BEHIND,), of.sinks),
-            _Group((kind.ITEM_SET_ASIDE,), of.set_aside),
-            _Group((kind.STANDBY_BEHIND,), of.standby),
-            _Group((kind.STANDBY_COPY,), of.standby_copy, is_seldom=True),
-            _Group((kind.STANDBY_SILENT, kind.STANDBY_ASYNC), of.log),
-            _Group((kind.TRAIL_BROKEN,), of.trail),
-            _Group((kind.BACKUP_OLD,), of.backups, is_seldom=True),
-            _Group((kind.BALANCE_LOW,), of.balances, is_seldom=True),
-            _Group((kind.STORAGE_FULL,), of.stored, is_seldom=True),
-            _Group((kind.CODES_ABUSED,), of.codes, is_seldom=True),
-            _Group((kind.INBOUND_UNSERVED,), of.inbound, is_seldom=True),
-            _Group((kind.SIGN_IN_FAILING,), of.sign_ins),
+            ReadingGroup((kind.CARRIER_DOWN, kind.SIM_BALANCE_LOW, kind.QUOTA_LOW), of.lanes),
+            ReadingGroup((kind.RECEIPTS_MISSING,), of.receipts),
+            ReadingGroup((kind.ENDS_MISSING,), of.ends),
+            ReadingGroup((kind.QUEUE_OLD,), of.queue),
+            ReadingGroup((kind.NUMBERS_UNSERVED,), of.unserved),
+            ReadingGroup((kind.DISK_LOW,), of.disk),
+            ReadingGroup((kind.CLOCK_JUMPED,), of.clock),
+            ReadingGroup((kind.ERRORS,), of.errors),
+            ReadingGroup((kind.SINK_BEHIND,), of.sinks),
+            ReadingGroup((kind.ITEM_SET_ASIDE,), of.set_aside),
+            *theirs,
+            ReadingGroup((kind.TRAIL_BROKEN,), of.trail),
+            ReadingGroup((kind.BACKUP_OLD,), of.backups, is_seldom=True),
+            ReadingGroup((kind.BALANCE_LOW,), of.balances, is_seldom=True),
+            ReadingGroup((kind.STORAGE_FULL,), of.stored, is_seldom=True),
+            ReadingGroup((kind.CODES_ABUSED,), of.codes, is_seldom=True),
+            ReadingGroup((kind.INBOUND_UNSERVED,), of.inbound, is_seldom=True),
+            ReadingGroup((kind.SIGN_IN_FAILING,), of.sign_ins),
         )
 
     async def run(self) -> None:
@@ -171,7 +165,9 @@ class Alerts:
             if is_seldom or not group.is_seldom:
                 found += self._measured(group)
         if self._networks.is_known:
-            rates = _Group((AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates)
+            rates = ReadingGroup(
+                (AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates
+            )
             found += self._measured(rates)
         turning = [each for reading in found if (each := self._judge(reading)) is not None]
         turning = self._items.free(turning, _name_of)
@@ -179,7 +175,7 @@ class Alerts:
         if turning or any(map(self.audience.misses, self._open.values())):
             await self._items.together(turning, _name_of, self._write)
 
-    def _measured(self, group: _Group) -> list[Reading]:
+    def _measured(self, group: ReadingGroup) -> list[Reading]:
         """The readings of a group; raised alerts whose subject was not found are over."""
         kinds = [kind for kind in group.kinds if kind.value not in self._limits.off]
         found = []
@@ -197,7 +193,7 @@ class Alerts:
         seen = {(each.kind, each.subject) for each in found}
         return [*found, *self._gone(group, seen)]
 
-    def _gone(self, group: _Group, seen: set[Key]) -> Iterator[Reading]:
+    def _gone(self, group: ReadingGroup, seen: set[Key]) -> Iterator[Reading]:
         for kind, subject in {*self._open, *self._standings} - seen:
             if kind in group.kinds:
                 yield Reading(kind, subject, Verdict.GOOD, GONE)

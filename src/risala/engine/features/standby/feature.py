@@ -6,7 +6,16 @@ from typing import Final
 
 from risala.engine.model.features import Feature, later
 
+_REPORT: Final = "features.standby.report:"
 FEATURE: Final = Feature(
     name="standby",
-    operations=(later("operations.watch.standby:OPERATIONS"),),
+    needs=("alerts",),
+    operations=(later("features.standby.operations:OPERATIONS"),),
+    begins=later("features.standby.service:begin"),
+    tasks=later("features.standby.service:tasks"),
+    statistics=later(_REPORT + "statistics"),
+    live_metrics=later("features.standby.metrics:of_copy"),
+    system={"standby": later(_REPORT + "facts")},
+    measured=later(_REPORT + "measured"),
+    heads=later("features.standby.named_stores:give_heads"),
 )

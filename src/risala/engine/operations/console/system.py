@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import trio
 
 from risala import __version__
-from risala.config.outward import StandbySection
-from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
+from risala.engine.model.features import features
 from risala.engine.model.findings import Grade
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep.service import (
@@ -23,7 +23,6 @@ from risala.engine.model.records.upkeep.service import (
     ClockState,
     FoundPlugin,
     Machine,
-    StandbyFacts,
     SystemFacts,
 )
 from risala.engine.operations.arguments import NoArguments
@@ -32,12 +31,7 @@ from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
 
-if TYPE_CHECKING:
-    from risala.engine.upkeep.standby.store_facts import StoreFacts
-
 REQUESTS: Final = "requests.db"
-STORE_S: Final = 2.0
-"""Seconds that a page waits for the standby's store."""
 
 
 def machine(data_dir: Path) -> Machine:
@@ -61,7 +55,8 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def _facts(services: Services, now_ms: int, standby: StandbyFacts | None) -> SystemFacts:
+def _facts(services: Services, now_ms: int, theirs: Mapping[str, Any]) -> SystemFacts:
+    """``theirs`` are those of features, by their names."""
     birth, data_dir = services.birth, services.settings.storage.data_dir
     clock = clock_finding(services.repositories.storage.newest_ms(), now_ms)
     return SystemFacts(
@@ -82,39 +77,17 @@ def _facts(services: Services, now_ms: int, standby: StandbyFacts | None) -> Sys
             FoundPlugin(each.name, each.source, tuple(each.names), each.disabled, each.fault)
             for each in birth.plugins
         ),
-        standby=standby,
+        **theirs,
     )
 
 
 async def _show(call: Call[NoArguments]) -> SystemFacts:
-    return _facts(call.services, call.now_ms, await _standby(call.services))
-
-
-async def _standby(services: Services) -> StandbyFacts | None:
-    """The second machine's state, as far as it can be found out at once."""
-    section = services.settings.standby
-    if section.copy_kind is None:
-        return None
-    # Imported here: few have a second machine.
-    from risala.engine.upkeep.standby.store_facts import StoreFacts, store_facts
-
-    found = StoreFacts(fault="The store does not answer.")
-    with trio.move_on_after(STORE_S):
-        found = await trio.to_thread.run_sync(store_facts, section, abandon_on_cancel=True)
-    return _joined(section, found, services.shipping)
-
-
-def _joined(section: StandbySection, found: StoreFacts, shipping: ShippingStatus) -> StandbyFacts:
-    age_s, lease = shipping.age_s, found.lease
-    return StandbyFacts(
-        store=section.copy_kind or "",
-        mode=section.replicate,
-        lag_s=None if age_s is None else round(age_s, 1),
-        room_bytes=found.room_bytes,
-        epoch=None if lease is None else lease.epoch,
-        holder=None if lease is None else lease.machine,
-        fault=shipping.failing or found.fault,
-    )
+    theirs = {
+        name: await each()(call.services)
+        for feature in features()
+        for name, each in feature.system.items()
+    }
+    return _facts(call.services, call.now_ms, theirs)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

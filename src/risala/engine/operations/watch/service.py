@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid
+from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
 from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments
 from risala.engine.operations.operation import Call, Operation, operation
@@ -37,12 +38,10 @@ async def _audit(call: Call[AuditBooks]) -> AuditReport:
 
 
 async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
-    values, shipping = call.services.delivery.statistics(), call.services.shipping
-    if shipping.age_s is not None:
-        values["shipping"] = {"age_s": round(shipping.age_s, 1), "failing": shipping.failing}
-        if shipping.log is not None:
-            status = shipping.log.status()
-            values["shipping"]["mode"], values["shipping"]["late"] = status.mode, status.late
+    values = call.services.delivery.statistics()
+    for feature in features():
+        if feature.statistics is not None:
+            values |= feature.statistics()(call.services)
     return ServiceStatistics(values)
 
 

@@ -13,7 +13,7 @@ from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records.upkeep.awaited_log import (
+from risala.engine.features.standby.records import (
     GO_ASYNC,
     GO_BEFORE_ANSWER,
     SHOW,
@@ -22,9 +22,9 @@ from risala.engine.model.records.upkeep.awaited_log import (
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.journal.shipping.copy import CopyPosition
-    from risala.engine.journal.shipping.pieces import Shipped
-    from risala.engine.upkeep.standby.successor import Successor
+    from risala.engine.features.standby.stored.copy import CopyPosition
+    from risala.engine.features.standby.stored.pieces import Shipped
+    from risala.engine.features.standby.successor import Successor
 
 DATABASE: Final = "risala.db"
 _SHIPPED: Final = click.argument(
@@ -64,8 +64,8 @@ def init(options: Options) -> None:
     \b
     Example: risala standby init
     """
+    from risala.engine.features.standby.named_stores import make_ready
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.named_stores import make_ready
 
     try:
         done = make_ready(options.settings().standby)
@@ -114,9 +114,9 @@ def watch(
       risala standby watch --take-over
     """
     from risala.app.standby import StandbyFault, run_standby
+    from risala.engine.features.standby.named_stores import pieces_at
+    from risala.engine.features.standby.successor import MustRejoin
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.named_stores import pieces_at
-    from risala.engine.upkeep.standby.successor import MustRejoin
 
     settings = options.data_settings(creates=True)
     try:
@@ -132,9 +132,9 @@ def watch(
 
 
 def _successor(settings: Settings, resend_pending: bool, accepts_loss: bool) -> Successor:
+    from risala.engine.features.standby.named_stores import lease_of
+    from risala.engine.features.standby.successor import Successor
     from risala.engine.model.clock import SystemClock
-    from risala.engine.upkeep.standby.named_stores import lease_of
-    from risala.engine.upkeep.standby.successor import Successor
 
     lease = lease_of(settings.standby)
     if lease is None:
@@ -172,13 +172,12 @@ def status(options: Options, directory: Path | None) -> None:
     \b
     Example: risala standby status /mnt/standby
     """
-    from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.notes import BadPiece
+    from risala.engine.features.standby.named_stores import lease_of, pieces_at, store_facts
+    from risala.engine.features.standby.stored.copy import StandbyCopy
+    from risala.engine.features.standby.stored.notes import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso
-    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
-    from risala.engine.upkeep.standby.store_facts import store_facts
 
     settings = options.data_settings(creates=True)
     try:

@@ -13,7 +13,7 @@ from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
-    from risala.engine.upkeep.standby.rejoin import RejoinReport
+    from risala.engine.features.standby.rejoin import RejoinReport
 
 DATABASE: Final = "risala.db"
 _KINDS: Final = {
@@ -52,12 +52,12 @@ def _rejoined(options: Options, directory: Path | None) -> RejoinReport:
 
     from risala.app.standby import end_watch
     from risala.cli.reach import session
-    from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.notes import BadPiece
+    from risala.engine.features.standby.named_stores import lease_of, pieces_at
+    from risala.engine.features.standby.rejoin import Rejoin, RejoinRefused
+    from risala.engine.features.standby.stored.copy import StandbyCopy
+    from risala.engine.features.standby.stored.notes import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
-    from risala.engine.upkeep.standby.rejoin import Rejoin, RejoinRefused
 
     settings = options.data_settings(creates=True)
     data_dir = settings.storage.data_dir
@@ -122,11 +122,11 @@ def try_and_tell(options: Options, directory: Path | None) -> None:
     import trio
 
     from risala.cli.reach import session
+    from risala.engine.features.standby.copy_check import CopyTrial, try_copy
+    from risala.engine.features.standby.named_stores import pieces_at
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.times import iso
-    from risala.engine.upkeep.standby.copy_trial import CopyTrial, try_copy
-    from risala.engine.upkeep.standby.named_stores import pieces_at
 
     settings = options.data_settings(creates=True)
     data_dir = settings.storage.data_dir
@@ -163,16 +163,16 @@ def mend_lease_and_tell(options: Options, *, primary_is_dead: bool) -> None:
 
     from risala.app.standby import end_watch
     from risala.cli.reach import session
-    from risala.engine.journal.shipping.notes import BadPiece
-    from risala.engine.model.clock import SystemClock
-    from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.lease_mending import (
+    from risala.engine.features.standby.lease_watch import (
         LeaseMending,
         MendedLease,
         NothingToMend,
+        PrimaryAlive,
     )
-    from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
-    from risala.engine.upkeep.standby.named_stores import lease_of
+    from risala.engine.features.standby.named_stores import lease_of
+    from risala.engine.features.standby.stored.notes import BadPiece
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
 
     settings = options.data_settings(creates=True)
     data_dir = settings.storage.data_dir

@@ -16,7 +16,7 @@ from risala.cli.show import output, progress
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
     from risala.config.model import Settings
-    from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
+    from risala.engine.features.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
 LEAVE_OUT: Final = (
@@ -46,7 +46,7 @@ def take_over_and_tell(
     Raises:
         CommandRefused: nothing was taken over; the sentence says why.
     """
-    from risala.engine.upkeep.standby.takeover import Takeover
+    from risala.engine.features.standby.takeover import Takeover
 
     settings = options.data_settings(creates=True)
     run = partial(
@@ -71,14 +71,14 @@ def _take(
 
     from risala.app.standby import end_watch
     from risala.cli.reach import session
-    from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.journal.shipping.notes import BadPiece
+    from risala.engine.features.standby.lease import LeaseTaken
+    from risala.engine.features.standby.lease_watch import PrimaryAlive
+    from risala.engine.features.standby.named_stores import lease_of, pieces_at
+    from risala.engine.features.standby.stored.copy import StandbyCopy
+    from risala.engine.features.standby.stored.notes import BadPiece
+    from risala.engine.features.standby.takeover import Takeover
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.upkeep.standby.lease import LeaseTaken
-    from risala.engine.upkeep.standby.lease_watch import PrimaryAlive
-    from risala.engine.upkeep.standby.named_stores import lease_of, pieces_at
-    from risala.engine.upkeep.standby.takeover import Takeover
 
     data_dir = settings.storage.data_dir
 
