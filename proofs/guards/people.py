@@ -13,7 +13,7 @@ _LIMITS: Final = ("engine/limits",)
 
 _ROLES: Final = ("engine/operations/test_operator_roles.py", "engine/operations")
 _FOUR_EYES: Final = ("engine/features/approvals/test_approvals.py", "engine/features/approvals")
-_FACTORS: Final = ("engine/people/test_factors.py", "engine/people")
+_FACTORS: Final = ("engine/features/factors/test_factors.py", "engine/features/factors")
 _TOKENS: Final = ("engine/people/test_identity_tokens.py",)
 _OIDC: Final = ("http/test_oidc.py",)
 _MEMBER_OIDC: Final = ("http/test_member_oidc.py",)
@@ -83,43 +83,51 @@ GUARDS: Final = (
     ),
     Guard(
         "A code of an authenticator app works once.",
-        "engine/journal/people/factors.py",
+        "engine/features/factors/stored/factors.py",
         " WHERE id = :id AND user_id = :user AND kind = 'app' AND counter < :counter\"\n",
         " WHERE id = :id AND user_id = :user AND kind = 'app'\"\n",
         _FACTORS,
     ),
     Guard(
         "A recovery code works once.",
-        "engine/journal/people/factors.py",
+        "engine/features/factors/stored/factors.py",
         ' AND used_at IS NULL"\n)',
         '"\n)',
         _FACTORS,
     ),
     Guard(
         "A passkey whose count of signatures goes back is refused: it was copied.",
-        "engine/journal/people/factors.py",
+        "engine/features/factors/stored/factors.py",
         " AND (counter < :counter OR (counter = 0 AND :counter = 0))",
         "",
-        ("engine/people/test_passkeys.py",),
+        ("engine/features/factors/test_passkeys.py",),
     ),
     Guard(
         "Who has a second factor shows it before a session is opened.",
         "engine/journal/signing_in.py",
-        "    if known is None or not factors.has_any(conn, known.id):\n",
+        "    if known is None or not users.has_factor(conn, known.id):\n",
         "    if True:\n",
         _FACTORS,
     ),
     Guard(
+        "Nobody signs in where nothing can say whether they have a second factor.",
+        "engine/journal/people/users.py",
+        "    return bool(required(lambda feature: feature.awaits)(conn, user_id))\n",
+        "    asks = [each.awaits for each in features() if each.awaits is not None]\n"
+        "    return any(each()(conn, user_id) for each in asks)\n",
+        _FACTORS,
+    ),
+    Guard(
         "A second factor is tried five times for each code by e-mail.",
-        "engine/journal/signing_in_factors.py",
+        "engine/features/factors/stored/proving.py",
         "    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:\n",
         "    if found is None or found.user_id is None:\n",
         _FACTORS,
     ),
     Guard(
         "E-mail alone makes no session fresh whose user has a factor.",
-        "engine/journal/signing_in_factors.py",
-        "    if found.email != entrant.user.email or factors.has_any(conn, entrant.user.id):\n",
+        "engine/journal/signing_in.py",
+        "    if found.email != entrant.user.email or users.has_factor(conn, entrant.user.id):\n",
         "    if found.email != entrant.user.email:\n",
         _FACTORS,
     ),
@@ -153,17 +161,17 @@ GUARDS: Final = (
     ),
     Guard(
         "A passkey answers the browser that was asked.",
-        "engine/people/factors/passkeys.py",
+        "engine/features/factors/passkeys.py",
         "hmac.compare_digest(mark, self._mark(said, cookie)) and ",
         "",
-        ("engine/people/test_passkeys.py",),
+        ("engine/features/factors/test_passkeys.py",),
     ),
     Guard(
         "A passkey's answer works once.",
-        "engine/people/factors/passkeys.py",
+        "engine/features/factors/passkeys.py",
         "        if challenge in self._used:\n",
         "        if False:\n",
-        ("engine/people/test_passkeys.py",),
+        ("engine/features/factors/test_passkeys.py",),
     ),
     Guard(
         "An operator does what the role allows, and nothing else.",

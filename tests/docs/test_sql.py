@@ -48,6 +48,7 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/figures.py": READER,
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
     "engine/features/hooks/stored.py": HOT,  # of each used one
+    "engine/features/factors/stored/factors.py": BULK,  # one statement uses a proof up
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/alerts/stored/facts.py": READER,
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
@@ -102,7 +103,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/payments/counts.py": READER,
     f"{JOURNAL}/payments/payments.py": READER,  # what was paid
     f"{JOURNAL}/payments/texts.py": BULK,  # words of old texts by the hundred
-    f"{JOURNAL}/people/factors.py": BULK,  # one statement compares and writes: a proof holds once
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used

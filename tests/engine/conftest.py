@@ -17,6 +17,7 @@ import trio
 from sqlite_utils import Database
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
+from people_town import kept_mails, open_town, town  # noqa: F401 -- as well
 from risala.config.model import (
     CarrierSection,
     DeliverySection,

@@ -164,8 +164,8 @@ async def test_without_a_factor_a_code_by_e_mail_makes_the_set_up_fresh(town, mo
     assert wrong.status == 422
     people = town.gateway.people
     cookie = reader.cookies["risala"]
-    waiting = people._have.sign_in.request_of(digest(cookie))
-    code = people._have.derived.sign_in_codes.code(
+    waiting = people.sources.sign_in.request_of(digest(cookie))
+    code = people.sources.derived.sign_in_codes.code(
         f"{waiting.id} {waiting.browser.hex()}", 6, test=False
     )
     given = {"next": f"{SECURITY}/app", "code": code}

@@ -15,11 +15,13 @@ import trio
 
 from identity_provider import CLIENT, ISSUER, IdentityProvider
 from risala.config.model import CarrierSection, Settings, StorageSection
+from risala.engine.features.factors.records import Factor
+from risala.engine.features.factors.stored.repository import FactorRepository
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFresh
 from risala.engine.model.people import SessionKind
-from risala.engine.model.people_records.factors import Factor, FactorKind
+from risala.engine.model.records.people.users import FactorKind
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import system_seams
@@ -91,7 +93,7 @@ class Town:
         repositories = self.gateway.services.repositories
         user = repositories.users.by_email(email)
         made = Factor("fac_1", user.id, FactorKind.APP, "", "", b"", b"", "x", 0, 1, None)
-        await repositories.factors.add(None, made, (), "", 1)
+        await repositories.part(FactorRepository).add(None, made, (), "", 1)
 
 
 Open = Callable[..., AbstractAsyncContextManager[Town]]

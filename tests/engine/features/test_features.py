@@ -95,6 +95,17 @@ def test_only_own_tables_are_deleted_with_an_organization(tables: dict[str, set[
         assert all("organization_id" in tables[name] for name in feature.deleted), feature.name
 
 
+def test_only_own_tables_go_with_a_user(tables: dict[str, set[str]]):
+    for feature in features():
+        assert set(feature.of_users) <= set(feature.tables), feature.name
+        assert all("user_id" in tables[name] for name in feature.of_users), feature.name
+
+
+def test_each_kind_of_mail_is_filled_by_one():
+    theirs = [kind for feature in features() for kind in feature.letters]
+    assert len(theirs) == len(set(theirs))
+
+
 def test_each_kind_of_thing_is_read_for_the_trail_by_one():
     theirs = [image for feature in features() for image in feature.images]
     assert len(theirs) == len(set(theirs))

@@ -430,7 +430,7 @@ class World:
         await self.do("account.change_email", guest, email="later@example.com")
         people = self.house.gateway.people
         change = people.account.pending_change(self.users["guest"])
-        codes = people._have.derived.address_codes
+        codes = people.sources.derived.address_codes
         found = {
             f"{which}_code": codes.code(change_basis(change.id, which), 6, test=False)
             for which in ("old", "new")

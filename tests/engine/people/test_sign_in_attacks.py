@@ -283,7 +283,7 @@ async def test_who_writes_the_table_full_begins_no_window_anew(town, autojump_cl
 
 async def test_the_trail_and_the_table_are_bounded(town, autojump_clock, monkeypatch):
     journal = town.gateway.services.recorder.journal
-    rules = town.people._sign_in.rules
+    rules = town.people.sign_in.rules
 
     def unit(conn, at):
         for n in range(300):

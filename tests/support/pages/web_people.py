@@ -58,7 +58,7 @@ def user(email: str = "aicha@baraka.example", **changes: Any) -> User:
 
 
 class FakeFactors:
-    """Nobody has a factor here; the real engine's are in `tests/http/dashboard/test_factors.py`."""
+    """Nobody has a factor here; the real engine's are in `tests/http/test_factors.py`."""
 
     def question(self, site: PasskeySite, cookie: str) -> str:
         return "{}"

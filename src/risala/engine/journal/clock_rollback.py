@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from itertools import chain
 from typing import Final
 
+from risala.engine.model.features import features
 from risala.engine.model.records.messages import HELD_DUE_AT
 
 # Waits for a period of time. Not a time that was chosen (a scheduled message is due at its time),
@@ -32,8 +34,6 @@ _SHIFTS: Final = (
     "UPDATE mailings SET again_at = again_at - :by WHERE state = 'sending' AND again_at > :now"
     " AND wait NOT IN ('send_at', 'hours', 'spend_cap')",
     "UPDATE web_sessions SET expires_at = expires_at - :by WHERE expires_at > :now",
-    # Codes of an authenticator app: a step that is still to come would refuse all until then.
-    "UPDATE factors SET counter = :now / 30000 WHERE kind = 'app' AND counter > :now / 30000",
 )
 
 
@@ -43,7 +43,8 @@ def follow(conn: sqlite3.Connection, by_ms: int, now_ms: int) -> int:
     One unit: after a crash all of them are moved or none. ``now_ms`` is by the new clock; what is
     already due by it stays as it is.
     """
+    theirs = (each.shifts() for each in features() if each.shifts is not None)
     return sum(
         conn.execute(statement, {"by": by_ms, "now": now_ms, "held": HELD_DUE_AT}).rowcount
-        for statement in _SHIFTS
+        for statement in chain(_SHIFTS, *theirs)
     )

@@ -8,15 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from risala.engine.journal.people import (
-    factors,
-    identities,
-    mails,
-    members,
-    providers,
-    users,
-    web_sessions,
-)
+from risala.engine.journal.people import identities, mails, members, providers, users, web_sessions
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.people.providers import IdentityProvider
@@ -51,7 +43,7 @@ def put(
     former = providers.find(conn, organization_id)
     new = change(former)
     if new.required and not any(
-        factors.has_any(conn, owner) for owner in members.owners(conn, organization_id)
+        users.has_factor(conn, owner) for owner in members.owners(conn, organization_id)
     ):
         raise Invalid("required", "no_way_back", NO_WAY_BACK)
     stored = providers.put(conn, new, secret)

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final
 
 from risala.engine.journal.people import (
-    factors,
     mails,
     members,
     sign_in_failures,
@@ -143,7 +142,7 @@ def await_or_enter(
     conn: sqlite3.Connection, entrant: Entrant, known: User | None, asked: CodeRequest, by: str
 ) -> LetIn | FactorAwaited:
     """Open a session, unless the user has a second factor: then the browser waits for it."""
-    if known is None or not factors.has_any(conn, known.id):
+    if known is None or not users.has_factor(conn, known.id):
         return enter(conn, entrant, known, by)
     expires_at = entrant.now_ms + CODE_MS
     waiting = replace(asked, attempts=0, expires_at=expires_at, user_id=known.id)
@@ -238,6 +237,40 @@ def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: st
     )
     write(conn, hand)
     return LetIn(device, known is None)
+
+
+def freshen_by_code(
+    conn: sqlite3.Connection,
+    session_id: str,
+    browser: bytes,
+    code: str,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> bool | Denied | TurnedAway:
+    """A user in a session shows by a code by e-mail who they are; True: the session is fresh. It is
+    for users without a factor: a factor is never replaced by e-mail alone."""
+    found = judged(conn, browser, code, entrant, rules)
+    if not isinstance(found, CodeRequest):
+        return found
+    if found.email != entrant.user.email or users.has_factor(conn, entrant.user.id):
+        return Denied(0)
+    freshened(conn, session_id, entrant, "code")
+    return True
+
+
+def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: str) -> None:
+    """The session's user has shown who they are; with its line in the audit trail."""
+    web_sessions.freshen(conn, session_id, entrant.now_ms)
+    user = entrant.user
+    hand = AuditEntry(
+        caller=Caller(user.email, caller_kind(entrant.device.kind), Role.USER, None, user.id),
+        action="sign_in.fresh",
+        at=entrant.now_ms,
+        subject=user.id,
+        said={"by": by},
+        always=True,
+    )
+    write(conn, hand)
 
 
 def caller_kind(kind: SessionKind) -> CallerKind:

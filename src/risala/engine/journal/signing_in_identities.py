@@ -13,15 +13,15 @@ from functools import partial
 
 from risala.engine.journal import user_changes
 from risala.engine.journal.audit.audited import audited
-from risala.engine.journal.people import factors, identities, users
+from risala.engine.journal.people import identities, users
 from risala.engine.journal.signing_in import (
     await_or_enter,
     caller_kind,
     enter,
     failure_of,
+    freshened,
     turn_away,
 )
-from risala.engine.journal.signing_in_factors import freshened
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused
@@ -89,7 +89,7 @@ def freshen_by_identity(
     found = _linked(conn, shown)
     if found is None or found.user_id != entrant.user.id:
         return turned_away(conn, IdentityFault.OTHER_PERSON, shown, entrant, rules)
-    needs_two = not shown.organization_id and factors.has_any(conn, entrant.user.id)
+    needs_two = not shown.organization_id and users.has_factor(conn, entrant.user.id)
     if needs_two and not shown.two_factors:
         return turned_away(conn, IdentityFault.STALE, shown, entrant, rules)
     identities.used(conn, found, entrant.now_ms)

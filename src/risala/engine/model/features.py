@@ -87,6 +87,14 @@ class Feature:
     restored: Declared | None = None
     """What becomes of it in a restored database: a function of a connection, and of what the
     database that was there shows; it returns ``RestoredMailings``."""
+    awaits: Declared | None = None
+    """What a sign-in still asks for after the code: a function of a connection and a user's id, or
+    None for any operator, which says whether they have it."""
+    proves: Declared | None = None
+    """How a person shows it: makes a ``FactorAccess`` of ``People``."""
+    of_user: Mapping[str, Declared] = field(default_factory=dict)
+    """What an operator sees of it with a user, by the names of ``UserStory``: functions of a
+    connection and the user's id."""
     watches: Declared | None = None
     """Around what needs a second operator: an async context manager of a call, its operation, its
     JSON arguments, what it weighs, and the sum from which it needs two."""
@@ -138,6 +146,11 @@ class Feature:
     services and the organization's id."""
     deleted: tuple[str, ...] = ()
     """Its tables with few rows of an organization, which are deleted with it."""
+    of_users: tuple[str, ...] = ()
+    """Its tables whose rows go with the user in their column ``user_id``."""
+    shifts: Declared | None = None
+    """Statements that move its waits after the clock was set back: by ``:by`` milliseconds, to the
+    present time ``:now``."""
     tables: tuple[str, ...] = ()
     """All of its tables."""
     ends: Declared | None = None

@@ -92,11 +92,6 @@ class Letters:
             MailKind.OLD_ADDRESS_CODE: self._address_code,
             MailKind.NEW_ADDRESS_CODE: self._address_code,
             MailKind.ADDRESS_CHANGED: self._address_changed,
-            MailKind.FACTOR_ADDED: self._factor,
-            MailKind.FACTOR_REMOVED: self._factor,
-            MailKind.FACTORS_RESET: self._factor,
-            MailKind.RECOVERY_CODES_MADE: self._factor,
-            MailKind.RECOVERY_CODE_USED: self._factor,
             MailKind.PROVIDER_CHANGED: self._provider_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
@@ -220,14 +215,6 @@ class Letters:
             "why": found.why.get(owed.language.value) or found.why.get("en", ""),
             "balance": amount(organization.balance, owed.language),
             "url": f"{self.url}/app/{organization.id}/billing/payments/{found.id}",
-        }
-
-    def _factor(self, owed: OwedMail, words: Words) -> Values:
-        factor = owed.details["factor"]
-        return {
-            "who": owed.details["who"],
-            "when": moment(owed.details["at"], owed.language, self.zone),
-            "factor": words["factors"].get(factor, ""),
         }
 
     def _audit_head(self, owed: OwedMail, _: Words) -> Values:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
 
 from risala.engine.model.callers import Caller
+from risala.engine.model.features import required
 from risala.engine.model.people import (
     AccessEnded,
     Browser,
@@ -20,11 +21,10 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
+from risala.engine.model.people_records.access import FactorAccess
 from risala.engine.model.records.people.providers import OfferedProvider
 from risala.engine.people.account import OwnAccount
 from risala.engine.people.ending import Ending
-from risala.engine.people.factors.factors import Factors
-from risala.engine.people.factors.signing import FactorSignIn
 from risala.engine.people.identities.providers import Providers
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
@@ -37,26 +37,41 @@ if TYPE_CHECKING:
     from risala.engine.people.identities.sign_ins import IdentitySignIns
     from risala.engine.people.identities.signing import IdentitySignIn
 
+T = TypeVar("T")
+
 
 class People:
     def __init__(self, sources: PeopleSources) -> None:
-        self._have = sources
+        self.sources = sources
         self.sessions = WebSessions(sources)
-        self._sign_in = SignIn(sources, self.sessions)
+        self.sign_in = SignIn(sources, self.sessions)
         self.account = OwnAccount(sources, self.sessions)
         self.memberships = Memberships(sources, self.sessions)
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
-        self.factors = Factors(sources, self.sessions)
-        self.factor_sign_in = FactorSignIn(sources, self.sessions, self.factors, self._sign_in)
         self.providers = Providers(sources, self.sessions)
         self._identities: IdentitySignIns | None = None
+        self._parts: dict[Callable[[People], Any], Any] = {}
+
+    def part(self, kind: Callable[[People], T]) -> T:
+        """The one object that ``kind``, a class of a feature, makes of this: it is made when it is
+        first wanted."""
+        found: T | None = self._parts.get(kind)
+        if found is None:
+            found = self._parts[kind] = kind(self)
+        return found
+
+    @property
+    def factor_sign_in(self) -> FactorAccess:
+        """Second factors, as people show them."""
+        access: FactorAccess = self.part(required(lambda feature: feature.proves))
+        return access
 
     @property
     def identity_sign_in(self) -> IdentitySignIn | None:
         """Sign-in to the console by an identity provider; None: there is none. Loaded when it is
         first asked for, by who follows its button."""
-        return None if self._have.identity_fetches is None else self._sign_ins().console()
+        return None if self.sources.identity_fetches is None else self._sign_ins().console()
 
     def identity_sign_in_of(self, organization_id: str) -> IdentitySignIn | None:
         """Sign-in by an organization's identity provider; None: it has none that works."""
@@ -77,22 +92,22 @@ class People:
         if self._identities is None:
             from risala.engine.people.identities.sign_ins import IdentitySignIns
 
-            self._identities = IdentitySignIns(self._have, self.sessions, self._sign_in)
+            self._identities = IdentitySignIns(self.sources, self.sessions, self.sign_in)
         return self._identities
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""
-        self._have.owed()
+        self.sources.owed()
 
     @property
     def public_url(self) -> str:
         """The base URL of the pages, without a slash at its end."""
-        return self._have.public_url
+        return self.sources.public_url
 
     @property
     def has_mailer(self) -> bool:
         """Whether codes can be mailed; without a mailer the operator hands out links."""
-        return self._have.has_mailer
+        return self.sources.has_mailer
 
     # -- tokens of browsers
 
@@ -102,11 +117,11 @@ class People:
 
     def form_token(self, cookie: str) -> str:
         """The CSRF token that belongs to a cookie, for the forms of a page."""
-        return self._have.derived.form_token(cookie)
+        return self.sources.derived.form_token(cookie)
 
     def is_form_token(self, cookie: str, given: str) -> bool:
         """Compared in constant time."""
-        return self._have.derived.is_form_token(cookie, given)
+        return self.sources.derived.is_form_token(cookie, given)
 
     # -- signing in
 
@@ -114,27 +129,37 @@ class People:
         self, browser: Browser, email: str, kind: SessionKind = SessionKind.CUSTOMER
     ) -> CodeAsked:
         """See :meth:`SignIn.begin`."""
-        return await self._sign_in.begin(browser, email, kind)
+        return await self.sign_in.begin(browser, email, kind)
 
     def pending(self, token: str) -> CodeAsked | None:
         """What a browser waits for, by its pre-session cookie."""
-        return self._sign_in.pending(token)
+        return self.sign_in.pending(token)
 
     async def finish(
         self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
     ) -> SignedIn | FactorAwaited | Denied:
         """See :meth:`SignIn.finish`."""
-        return await self._sign_in.finish(browser, code, kind)
+        return await self.sign_in.finish(browser, code, kind)
 
     def peek_link(self, token: str) -> LinkView | None:
         """The purpose of a link; does not use it up."""
-        return self._sign_in.peek_link(token)
+        return self.sign_in.peek_link(token)
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
     ) -> SignedIn | FactorAwaited | None:
         """See :meth:`SignIn.use_link`."""
-        return await self._sign_in.use_link(token, browser, kind)
+        return await self.sign_in.use_link(token, browser, kind)
+
+    async def ask_code(self, session: WebSession, browser: Browser) -> None:
+        """See :meth:`SignIn.ask_code`."""
+        await self.sign_in.ask_code(session, browser)
+
+    async def freshen_by_code(
+        self, session: WebSession, browser: Browser, code: str
+    ) -> bool | Denied:
+        """See :meth:`SignIn.freshen_by_code`."""
+        return await self.sign_in.freshen_by_code(session, browser, code)
 
     # -- signed in
 

@@ -73,7 +73,7 @@ class WebSessions:
             return None
         user_id = row.device.user_id
         memberships = tuple(have.members.of_user(user_id))
-        has_factor = have.factors.has_any(user_id)
+        has_factor = have.users.has_factor(user_id)
         known = _Known(row.device, have.users.user(user_id), memberships, row.stale, has_factor)
         if not row.is_previous:  # the old token of a rotation is valid only for a moment
             self._known[hashed] = known
@@ -97,7 +97,7 @@ class WebSessions:
         """The view of a session that was just stored."""
         memberships = tuple(self._have.members.of_user(device.user_id))
         user = self._have.users.user(device.user_id)
-        has_factor = self._have.factors.has_any(user.id)
+        has_factor = self._have.users.has_factor(user.id)
         known = _Known(device, user, memberships, stale=False, has_factor=has_factor)
         return self._view(known)
 
@@ -181,7 +181,7 @@ class WebSessions:
     def operators_need_factor(self) -> bool:
         """Whether operators need a second factor: by the settings, else once one has one."""
         asked = self._have.settings.people.operator_factors
-        return self._have.factors.operators_have() if asked is None else asked > 1
+        return self._have.users.operators_have_factor() if asked is None else asked > 1
 
     def user_caller(self, session: WebSession) -> Caller:
         face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD

@@ -7,6 +7,7 @@ unknown addresses (sign-up is closed, too many sign-ups) come after the right co
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from risala.engine.limits.claims import TakePeople
@@ -22,6 +23,7 @@ from risala.engine.model.people import (
     SessionKind,
     SignedIn,
     User,
+    WebSession,
 )
 from risala.engine.model.people_records.sign_in import CodeRequest, Entrant, LetIn, TurnedAway
 from risala.engine.people import sign_in_limits
@@ -186,7 +188,46 @@ class SignIn:
         found = self.entered(answer, cookie)
         return found if isinstance(found, SignedIn) else None
 
-    # -- both
+    # -- within a session
+
+    async def ask_code(self, session: WebSession, browser: Browser) -> None:
+        """Mail a code to a signed-in user without a factor, who then shows who they are. Raises as
+        :meth:`begin`."""
+        await self.begin(browser, session.user.email, session.kind)
+
+    async def freshen_by_code(
+        self, session: WebSession, browser: Browser, code: str
+    ) -> bool | Denied:
+        """Judge that code. Raises as :meth:`finish`."""
+        user, hashed = session.user, digest(browser.token)
+        await self.limits.take_guess(browser, session.kind, user.email)
+        entrant, unit = self.entrant_of(session, browser), self._have.sign_in.freshen_by_code
+        try:
+            answer = await unit(session.id, hashed, code, entrant, self.rules)
+        finally:
+            self._sessions.forget(user.id)
+        return self.freshened(answer)
+
+    def entrant_of(self, session: WebSession, browser: Browser) -> Entrant:
+        """:meth:`entrant` for a session that is there."""
+        made = self.entrant(browser, session.user.email, session.kind, new_token())
+        return replace(made, user=session.user)
+
+    def freshened(self, answer: bool | Denied | TurnedAway) -> bool | Denied:
+        """The result of a unit that makes a session fresh.
+
+        Raises:
+            Refusal: it refused.
+        """
+        return self._answer(answer) if isinstance(answer, TurnedAway) else answer
+
+    def _answer(self, turned: TurnedAway) -> Denied:
+        sign_in_limits.say(turned.failure)
+        if isinstance(turned.answer, Refusal):
+            raise turned.answer
+        return turned.answer
+
+    # -- all
 
     def entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
         """What a right code, link or factor of this browser gives."""
@@ -214,10 +255,7 @@ class SignIn:
             Refusal: it refused.
         """
         if isinstance(answer, TurnedAway):
-            sign_in_limits.say(answer.failure)
-            if isinstance(answer.answer, Refusal):
-                raise answer.answer
-            return answer.answer
+            return self._answer(answer)
         if isinstance(answer, Denied):
             return answer
         self._sessions.forget(answer.device.user_id)

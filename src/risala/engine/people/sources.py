@@ -11,8 +11,8 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.providers import ProviderRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
@@ -34,7 +34,8 @@ class PeopleSources:
     members: MembershipRepository
     sign_in: SignInRepository
     web_sessions: WebSessionRepository
-    factors: FactorRepository
+    repositories: Repositories
+    """For what features store of people."""
     providers: ProviderRepository
     ids: IdSource
     accounts: Accounts

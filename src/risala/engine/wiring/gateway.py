@@ -190,7 +190,7 @@ def people_of(
             members=core.repositories.members,
             sign_in=core.repositories.sign_in,
             web_sessions=core.repositories.web_sessions,
-            factors=core.repositories.factors,
+            repositories=core.repositories,
             providers=core.repositories.providers,
             ids=core.seams.ids,
             accounts=core.accounts,

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.factors import records as factors
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.people import factors, users
+from risala.engine.model.records.people import users
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name

@@ -22,12 +22,11 @@ from risala.engine.model.people import (
     IdentityReturn,
     IdentityStart,
     LinkView,
-    PasskeySite,
     SessionKind,
-    ShownFactor,
     SignedIn,
     WebSession,
 )
+from risala.engine.model.people_records.access import FactorAccess
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.paying.payer import PartsToday
 from risala.engine.model.records.people.providers import OfferedProvider
@@ -35,39 +34,6 @@ from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
 
 R = TypeVar("R")
-
-
-class FactorAccess(Protocol):
-    """The part that handles what somebody shows; set-up and removal are operations.
-
-    Each that judges raises ``RateLimited``, ``Forbidden``, ``Unavailable``.
-    """
-
-    def question(self, site: PasskeySite, cookie: str, /) -> str:
-        """What a browser is asked to show a passkey, as JSON."""
-
-    async def finish(
-        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
-    ) -> SignedIn | Denied:
-        """Judge the second factor of a browser whose code was right."""
-
-    async def by_passkey(
-        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
-    ) -> SignedIn | Denied:
-        """Sign in with a passkey alone."""
-
-    async def freshen(
-        self, session: WebSession, browser: Browser, shown: ShownFactor, /
-    ) -> bool | Denied:
-        """Judge a factor that is shown again within a session."""
-
-    async def ask_code(self, session: WebSession, browser: Browser, /) -> None:
-        """Mail a code to a user without a factor, for the same."""
-
-    async def freshen_by_code(
-        self, session: WebSession, browser: Browser, code: str, /
-    ) -> bool | Denied:
-        """Judge that code."""
 
 
 class IdentityAccess(Protocol):
@@ -121,6 +87,15 @@ class SignInAccess(Protocol):
         self, browser: Browser, code: str, kind: SessionKind, /
     ) -> SignedIn | FactorAwaited | Denied:
         """Judge a code. Raises ``RateLimited``, ``Forbidden``, ``Unavailable``."""
+
+    async def ask_code(self, session: WebSession, browser: Browser, /) -> None:
+        """Mail a code to a signed-in user without a factor, who then shows who they are. Raises as
+        ``begin``."""
+
+    async def freshen_by_code(
+        self, session: WebSession, browser: Browser, code: str, /
+    ) -> bool | Denied:
+        """Judge that code. Raises as ``finish``."""
 
     @property
     def factor_sign_in(self) -> FactorAccess:

@@ -9,8 +9,9 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.records.people import factors, users
-from risala.engine.model.records.people.factors import ResetFactors
+from risala.engine.features.factors import records as factors
+from risala.engine.features.factors.records import ResetFactors
+from risala.engine.model.records.people import users
 from risala.engine.model.records.people.users import (
     Ended,
     EndedUser,

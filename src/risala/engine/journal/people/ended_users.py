@@ -9,10 +9,13 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.store.tables import writable
+from risala.engine.model.features import features
 from risala.engine.model.people import User
 
-_BY_USER: Final = ("members", "web_sessions", "one_time_links", "email_changes")
-_OF_SIGN_IN: Final = ("factors", "recovery_codes", "sign_in_requests", "identities")
+_BY_USER: Final = (
+    *("members", "web_sessions", "one_time_links", "email_changes", "sign_in_requests"),
+    "identities",
+)
 _BY_ADDRESS: Final = (
     ("invitations", "email"),
     ("invitations", "invited_by"),
@@ -24,7 +27,8 @@ _BY_ADDRESS: Final = (
 
 def forget(conn: sqlite3.Connection, user: User) -> None:
     """Delete a user from every table, including their open invitations."""
-    for name in (*_BY_USER, *_OF_SIGN_IN):
+    theirs = (name for feature in features() for name in feature.of_users)
+    for name in (*_BY_USER, *theirs):
         writable(conn, name).delete_where("user_id = ?", (user.id,))
     for name, column in _BY_ADDRESS:
         writable(conn, name).delete_where(f"{column} = ?", (user.email,))

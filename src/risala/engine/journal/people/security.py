@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.people import factors, users
+from risala.engine.journal.people import users
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema.accounts import IS_NEW_PLACE
 from risala.engine.journal.store.tables import table
@@ -62,7 +62,7 @@ def security(conn: sqlite3.Connection, now_ms: int) -> Security:
     addresses = conn.execute(_BY_ADDRESS, (now_ms - WEEK_MS, ROWS_MAX)).fetchall()
     keys = conn.execute(_KEYS, (ROWS_MAX,)).fetchall()
     places = conn.execute(_NEW_PLACES, (first * DAY_MS, ROWS_MAX)).fetchall()
-    missing = [each.email for each in users.operators(conn) if not factors.has_any(conn, each.id)]
+    missing = [each.email for each in users.operators(conn) if not users.has_factor(conn, each.id)]
     return Security(
         tuple(days),
         tuple(TryingAddress(*each) for each in addresses),

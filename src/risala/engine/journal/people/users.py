@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from typing import Any, Final
 
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.features import features, required
 from risala.engine.model.people import Language, User
 from risala.engine.model.people_records.users import UserFields
 
@@ -48,6 +49,25 @@ def by_email(conn: sqlite3.Connection, email: str) -> User | None:
     """The user with this address, in its one form."""
     found = USERS.find(table(conn, _TABLE), "email = ?", (email,))
     return found[0] if found else None
+
+
+def has_factor(conn: sqlite3.Connection, user_id: str) -> bool:
+    """Whether a user must show a second factor. Nobody signs in where no feature can say."""
+    return bool(required(lambda feature: feature.awaits)(conn, user_id))
+
+
+def operators_have_factor(conn: sqlite3.Connection) -> bool:
+    """Whether any operator has a second factor."""
+    return bool(required(lambda feature: feature.awaits)(conn, None))
+
+
+def story(conn: sqlite3.Connection, user_id: str) -> dict[str, Any]:
+    """What features show of a user, by the names of ``UserStory``."""
+    return {
+        name: shown()(conn, user_id)
+        for feature in features()
+        for name, shown in feature.of_user.items()
+    }
 
 
 def operators(conn: sqlite3.Connection) -> list[User]:

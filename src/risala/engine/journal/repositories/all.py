@@ -21,7 +21,6 @@ from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
-from risala.engine.journal.repositories.people.factors import FactorRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.providers import ProviderRepository
@@ -73,7 +72,6 @@ class Repositories:
     storage: StorageRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
-    factors: FactorRepository
     providers: ProviderRepository
     users: UserRepository
     web_sessions: WebSessionRepository
@@ -111,7 +109,6 @@ class Repositories:
             storage=StorageRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
-            factors=FactorRepository(store),
             providers=ProviderRepository(store),
             users=UserRepository(store),
             web_sessions=WebSessionRepository(store),

@@ -11,7 +11,6 @@ from risala.engine.model.people import Language, SessionKind
 from risala.engine.model.people_records.users import UserFilter
 from risala.engine.model.records.paging import PAGE_MAX
 from risala.engine.model.records.people import users
-from risala.engine.model.records.people.factors import factor_view
 from risala.engine.model.records.people.users import (
     Ended,
     EndedUser,
@@ -142,7 +141,7 @@ async def _show(call: Call[OfUser]) -> UserStory:
         versioned(user, people.users.version(user.id)),
         tuple(people.memberships.organizations(user.id)),
         tuple(map(user_device, people.account.devices(user.id))),
-        tuple(map(factor_view, people.factors.of_user(user.id))),
+        **call.services.repositories.users.story(user.id),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import structlog
 
-from risala.engine.model.errors import IdentityFault, IdentityRefused, Refusal
+from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.people import (
     AccessEnded,
     Browser,
@@ -30,10 +30,8 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.people_records.identities import ShownIdentity
 from risala.engine.model.people_records.sign_in import (
-    Entrant,
     FailureReason,
     SignInFailure,
-    TurnedAway,
 )
 from risala.engine.people import sign_in_limits
 from risala.engine.people.identities.client import ProviderClient
@@ -170,7 +168,7 @@ class IdentitySignIn:
     async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn) -> None:
         """Make a session fresh. Raises the same."""
         shown = await self._shown(browser, back, freshens=True)
-        entrant = self._entrant(session, browser)
+        entrant = self._sign_in.entrant_of(session, browser)
         if session.bound_to != (self._organization_id or None):
             raise IdentityRefused(IdentityFault.NOT_BEGUN)
         if not shown.is_anew:
@@ -181,10 +179,7 @@ class IdentitySignIn:
             )
         finally:
             self._sessions.forget(session.user.id)
-        if isinstance(answer, TurnedAway):
-            sign_in_limits.say(answer.failure)
-            assert isinstance(answer.answer, Refusal), "the unit refuses in words"
-            raise answer.answer
+        assert self._sign_in.freshened(answer) is True, "the unit refuses in words"
 
     async def _shown(
         self, browser: Browser, back: IdentityReturn, *, freshens: bool
@@ -244,10 +239,6 @@ class IdentitySignIn:
             await self._have.sign_in.note_failure(failure, self._sign_in.rules)
             sign_in_limits.say(failure)
         raise error
-
-    def _entrant(self, session: WebSession, browser: Browser) -> Entrant:
-        made = self._sign_in.entrant(browser, session.user.email, session.kind, new_token())
-        return replace(made, user=session.user)
 
 
 def _until(flow: str) -> int:

@@ -44,14 +44,15 @@ async def show(visit: PageRequest) -> TrioResponse:
 async def submit(visit: PageRequest) -> TrioResponse:
     session, people = visit.session, visit.site.gateway.people
     assert session is not None, "the route lets nobody else in"
-    access, form = people.factor_sign_in, visit.form
+    form = visit.form
     try:
         if session.has_factor:
-            result = await access.freshen(session, visit.browser, shown_factor(visit))
+            shown = shown_factor(visit)
+            result = await people.factor_sign_in.freshen(session, visit.browser, shown)
         elif "code" in form.fields:
-            result = await access.freshen_by_code(session, visit.browser, form.text("code"))
+            result = await people.freshen_by_code(session, visit.browser, form.text("code"))
         else:
-            await access.ask_code(session, visit.browser)
+            await people.ask_code(session, visit.browser)
             return await visit.page(_PAGE, _values(visit))
     except (RateLimited, Forbidden) as error:
         return await _refused(visit, error)

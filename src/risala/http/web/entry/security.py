@@ -8,10 +8,10 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.factors import records as factors
+from risala.engine.features.factors.records import AddedFactor
 from risala.engine.model.errors import Conflict, Refusal
 from risala.engine.model.people import PasskeySite
-from risala.engine.model.records.people import factors
-from risala.engine.model.records.people.factors import AddedFactor
 from risala.http.web.entry.factors import ANSWER_FIELD, passkey_site
 from risala.http.web.entry.fresh import own_access
 from risala.http.web.face import security_path

@@ -36,6 +36,7 @@ class SignInRepository:
     enter_by_identity = command(signing_in_identities.enter_by_identity)
     enter_member = command(signing_in_members.enter_member)
     refuse_without_role = command(signing_in_members.refuse_without_role)
+    freshen_by_code = command(signing_in.freshen_by_code)
     freshen_by_identity = command(signing_in_identities.freshen_by_identity)
     note_failure = command(signing_in.note_failure)
     forget_over = command(sign_in_tokens.forget_over)

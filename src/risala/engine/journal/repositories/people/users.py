@@ -30,6 +30,9 @@ class UserRepository:
 
     user = read(users.user)
     by_email = read(users.by_email)
+    has_factor = read(users.has_factor)
+    operators_have_factor = read(users.operators_have_factor)
+    story = read(users.story)
     page = read(lists.page)
     count_organizations = read(lists.organizations)
     owned_alone = read(members.owned_alone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from enum import StrEnum
 from typing import Annotated, Final
 
 from risala.dataclass import dataclass
@@ -16,7 +17,6 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
-from risala.engine.model.records.people.factors import FactorView
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,25 @@ class UserSessions:
 
     user: VersionedUser
     sessions: tuple[UserDevice, ...]
+
+
+class FactorKind(StrEnum):
+    APP = "app"
+    """An authenticator app with codes by time (TOTP, RFC 6238)."""
+    PASSKEY = "passkey"
+
+
+@dataclass(frozen=True, slots=True)
+class FactorView:
+    """A second factor, without what is secret of it."""
+
+    id: Annotated[str, UNAUDITED]
+    kind: Annotated[FactorKind, AUDITED]
+    name: Annotated[str, AUDITED]
+    site: Annotated[str, AUDITED]
+    """Of a passkey: the host that it is for; empty for an app."""
+    created_at: Annotated[Moment, UNAUDITED]
+    last_used_at: Annotated[Moment | None, UNAUDITED]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from risala.engine.model.errors import Refusal
+from risala.engine.features.factors.service import Factors
+from risala.engine.features.factors.stored.repository import FactorRepository
 from risala.engine.model.people import (
     Browser,
     Denied,
@@ -14,23 +13,17 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.sign_in import Entrant, TurnedAway
-from risala.engine.people import sign_in_limits
-from risala.engine.people.factors.factors import Factors
-from risala.engine.people.sessions import WebSessions
-from risala.engine.people.sign_in import SignIn
-from risala.engine.people.sources import PeopleSources
+from risala.engine.people.people import People
 from risala.engine.people.tokens import digest, new_token
 
 
 class FactorSignIn:
-    def __init__(
-        self, sources: PeopleSources, sessions: WebSessions, factors: Factors, sign_in: SignIn
-    ) -> None:
-        self._have = sources
-        self._sessions = sessions
-        self._factors = factors
-        self._sign_in = sign_in
+    def __init__(self, people: People) -> None:
+        self._have = people.sources
+        self._stored = people.sources.repositories.part(FactorRepository)
+        self._sessions = people.sessions
+        self._sign_in = people.sign_in
+        self._factors = people.part(Factors)
 
     def question(self, site: PasskeySite, cookie: str) -> str:
         """What a browser is asked to show a passkey, as JSON."""
@@ -57,7 +50,7 @@ class FactorSignIn:
         tried = await self._factors.tried(waiting.user_id, shown, browser.token)
         token = new_token()
         entrant = self._sign_in.entrant(browser, waiting.email, waiting.kind, token)
-        answer = await have.factors.judge(hashed, tried, entrant, self._sign_in.rules)
+        answer = await self._stored.judge(hashed, tried, entrant, self._sign_in.rules)
         have.owed()
         return self._sign_in.entered(answer, token)
 
@@ -72,9 +65,7 @@ class FactorSignIn:
         tried = await self._factors.tried(factor.user_id, shown, browser.token)
         token, user = new_token(), self._have.users.user(factor.user_id)
         entrant = self._sign_in.entrant(browser, user.email, kind, token)
-        answer = await self._have.factors.enter_by_passkey(
-            user.id, tried, entrant, self._sign_in.rules
-        )
+        answer = await self._stored.enter_by_passkey(user.id, tried, entrant, self._sign_in.rules)
         return self._sign_in.entered(answer, token)
 
     # -- within a session
@@ -86,43 +77,10 @@ class FactorSignIn:
         user, have = session.user, self._have
         await self._sign_in.limits.take_guess(browser, session.kind, user.email)
         tried = await self._factors.tried(user.id, shown, browser.token)
-        entrant = self._entrant(session, browser)
+        entrant = self._sign_in.entrant_of(session, browser)
         try:
-            answer = await have.factors.freshen(session.id, tried, entrant, self._sign_in.rules)
+            answer = await self._stored.freshen(session.id, tried, entrant, self._sign_in.rules)
         finally:
             self._sessions.forget(user.id)
         have.owed()
-        return _freshened(answer)
-
-    async def ask_code(self, session: WebSession, browser: Browser) -> None:
-        """Mail a code to a user without a factor, for the same. Raises as :meth:`SignIn.begin`."""
-        await self._sign_in.begin(browser, session.user.email, session.kind)
-
-    async def freshen_by_code(
-        self, session: WebSession, browser: Browser, code: str
-    ) -> bool | Denied:
-        """Judge that code. Raises as :meth:`finish`."""
-        user = session.user
-        await self._sign_in.limits.take_guess(browser, session.kind, user.email)
-        entrant = self._entrant(session, browser)
-        hashed, rules = digest(browser.token), self._sign_in.rules
-        unit = self._have.factors.freshen_by_code
-        try:
-            answer = await unit(session.id, hashed, code, entrant, rules)
-        finally:
-            self._sessions.forget(user.id)
-        return _freshened(answer)
-
-    def _entrant(self, session: WebSession, browser: Browser) -> Entrant:
-        made = self._sign_in.entrant(browser, session.user.email, session.kind, new_token())
-        device = replace(made.device, kind=session.kind)
-        return replace(made, user=session.user, device=device)
-
-
-def _freshened(answer: bool | Denied | TurnedAway) -> bool | Denied:
-    if not isinstance(answer, TurnedAway):
-        return answer
-    sign_in_limits.say(answer.failure)
-    if isinstance(answer.answer, Refusal):
-        raise answer.answer
-    return answer.answer
+        return self._sign_in.freshened(answer)

@@ -9,21 +9,25 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import safe_name
+from risala.engine.features.factors.codes import (
+    APP_DIGITS,
+    address_of,
+    hash_of,
+    hashes_of,
+    matching_step,
+    new_codes,
+    seed_of,
+)
+from risala.engine.features.factors.passkeys import Passkeys
+from risala.engine.features.factors.records import Factor, FactorProof, FactorTry, ProofKind
+from risala.engine.features.factors.stored.repository import FactorRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import AccessEnded, PasskeySite, ShownFactor, User
-from risala.engine.model.people_records.factors import (
-    Factor,
-    FactorKind,
-    FactorProof,
-    FactorTry,
-    ProofKind,
-)
-from risala.engine.people.factors.apps import APP_DIGITS, address_of, matching_step, seed_of
-from risala.engine.people.factors.passkeys import Passkeys
-from risala.engine.people.factors.recovery import hash_of, hashes_of, new_codes
-from risala.engine.people.sessions import WebSessions
-from risala.engine.people.sources import PeopleSources
+from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.records.people.users import FactorKind
+from risala.engine.people.letters import Letters, Values, Words, moment
+from risala.engine.people.people import People
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.sms.typed import typed_code
 
@@ -45,17 +49,18 @@ class AppSeed:
 
 
 class Factors:
-    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
-        self._sessions = sessions
-        self.passkeys = Passkeys(sources)
+    def __init__(self, people: People) -> None:
+        self._have = people.sources
+        self._stored = people.sources.repositories.part(FactorRepository)
+        self._sessions = people.sessions
+        self.passkeys = Passkeys(people.sources)
 
     def of_user(self, user_id: str) -> Sequence[Factor]:
         """A user's factors, the oldest first."""
-        return self._have.factors.of_user(user_id)
+        return self._stored.of_user(user_id)
 
     def codes_left(self, user_id: str) -> int:
-        return self._have.factors.codes_left(user_id)
+        return self._stored.codes_left(user_id)
 
     # -- set-up
 
@@ -100,7 +105,7 @@ class Factors:
             site="",
             credential=b"",
             public_key=b"",
-            seed=have.factors.sealed(factor_id, seed),
+            seed=self._stored.sealed(factor_id, seed),
             counter=step,
             created_at=have.now_ms(),
             used_at=None,
@@ -160,7 +165,7 @@ class Factors:
         ]
         hashes = hashes_of(new.user_id, codes)
         try:
-            added = await have.factors.add(by, new, hashes, session_id, new.created_at)
+            added = await self._stored.add(by, new, hashes, session_id, new.created_at)
         finally:
             self._sessions.forget(new.user_id)
         if is_first:
@@ -185,7 +190,7 @@ class Factors:
         """
         keep, now_ms = self.is_needed(user_id), self._have.now_ms()
         try:
-            gone = await self._have.factors.remove(by, user_id, factor_id, now_ms, keep_one=keep)
+            gone = await self._stored.remove(by, user_id, factor_id, now_ms, keep_one=keep)
         finally:
             self._sessions.forget(user_id)
         self._have.owed()
@@ -198,7 +203,7 @@ class Factors:
             Conflict: the user has no factor.
         """
         codes, now_ms = new_codes(), self._have.now_ms()
-        await self._have.factors.renew_codes(by, user_id, hashes_of(user_id, codes), now_ms)
+        await self._stored.renew_codes(by, user_id, hashes_of(user_id, codes), now_ms)
         self._have.owed()
         return codes
 
@@ -206,7 +211,7 @@ class Factors:
         """Delete all factors of a user who lost them, and sign them out everywhere; returns how
         many there were."""
         try:
-            count = await self._have.factors.reset(by, user.id, self._have.now_ms())
+            count = await self._stored.reset(by, user.id, self._have.now_ms())
         finally:
             self._sessions.forget(user.id)
         if count:
@@ -233,7 +238,7 @@ class Factors:
     def passkey_owner(self, answer: str) -> Factor | None:
         """The passkey that answers, which proves nothing yet."""
         credential = self.passkeys.credential_of(answer)
-        return None if credential is None else self._have.factors.by_credential(credential)
+        return None if credential is None else self._stored.by_credential(credential)
 
     async def _passkey(self, user_id: str, shown: ShownFactor, cookie: str) -> FactorProof | None:
         factor = self.passkey_owner(shown.answer)
@@ -247,8 +252,18 @@ class Factors:
         for factor in self.of_user(user_id):
             if factor.kind is not FactorKind.APP:
                 continue
-            seed = self._have.factors.seed_of(factor)
+            seed = self._stored.seed_of(factor)
             step = None if seed is None else matching_step(seed, typed, now_ms)
             if step is not None:
                 return FactorProof(ProofKind.APP, factor.id, step)
         return None
+
+
+def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
+    """What people are told of a change of somebody's factors."""
+    factor = owed.details["factor"]
+    return {
+        "who": owed.details["who"],
+        "when": moment(owed.details["at"], owed.language, letters.zone),
+        "factor": words["factors"].get(factor, ""),
+    }

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.model.callers import CallerKind
-from risala.engine.model.errors import Conflict
-from risala.engine.model.people import PasskeySite, ShownFactor, User
-from risala.engine.model.people_records.factors import Factor
-from risala.engine.model.records.people import factors
-from risala.engine.model.records.people.factors import (
+from risala.engine.features.factors.records import (
+    ADD_APP,
+    ADD_PASSKEY,
+    BEGIN_APP,
+    BEGIN_PASSKEY,
+    LIST,
+    REMOVE,
+    RENEW_CODES,
+    RESET,
     AddedFactor,
     AppSetUp,
+    Factor,
     FactorList,
-    FactorView,
     PasskeySetUp,
     RecoveryCodes,
     ResetFactors,
     factor_view,
 )
+from risala.engine.features.factors.service import Factors
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Conflict
+from risala.engine.model.people import PasskeySite, ShownFactor, User
+from risala.engine.model.records.people.users import FactorView
 from risala.engine.operations.arguments import (
     Arguments,
     MaybeAnyName,
@@ -26,7 +34,7 @@ from risala.engine.operations.arguments import (
     NoArguments,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import OPERATORS, USERS
 
 _PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
@@ -74,41 +82,54 @@ class ResetFor(Arguments):
     email: Text
 
 
+OPERATIONS: Final = Operations()
+_MINE: Final[dict[str, Any]] = {"roles": USERS, "fresh_for_all": True}
+
+
+def _factors(call: Call[Any]) -> Factors:
+    return call.services.people.part(Factors)
+
+
 def _me(call: Call[Any]) -> str:
     return call.caller.user_id or ""
 
 
+@OPERATIONS(LIST, roles=USERS)
 async def _list(call: Call[NoArguments]) -> FactorList:
-    people, me = call.services.people.factors, _me(call)
-    views = tuple(map(factor_view, people.of_user(me)))
-    return FactorList(views, people.codes_left(me), people.is_needed(me))
+    factors, me = _factors(call), _me(call)
+    views = tuple(map(factor_view, factors.of_user(me)))
+    return FactorList(views, factors.codes_left(me), factors.is_needed(me))
 
 
+@OPERATIONS(BEGIN_APP, **_MINE)
 async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
-    begun = call.services.people.factors.begin_app(_me(call), call.given.nonce)
+    begun = _factors(call).begin_app(_me(call), call.given.nonce)
     return AppSetUp(begun.nonce, begun.seed, begun.address)
 
 
+@OPERATIONS(ADD_APP, changes=FactorView, **_MINE)
 async def _add_app(call: Call[AddApp]) -> AddedFactor:
     given, me = call.given, _me(call)
     by = call.audit(subject=me, said={"kind": "app", "name": given.name or ""})
-    add = call.services.people.factors.add_app
+    add = _factors(call).add_app
     return _added(*await add(me, given.nonce, given.code, given.name or "", given.but, by))
 
 
+@OPERATIONS(BEGIN_PASSKEY, **_MINE)
 async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
     given = call.given
     site = PasskeySite(given.host, given.origin)
-    begin = call.services.people.factors.begin_passkey
+    begin = _factors(call).begin_passkey
     return PasskeySetUp(begin(_me(call), site, given.cookie))
 
 
+@OPERATIONS(ADD_PASSKEY, changes=FactorView, **_MINE)
 async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
     given, me = call.given, _me(call)
     shown = ShownFactor(answer=given.answer, site=PasskeySite(given.host, given.origin))
     said = {"kind": "passkey", "name": given.name or "", "site": given.host}
     by = call.audit(subject=me, said=said)
-    add = call.services.people.factors.add_passkey
+    add = _factors(call).add_passkey
     name, cookie = given.name or "", given.cookie
     return _added(*await add(me, shown, cookie, name, given.but, by))
 
@@ -117,16 +138,18 @@ def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:
     return AddedFactor(factor.id, factor_view(factor), codes)
 
 
+@OPERATIONS(REMOVE, changes=FactorView, **_MINE)
 async def _remove(call: Call[OfFactor]) -> FactorView:
     me, factor_id = _me(call), call.given.factor_id
     by = call.audit(subject=me, said={"factor": factor_id})
-    return factor_view(await call.services.people.factors.remove(me, factor_id, by))
+    return factor_view(await _factors(call).remove(me, factor_id, by))
 
 
+@OPERATIONS(RENEW_CODES, changes=FactorView, **_MINE)
 async def _renew_codes(call: Call[NoArguments]) -> RecoveryCodes:
     me = _me(call)
     by = call.audit(subject=me)
-    return RecoveryCodes(await call.services.people.factors.renew_codes(me, by))
+    return RecoveryCodes(await _factors(call).renew_codes(me, by))
 
 
 def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
@@ -134,7 +157,7 @@ def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
     if call.caller.face not in _PAGES and call.approval is None:
         return None
     user = _lost_by(call)
-    count = len(call.services.people.factors.of_user(user.id))
+    count = len(_factors(call).of_user(user.id))
     return Weight(None, {"email": user.email, "factors": count}, is_always=True)
 
 
@@ -146,28 +169,7 @@ def _lost_by(call: Call[ResetFor]) -> User:
     return user
 
 
+@OPERATIONS(RESET, roles=OPERATORS, changes=FactorView, fresh=True, weighs=_weigh_reset)
 async def _reset(call: Call[ResetFor]) -> ResetFactors:
-    people, user = call.services.people, _lost_by(call)
-    by = call.audit(subject=user.id)
-    return ResetFactors(await people.factors.reset(user, by))
-
-
-_MINE: Final[dict[str, Any]] = {"roles": USERS, "fresh_for_all": True}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(factors.LIST, NoArguments, _list, roles=USERS),
-    operation(factors.BEGIN_APP, BeginApp, _begin_app, **_MINE),
-    operation(factors.ADD_APP, AddApp, _add_app, changes=FactorView, **_MINE),
-    operation(factors.BEGIN_PASSKEY, BeginPasskey, _begin_passkey, **_MINE),
-    operation(factors.ADD_PASSKEY, AddPasskey, _add_passkey, changes=FactorView, **_MINE),
-    operation(factors.REMOVE, OfFactor, _remove, changes=FactorView, **_MINE),
-    operation(factors.RENEW_CODES, NoArguments, _renew_codes, changes=FactorView, **_MINE),
-    operation(
-        factors.RESET,
-        ResetFor,
-        _reset,
-        roles=OPERATORS,
-        changes=FactorView,
-        fresh=True,
-        weighs=_weigh_reset,
-    ),
-)
+    user = _lost_by(call)
+    return ResetFactors(await _factors(call).reset(user, call.audit(subject=user.id)))

@@ -9,31 +9,20 @@ import sqlite3
 from dataclasses import replace
 from typing import Final
 
-from risala.engine.journal import factor_changes
-from risala.engine.journal.people import (
-    factors,
-    sign_in_failures,
-    sign_in_tokens,
-    users,
-    web_sessions,
-)
+from risala.engine.features.factors.records import FactorTry, ProofKind
+from risala.engine.features.factors.stored import factors
+from risala.engine.journal.people import sign_in_failures, sign_in_tokens, users
 from risala.engine.journal.signing_in import (
     NO_OPERATOR,
-    caller_kind,
     enter,
     failure_of,
-    judged,
+    freshened,
     turn_away,
     wrong,
 )
-from risala.engine.journal.upkeep.audit_log import write
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.callers import Caller, Role
 from risala.engine.model.errors import Forbidden, RateLimited
-from risala.engine.model.people import Denied, SessionKind, User
-from risala.engine.model.people_records.factors import FactorTry, ProofKind
+from risala.engine.model.people import Denied, SessionKind
 from risala.engine.model.people_records.sign_in import (
-    CodeRequest,
     Entrant,
     FailureReason,
     LetIn,
@@ -48,7 +37,7 @@ _FACTOR_HELD_UP: Final = (
 )
 
 
-def judge_factor(
+def judge(
     conn: sqlite3.Connection,
     browser: bytes,
     tried: FactorTry,
@@ -74,7 +63,7 @@ def judge_factor(
         failure = failure_of(entrant, found.kind, known.email, FailureReason.NOT_ALLOWED)
         return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
     if tried.proof.kind is ProofKind.RECOVERY_CODE:
-        factor_changes.tell_code_used(conn, known, entrant.now_ms)
+        factors.tell_code_used(conn, known, entrant.now_ms)
     device = replace(entrant.device, kind=found.kind)
     return enter(conn, replace(entrant, device=device), known, tried.proof.kind.value)
 
@@ -130,40 +119,6 @@ def freshen(
         failure = failure_of(entrant, kind, user.email, FailureReason.WRONG_FACTOR)
         return turn_away(conn, failure, Denied(ATTEMPTS_MAX), rules)
     if tried.proof.kind is ProofKind.RECOVERY_CODE:
-        factor_changes.tell_code_used(conn, user, entrant.now_ms)
+        factors.tell_code_used(conn, user, entrant.now_ms)
     freshened(conn, session_id, entrant, tried.proof.kind.value)
     return True
-
-
-def freshen_by_code(
-    conn: sqlite3.Connection,
-    session_id: str,
-    browser: bytes,
-    code: str,
-    entrant: Entrant,
-    rules: SignInRules,
-) -> bool | Denied | TurnedAway:
-    """The same with a code by e-mail, for a user without a factor: a factor is never replaced by
-    e-mail alone."""
-    found = judged(conn, browser, code, entrant, rules)
-    if not isinstance(found, CodeRequest):
-        return found
-    if found.email != entrant.user.email or factors.has_any(conn, entrant.user.id):
-        return Denied(0)
-    freshened(conn, session_id, entrant, "code")
-    return True
-
-
-def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: str) -> None:
-    """The session's user has shown who they are; with its line in the audit trail."""
-    web_sessions.freshen(conn, session_id, entrant.now_ms)
-    user: User = entrant.user
-    hand = AuditEntry(
-        caller=Caller(user.email, caller_kind(entrant.device.kind), Role.USER, None, user.id),
-        action="sign_in.fresh",
-        at=entrant.now_ms,
-        subject=user.id,
-        said={"by": by},
-        always=True,
-    )
-    write(conn, hand)

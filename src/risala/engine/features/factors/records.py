@@ -1,27 +1,72 @@
-"""Second factors: the answers of their operations, and the asks for them."""
+"""Second factors as they are stored, what a person shows of them, what their operations answer, and
+the asks."""
 
 from __future__ import annotations
 
 from dataclasses import field
+from enum import StrEnum
 from typing import Annotated, Final
 
 from risala.dataclass import dataclass
-from risala.engine.model.people_records.factors import Factor, FactorKind
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+from risala.engine.model.records.fields import UNAUDITED
+from risala.engine.model.records.people.users import FactorKind, FactorView
+
+RECOVERY_CODES: Final = 10
+"""That are made together; a user has one set. As many as others give, and they fit a small note."""
 
 
 @dataclass(frozen=True, slots=True)
-class FactorView:
-    """A second factor, without what is secret of it."""
+class Factor:
+    """One factor of a user."""
 
-    id: Annotated[str, UNAUDITED]
-    kind: Annotated[FactorKind, AUDITED]
-    name: Annotated[str, AUDITED]
-    site: Annotated[str, AUDITED]
-    """Of a passkey: the host that it is for; empty for an app."""
-    created_at: Annotated[Moment, UNAUDITED]
-    last_used_at: Annotated[Moment | None, UNAUDITED]
+    id: str
+    user_id: str
+    kind: FactorKind
+    name: str
+    """As its owner calls it."""
+    site: str
+    """Of a passkey: the host that it is for (RP ID); empty for an app."""
+    credential: bytes
+    """Of a passkey: its id at the authenticator; empty for an app."""
+    public_key: bytes
+    """Of a passkey; empty for an app."""
+    seed: str = field(repr=False)
+    """Of an app: its seed, sealed; empty for a passkey."""
+    counter: int
+    """Of an app: the time step of the last code that was accepted. Of a passkey: the number of its
+    signatures, as far as its authenticator counts them."""
+    created_at: int
+    used_at: int | None
+
+
+class ProofKind(StrEnum):
+    APP = "app"
+    PASSKEY = "passkey"
+    RECOVERY_CODE = "recovery_code"
+
+
+@dataclass(frozen=True, slots=True)
+class FactorProof:
+    """A factor that was shown, and checked as far as that needs no database."""
+
+    kind: ProofKind
+    factor_id: str = ""
+    """Empty for a recovery code."""
+    counter: int = 0
+    """The new value of :attr:`Factor.counter`."""
+    code: bytes = field(default=b"", repr=False)
+    """The hash of a recovery code."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactorTry:
+    """What somebody showed; a wrong one counts too."""
+
+    proof: FactorProof | None
+    """None: it fits no factor."""
+    is_guessable: bool
+    """It is a code of an app, which has few digits."""
 
 
 def factor_view(found: Factor) -> FactorView:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.journal import factor_changes, signing_in_factors
-from risala.engine.journal.people import factors
+from risala.engine.features.factors.records import Factor
+from risala.engine.features.factors.stored import factors, proving
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.errors import SecretLost
-from risala.engine.model.people_records.factors import Factor
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 
@@ -24,8 +23,6 @@ class FactorRepository:
 
     of_user = read(factors.of_user)
     by_credential = read(factors.by_credential)
-    has_any = read(factors.has_any)
-    operators_have = read(factors.operators_have)
     codes_left = read(factors.codes_left)
 
     # -- seeds of apps, which the database has sealed
@@ -43,11 +40,10 @@ class FactorRepository:
 
     # -- commands
 
-    add = audited_command(factor_changes.add)
-    remove = audited_command(factor_changes.remove)
-    renew_codes = audited_command(factor_changes.renew_codes)
-    reset = audited_command(factor_changes.reset)
-    judge = command(signing_in_factors.judge_factor)
-    enter_by_passkey = command(signing_in_factors.enter_by_passkey)
-    freshen = command(signing_in_factors.freshen)
-    freshen_by_code = command(signing_in_factors.freshen_by_code)
+    add = audited_command(factors.add)
+    remove = audited_command(factors.remove)
+    renew_codes = audited_command(factors.renew_codes)
+    reset = audited_command(factors.reset)
+    judge = command(proving.judge)
+    enter_by_passkey = command(proving.enter_by_passkey)
+    freshen = command(proving.freshen)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from authenticator import PRESENT, Authenticator
+from risala.engine.features.factors.service import Factors
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import (
     Denied,
@@ -78,15 +79,15 @@ async def test_a_copy_whose_count_goes_back_is_refused(town, device, autojump_cl
     device.counter = 1
     assert isinstance(await shown(town, device), Denied)
     town.rows("SELECT 1")
-    proof = town.people.factors.of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
+    proof = town.people.part(Factors).of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
     assert proof.counter == 3
 
 
 async def test_the_unit_itself_refuses_a_count_that_goes_back(town, device, autojump_clock):
-    from risala.engine.journal.people import factors
-    from risala.engine.model.people_records.factors import FactorProof, ProofKind
+    from risala.engine.features.factors.records import FactorProof, ProofKind
+    from risala.engine.features.factors.stored import factors
 
-    found = town.people.factors.of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
+    found = town.people.part(Factors).of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
     commit = town.gateway.services.recorder.journal.commit
 
     async def use(count: int) -> bool:

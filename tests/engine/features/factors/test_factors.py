@@ -9,6 +9,8 @@ import pytest
 
 from risala.config.alerts import AlertsSection
 from risala.engine.features.alerts.measure import Measuring
+from risala.engine.features.factors.codes import STEP_MS, hash_of, matching_step, new_codes
+from risala.engine.model import features as declarations
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.errors import (
     ApprovalNeeded,
@@ -25,8 +27,6 @@ from risala.engine.model.people import (
     ShownFactor,
     SignedIn,
 )
-from risala.engine.people.factors.apps import STEP_MS, matching_step
-from risala.engine.people.factors.recovery import hash_of, new_codes
 from risala.engine.rules.people.lifetimes import FACTOR_TRIES_PER_DAY, FRESH_MS
 
 FATIMA, OMAR = "fatima@example.com", "omar@example.com"
@@ -117,6 +117,33 @@ async def test_the_factor_is_demanded_before_the_session_and_each_code_works_onc
     assert town.rows("SELECT count(*) FROM audit_log WHERE action = 'factor.add_app'")[0][0] == 1
 
 
+async def test_without_the_feature_nobody_signs_in(town, autojump_clock, monkeypatch):
+    """Not who has a factor, nor who has none: nothing could say which of them this is."""
+    first = await town.sign_in(FATIMA)
+    await set_up(town, first)
+    await town.sign_in("ali@baraka.example")
+    before = town.rows("SELECT count(*) FROM web_sessions")
+    link = await town.do("user.sign_in", email=FATIMA)
+    others = tuple(each for each in declarations.features() if each.name != "factors")
+    for email in (FATIMA, "ali@baraka.example"):
+        browser = town.browser()
+        await town.posted()
+        await town.people.begin(browser, email)
+        code = await town.mailed(email)
+        with monkeypatch.context() as patch:
+            patch.setattr(declarations, "features", lambda: others)
+            with pytest.raises(LookupError):
+                await town.people.finish(browser, code)
+    with monkeypatch.context() as patch:
+        patch.setattr(declarations, "features", lambda: others)
+        with pytest.raises(LookupError):
+            await town.people.use_link(link["token"], town.browser())
+        town.people.sessions.forget(first.session.user.id)
+        with pytest.raises(LookupError):
+            town.people.session(first.token, SessionKind.CUSTOMER)
+    assert town.rows("SELECT count(*) FROM web_sessions") == before
+
+
 async def test_the_code_by_e_mail_alone_opens_nothing_and_is_used_up(town, autojump_clock):
     app, _ = await set_up(town, await town.sign_in(FATIMA))
     browser = await code_shown(town, FATIMA)
@@ -183,16 +210,16 @@ async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_rene
         await town.do("factor.begin_app", me(town, found))
     access, browser = town.people.factor_sign_in, town.browser(found.token)
     session = town.people.session(found.token, SessionKind.CUSTOMER)
-    await access.ask_code(session, browser)
-    assert await access.freshen_by_code(session, browser, "000000") == Denied(4)
-    assert await access.freshen_by_code(session, browser, await town.mailed(FATIMA)) is True
+    await town.people.ask_code(session, browser)
+    assert await town.people.freshen_by_code(session, browser, "000000") == Denied(4)
+    assert await town.people.freshen_by_code(session, browser, await town.mailed(FATIMA)) is True
     app, _ = await set_up(town, found)
     town.pass_s(FRESH_MS // 1000)
     assert me(town, found).freshness is Freshness.STALE
     session = town.people.session(found.token, SessionKind.CUSTOMER)
-    await access.ask_code(session, browser)
+    await town.people.ask_code(session, browser)
     mailed = await town.mailed(FATIMA)
-    assert await access.freshen_by_code(session, browser, mailed) == Denied(0)
+    assert await town.people.freshen_by_code(session, browser, mailed) == Denied(0)
     assert me(town, found).freshness is Freshness.STALE
     code = app.code()
     assert await access.freshen(session, browser, ShownFactor(typed=code)) is True

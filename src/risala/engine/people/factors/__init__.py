@@ -1,1 +1,0 @@
-"""Second factors: authenticator apps, passkeys, recovery codes."""
