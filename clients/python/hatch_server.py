@@ -1,5 +1,5 @@
 """Brings the client's sources into the service's wheel as data, of which a service makes the
-client's wheel (``src/risala/http/api/client_wheel.py``). An editable install has them where they
+client's wheel (``src/risala/http/api/clients.py``). An editable install has them where they
 are written."""
 
 from pathlib import Path

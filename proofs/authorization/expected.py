@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from risala.client.version import VERSION
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 
 
 class Door(StrEnum):

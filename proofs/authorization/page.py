@@ -29,7 +29,7 @@ from risala.engine.rules.roles import OPERATORS as FOR_OPERATORS
 from risala.engine.rules.roles import READERS, USERS
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.routes import PageRoute
 
 _HEAD: Final = """\

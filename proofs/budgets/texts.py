@@ -10,8 +10,8 @@ from typing import Final
 
 from proofs.budgets.budget import Budget
 from risala.drivers.payments import patterns
-from risala.drivers.payments.bank_sms import PATTERNS_MAX, READ_CHARACTERS_MAX
-from risala.drivers.policies import words
+from risala.drivers.payments.mobile_money import PATTERNS_MAX, READ_CHARACTERS_MAX
+from risala.drivers.policies import plugin as words
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
@@ -281,7 +281,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         )
         for text in (WIDE, "\u200b", "\u200d\u0628", "\u202e\u2066a", "1 ", "1.", "+1", " ", "hi ")
     ),
-    Budget("drivers/policies/words.py:folded", "1,000 words to refuse and to replace", _policy),
+    Budget("drivers/policies/plugin.py:folded", "1,000 words to refuse and to replace", _policy),
     _text("drivers/payments/patterns.py:plain", patterns.plain, WIDE * READ_CHARACTERS_MAX),
     Budget(
         "drivers/payments/patterns.py:parse_pattern", "a bank's patterns, a long text", _patterns

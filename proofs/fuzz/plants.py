@@ -100,7 +100,7 @@ PLANTS: Final = (
     Plant("kannel", "drivers/faces/kannel.py", "with suppress(ValueError):", "if True:"),
     Plant(
         "playsms",
-        "drivers/faces/playsms/wire.py",
+        "drivers/faces/playsms/compat.py",
         '_escaped(_NOT_IN_XML.sub("", str(value)))',
         "_escaped(str(value))",
     ),
@@ -137,7 +137,7 @@ PLANTS: Final = (
     ),
     Plant(
         "policy-words",
-        "drivers/policies/words.py",
+        "drivers/policies/plugin.py",
         "self._values[plain[begin : begin + length]]]",
         "text[begin : begin + length]]",
     ),

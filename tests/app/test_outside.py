@@ -11,7 +11,7 @@ from risala.app.connections import open_outside
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError
 from risala.config.model import AlertsSection, Settings, WebhooksSection
-from risala.http.common.tally import AnswerTally
+from risala.http.common.failed_keys import AnswerTally
 from risala.http.server.server import BoundAddress
 from risala.http.server.sockets import listen_tcp
 from risala.plugins.manager import PluginManager

@@ -40,8 +40,8 @@ from risala.engine.wiring.engine import open_engine
 from risala.http.operator.app import FACE, ROUTES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
-from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.plugins.contract import Driver, Inbound

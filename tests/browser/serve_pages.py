@@ -25,13 +25,13 @@ from risala.engine.model.times import iso
 from risala.http.dashboard.app import FACE, ROUTES, TEMPLATES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
-from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.charts import Bar
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import STATES
 from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import STATES
 from web_people import (
     AT_MS,
     FakeWebGateway,

@@ -13,7 +13,7 @@ from journey import Hand, Keys, Looker, Unscripted, words_of
 from looking import Watch
 from patience import HANG_S
 from reading import WordCounter
-from risala.http.dashboard.programs import LANGUAGES
+from risala.http.dashboard.snippets import LANGUAGES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

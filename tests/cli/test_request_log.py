@@ -10,7 +10,7 @@ import trio
 from click.testing import CliRunner
 
 from risala.cli.main import cli
-from risala.config.requests import RequestLogSection
+from risala.config.kinds import RequestLogSection
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.requests import RequestRepository

@@ -9,7 +9,7 @@ from risala.drivers.smpp.protocol.pdu import CancelSm, QuerySm
 from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.tlv import RECEIPTED_MESSAGE_ID, find
 from risala.engine.model.ids import MessageIds, key_of, keys_of
-from risala.smpp_server.message_ids import IdShape, shape_of, written
+from risala.smpp_server.submits import IdShape, shape_of, written
 from smpp_peers.house import NOW_MS, event, view
 
 YEAR_9999_MS = 253_402_300_799_999

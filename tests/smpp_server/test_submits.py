@@ -11,9 +11,8 @@ from risala.drivers.smpp.protocol.times import absolute_time
 from risala.drivers.smpp.protocol.tlv import MESSAGE_PAYLOAD, USER_MESSAGE_REFERENCE, Tlv
 from risala.engine.model import errors
 from risala.engine.model.commands import CutPart, SendMessage
-from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.statuses import ESME_RINVDSTADR, STATUS_OF, StatusRefusal, status_of
-from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
+from risala.smpp_server.submits import IDEMPOTENCY_KEY, IdShape, command_of
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan, plan_of
 from risala.sms.segment import user_data_header

@@ -17,13 +17,13 @@ from risala.sms.alphabet import (
     encode_ucs2,
     septet_count,
 )
-from risala.sms.grapheme import is_boundary
 from risala.sms.message import Alphabet
 from risala.sms.segment import (
     Concatenation,
     SegmentCount,
     UserDataHeader,
     count,
+    is_boundary,
     join,
     parse_user_data_header,
     part_capacity,

@@ -11,9 +11,9 @@ import phonenumbers
 import smsutil
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, text_of, work_within
-from risala.drivers.payments.bank_sms import BankReader, BankSmsSettings
+from risala.drivers.payments.mobile_money import BankReader, BankSmsSettings
 from risala.drivers.payments.patterns import PatternError, amount_of, parse_pattern, plain
-from risala.drivers.policies.words import (
+from risala.drivers.policies.plugin import (
     TEXT_CHARACTERS_MAX,
     WordsPolicy,
     WordsSettings,
@@ -39,7 +39,7 @@ from risala.sms.alphabet import (
 )
 from risala.sms.message import Alphabet, Inbound
 from risala.sms.national import decode_national, encode_national
-from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.mauritania import network_of
 from risala.sms.numbering.plan import DEFAULT
 from risala.sms.segment import count, cut, join, parse_user_data_header, split
 

@@ -16,9 +16,8 @@ from risala.engine.wiring.engine import Engine
 from risala.http.api.app import late_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.plain import PlainRoutes
-from risala.http.common.tally import AnswerTally
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.faces.hooks import add_hooks

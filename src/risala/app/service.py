@@ -40,7 +40,7 @@ from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.engine.wiring.gateway import open_gateway
-from risala.http.common.tally import AnswerTally
+from risala.http.common.failed_keys import AnswerTally
 from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager

@@ -3,12 +3,64 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from typing import Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from risala import __version__
-from risala.cli.lazy import LazyCommands, LazyGroup
+
+# Commands that are imported on demand, so that a command imports its own module only.
+
+
+class LazyCommands(MutableMapping[str, click.Command]):
+    """A group's commands by name; each is found in its module at its first use.
+
+    ``places`` has ``module:attribute`` for each name. Iterating over all of them, as ``--help``
+    does, imports all.
+    """
+
+    def __init__(self, places: Mapping[str, str]) -> None:
+        self._places = dict(places)
+        self._found: dict[str, click.Command] = {}
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in self._found:
+            module, _, attribute = self._places[name].partition(":")
+            command: click.Command = getattr(import_module(module), attribute)
+            self._found[name] = command
+        return self._found[name]
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._places[name] = ""
+        self._found[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._places[name]
+        self._found.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places  # the inherited method would import the command
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands' names are completed without importing the commands."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name) for name in sorted(self.commands) if name.startswith(incomplete)
+        ]
+
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ACCOUNTS: Final = "risala.cli.commands.accounts."

@@ -19,13 +19,19 @@ from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
 from risala.config.faces import CompatSection, HttpSection, MailToSmsSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
-from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
+from risala.config.kinds import (
+    Currency,
+    Money,
+    Prefix,
+    RequestLogSection,
+    Section,
+    SendersSection,
+    UpperSender,
+)
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.outward import MailSection, StandbySection, WebhooksSection
 from risala.config.payments import BillingSection, LegalSection, PaymentsSection
 from risala.config.people import PeopleSection
-from risala.config.requests import RequestLogSection
-from risala.config.senders import SendersSection
 from risala.config.smpp_server import SmppServerSection
 from risala.sms.currencies import DEFAULT_CURRENCY
 from risala.sms.numbering.plan import NumberingPlan, plan_of

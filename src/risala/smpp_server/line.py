@@ -25,7 +25,6 @@ from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.ids import keys_of
 from risala.engine.model.records.messages import MessageView
 from risala.smpp_server.answers import accepted, query_answer, refused
-from risala.smpp_server.message_ids import IdShape, shape_of, written
 from risala.smpp_server.session_registry import SmppAccount
 from risala.smpp_server.statuses import (
     ESME_RCANCELFAIL,
@@ -34,7 +33,7 @@ from risala.smpp_server.statuses import (
     StatusRefusal,
     status_of,
 )
-from risala.smpp_server.submits import command_of
+from risala.smpp_server.submits import IdShape, command_of, shape_of, written
 from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 

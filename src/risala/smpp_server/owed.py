@@ -24,9 +24,8 @@ from risala.drivers.smpp.protocol.tlv import (
 from risala.engine.model.events import EventType
 from risala.engine.model.following import OwnEvent
 from risala.smpp_server.answers import error_of, state_of
-from risala.smpp_server.message_ids import shape_of, written
 from risala.smpp_server.session_registry import SmppAccount
-from risala.smpp_server.submits import INTERMEDIATE, RECEIPT, REFERENCE
+from risala.smpp_server.submits import INTERMEDIATE, RECEIPT, REFERENCE, shape_of, written
 from risala.sms.address import destination_address, source_address
 from risala.sms.receipt import ReceiptState
 

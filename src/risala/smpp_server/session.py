@@ -35,7 +35,6 @@ from risala.engine.model.records.upkeep.esmes import EsmeView
 from risala.smpp_server.answers import refused
 from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDecisions
 from risala.smpp_server.line import RequestLine, SmppGateway
-from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount, SmppCounts
 from risala.smpp_server.statuses import (
@@ -47,6 +46,7 @@ from risala.smpp_server.statuses import (
     ESME_RTHROTTLED,
     StatusRefusal,
 )
+from risala.smpp_server.submits import IdShape
 from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
+
+import structlog
+import trio
 
 from risala.engine.follow.esmes import EsmeTotals
 from risala.engine.model.commands import Principal
 from risala.engine.model.records.upkeep.esmes import EsmeView
-from risala.smpp_server.quiet import QuietLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +91,29 @@ class SessionRegistry:
             for each in self._sessions
             if each.account is not None and each.account.credential_id == credential_id
         ]
+
+
+# Log lines that strangers can cause: a flood of connections must not flood the log.
+
+log = structlog.get_logger("risala.smpp_server")
+
+LINES_EVERY_S: Final = 1.0
+"""Seconds between two such lines; suppressed lines are counted in the next one."""
+
+
+class QuietLines:
+    """Logs events of unbound clients, at most once a second."""
+
+    def __init__(self) -> None:
+        self._next_at_s = -1.0
+        self._unsaid = 0
+
+    def say(self, event: str, **told: object) -> None:
+        """Write a line, or count it."""
+        now_s = trio.current_time()
+        if now_s < self._next_at_s:
+            self._unsaid += 1
+            return
+        self._next_at_s = now_s + LINES_EVERY_S
+        log.warning(event, **told, unsaid=self._unsaid)
+        self._unsaid = 0

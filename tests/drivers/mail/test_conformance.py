@@ -15,7 +15,7 @@ from aiosmtpd.controller import Controller
 
 from patience import HANG_S
 from risala.config.model import MailSection
-from risala.drivers.mail.outbox import OutboxMailer
+from risala.drivers.mail.plugin import OutboxMailer
 from risala.drivers.mail.smtp import SmtpMailer
 from risala.plugins.mail import Mail, Mailer
 from risala.plugins.testing.mailers import MailerConformance

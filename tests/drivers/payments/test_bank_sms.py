@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from risala.drivers.payments.bank_sms import READ_CHARACTERS_MAX
-from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings, build_wallet
+from risala.drivers.payments.mobile_money import (
+    READ_CHARACTERS_MAX,
+    MobileMoney,
+    MobileMoneySettings,
+    build_wallet,
+)
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind
 from risala.sms.currencies import counting_in

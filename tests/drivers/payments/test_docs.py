@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from risala.drivers.payments.bank_sms import BankPattern, BankSmsSettings
-from risala.drivers.payments.mobile_money import MobileMoneySettings
+from risala.drivers.payments.mobile_money import BankPattern, BankSmsSettings, MobileMoneySettings
 from risala.drivers.payments.stripe import StripeSettings
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/payment-methods.md").read_text("utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from risala.drivers.policies.words import WordsPolicy, WordsSettings
+from risala.drivers.policies.plugin import WordsPolicy, WordsSettings
 from risala.plugins.policy import PolicyMessage, PolicyPass, PolicyRefusal, PolicyRewrite
 
 SETTINGS = WordsSettings(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from patience import HANG_S
-from risala.drivers.sinks.jsonl import JsonlSettings, JsonlSink
+from risala.drivers.sinks.plugin import JsonlSettings, JsonlSink
 from risala.plugins.sink import EventSink
 from risala.plugins.testing.sinks import SinkConformance
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from risala.drivers.sinks.jsonl import JsonlSettings, JsonlSink
+from risala.drivers.sinks.plugin import JsonlSettings, JsonlSink
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 
 

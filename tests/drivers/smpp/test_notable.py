@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.drivers.smpp.notable import ALERTS_MAX, VALUES_MAX, Notable
+from risala.drivers.smpp.inbox import ALERTS_MAX, VALUES_MAX, Notable
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DeliverSm
 from risala.drivers.smpp.protocol.tlv import Tlv
 

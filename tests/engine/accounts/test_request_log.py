@@ -10,7 +10,7 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from risala.config.requests import RequestLogSection
+from risala.config.kinds import RequestLogSection
 from risala.engine.accounts.request_log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.requests import RequestRepository

@@ -18,7 +18,7 @@ from risala.config.model import MailToSmsSection
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
-from risala.drivers.sinks.page import SinksPage
+from risala.drivers.sinks.plugin import SinksPage
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.approvals import stored as approvals

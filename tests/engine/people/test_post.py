@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.config.model import MailSection
-from risala.drivers.mail.outbox import OutboxMailer
+from risala.drivers.mail.plugin import OutboxMailer
 from risala.engine.journal.people.mails import queue_status
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.commands import Principal, SendMessage

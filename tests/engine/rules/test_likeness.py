@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.config.senders import SendersSection
+from risala.config.kinds import SendersSection
 from risala.engine.model.records.senders import Mark
 from risala.engine.rules.likeness import is_generic, resembles
 from risala.engine.rules.sender_marks import Marker, Owned

@@ -21,7 +21,7 @@ from risala.engine.features.standby.stored.status import ShippingStatus
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
 from risala.engine.model.clock import SystemClock
 from risala.engine.wiring.connections import Connections
-from risala.http.common.tally import AnswerTally
+from risala.http.common.failed_keys import AnswerTally
 from risala.plugins.contract import Health, HealthState
 from risala.plugins.policy import PolicyMessage, PolicyPass, PolicyVerdict
 from risala.plugins.sink import SinkEvent

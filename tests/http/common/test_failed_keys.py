@@ -9,8 +9,7 @@ from risala.config.model import HttpSection, Settings
 from risala.http.api.app import create_api
 from risala.http.common import failed_keys
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import DELAY_S, FREE_A_MINUTE, FailedKeys
-from risala.http.common.tally import AnswerTally
+from risala.http.common.failed_keys import DELAY_S, FREE_A_MINUTE, AnswerTally, FailedKeys
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 HERE, THERE, PROXY = "203.0.113.7", "203.0.113.8", "10.0.0.1"

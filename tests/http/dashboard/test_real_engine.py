@@ -30,8 +30,8 @@ from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.http.dashboard.app import ROUTES, create_dashboard
-from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
+from risala.http.web.face import PageAccess
 from risala.http.web.lists.filters import FilterKind
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -8,7 +8,7 @@ from cases import sweep
 from filter_sweep import undeclared
 from risala.engine.model.callers import Role
 from risala.http.dashboard.app import ROUTES
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import POLICY
 from web_browser import assert_nothing_inline
 

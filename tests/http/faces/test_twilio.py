@@ -20,7 +20,7 @@ from twilio.request_validator import RequestValidator
 from twilio.rest import Client
 
 from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings, service_of
-from risala.drivers.faces.twilio.sids import sid_of, start_of
+from risala.drivers.faces.twilio.wire import sid_of, start_of
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource, message_id
 from risala.http.server.server import serve_app

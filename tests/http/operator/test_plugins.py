@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from cases import sweep
-from risala.drivers.sinks.page import TITLE, SinksPage
+from risala.drivers.sinks.plugin import TITLE, SinksPage
 from risala.http.operator import plugins
 from risala.plugins.page import (
     FormField,

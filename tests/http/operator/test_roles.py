@@ -9,7 +9,7 @@ import pytest
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.operations.table import OPERATIONS
 from risala.http.operator.app import ROUTES
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from web_browser import Reader
 
 pytestmark = pytest.mark.slow

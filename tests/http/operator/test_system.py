@@ -10,7 +10,7 @@ from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.standby.lease import LeaseDirectory
 from risala.engine.features.standby.service import second_machine
-from risala.http.operator.system.settings import shown_settings
+from risala.http.operator.system.facts import shown_settings
 
 
 async def test_the_service_and_its_machine_are_told(post, operator):

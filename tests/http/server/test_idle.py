@@ -7,8 +7,8 @@ import math
 import trio
 import trio.testing
 
+from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.plain import PlainRoutes
-from risala.http.common.tally import AnswerTally
 from risala.http.server.listener_state import ListenerState, Patience
 
 

@@ -2,9 +2,8 @@
 
 import pytest
 
-from risala.lab.modem.script.actions import HELP, ActionError, perform
+from risala.lab.modem.script.actions import HELP, ActionError, Script, ScriptStep, perform
 from risala.lab.modem.script.scenario import Scenario, load_scenario
-from risala.lab.modem.script.script import Script, ScriptStep
 from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.events import (
     InboundSent,

@@ -26,8 +26,7 @@ from risala.config.payments import PaymentsSection
 from risala.drivers.faces.kannel import KANNEL
 from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
-from risala.drivers.payments.bank_sms import BankSmsSettings
-from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
+from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
@@ -43,8 +42,7 @@ from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.tally import AnswerTally
+from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.dashboard.app import create_dashboard
 from risala.http.faces.mount import add_faces
 from risala.http.operator.app import create_console

@@ -10,7 +10,7 @@ from proofs.authorization.expected import Visitor
 
 from cases import sweep
 from patience import POLL_S, until_true
-from risala.drivers.payments.bank_sms import BankSmsSettings
+from risala.drivers.payments.mobile_money import BankSmsSettings
 from risala.engine.model.people import Browser, Language
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.http.dashboard.app import ROUTES as CUSTOMERS

@@ -9,7 +9,7 @@ from proofs.authorization.expected import IN, PLACES, SIGN_IN, VISITED, Visitor
 
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from web_browser import Reader
 
 pytestmark = pytest.mark.slow

@@ -13,11 +13,11 @@ import pytest
 import trio
 from proofs.authorization.expected import IN, VISITED, Visitor
 
-from risala.drivers.payments.bank_sms import BankSmsSettings
+from risala.drivers.payments.mobile_money import BankSmsSettings
 from risala.engine.model.times import iso
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.plugins.contract import Inbound
 from web_browser import Reader

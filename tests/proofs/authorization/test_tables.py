@@ -20,7 +20,7 @@ from risala.http.control.app import create_control
 from risala.http.control.tail import add_tail
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 
 
 def test_the_page_is_what_the_tables_say():

@@ -19,7 +19,7 @@ from tests.simulation.outsiders import HEALTHY, SICK
 from tests.simulation.people.submits import EsmeErrands
 
 from risala.drivers.faces.twilio.compat import CHECK, MESSAGES, VERIFICATIONS, service_of
-from risala.drivers.faces.twilio.sids import start_of
+from risala.drivers.faces.twilio.wire import start_of
 from risala.engine.model.numbers import FORGOTTEN
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.sms.numbering.digits import is_digits
+from risala.sms.numbering.plan import is_digits
 
 
 @pytest.mark.parametrize(

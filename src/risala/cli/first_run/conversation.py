@@ -9,10 +9,16 @@ import click
 
 from risala.cli.reach.session import run_async
 from risala.cli.show import output
-from risala.http.first_run.asking import Choices, FirstRunStep, Question, default_of, read_answer
+from risala.http.first_run.asking import (
+    Choices,
+    FirstRunStep,
+    Question,
+    Trials,
+    default_of,
+    read_answer,
+)
 from risala.http.first_run.questions import STEPS
 from risala.http.first_run.reading import YES, Answers, Wrong
-from risala.http.first_run.trials import Trials
 
 BACK: Final = "back"
 CLEAR: Final = "-"

@@ -15,10 +15,10 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.config.model import HttpSection
 from risala.http.first_run.app import FirstRunApp
+from risala.http.first_run.asking import Trials
 from risala.http.first_run.ending import FirstRunEnd, Report, Stage
 from risala.http.first_run.page_request import ROOT
 from risala.http.first_run.progress import FinishFailed, FirstRunProgress
-from risala.http.first_run.trials import Trials
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError, base_url, listen_tcp
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import trio
 
 from risala.config.outward import MailSection
-from risala.http.first_run import trials
+from risala.http.first_run import asking as trials
 from risala.http.first_run.asking import Choices, FirstRunStep
 from risala.http.first_run.reading import YES, Answers, Wrong
 
@@ -27,7 +27,7 @@ _UNPRIVILEGED: Final = 1024
 
 
 class MachineTrials:
-    """:class:`risala.http.first_run.trials.Trials` of this machine.
+    """:class:`risala.http.first_run.asking.Trials` of this machine.
 
     Args:
         is_running: a service runs with the settings that stand. What it holds is not tried again.

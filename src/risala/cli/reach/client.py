@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpcore2
 import httpx2
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, upload_path
+from risala.cli.reach.quick import TIMED_OUT, TIMEOUT_S, WENT_AWAY, upload_path
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.sms.currencies import USUAL, counting

@@ -16,8 +16,8 @@ from collections.abc import Awaitable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from urllib.parse import urlencode
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, upload_path
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.sms.currencies import USUAL, count_with
@@ -160,3 +160,19 @@ def run(work: Awaitable[T]) -> T:
         result: T = end.value
         return result
     raise RuntimeError("this command waits for something: run it with `waits=True`")
+
+
+# The message about a running service that does not answer a command; and where files go.
+
+TIMEOUT_S: Final = 60.0
+"""Seconds for one operation; an audit of a large file takes longest."""
+TIMED_OUT: Final = f"The service did not answer within {TIMEOUT_S:.0f} seconds. Try again."
+WENT_AWAY: Final = (
+    "The service stopped before it answered, so it is not known whether this was done. Check "
+    "before you try again."
+)
+
+
+def upload_path(organization_id: str, name: str) -> str:
+    """Where the control socket takes a file, with its query."""
+    return f"/uploads?{urlencode({'organization': organization_id, 'name': name})}"

@@ -17,9 +17,9 @@ from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.notes import short_name
 from risala.drivers.modem.port.serial import PortError
+from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.drivers.modem.ready.start import bring_up
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.sender import Records
 from risala.drivers.modem.session import ModemSession
 from risala.drivers.modem.settings import ModemSettings

@@ -17,9 +17,9 @@ from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.inbound.parts import ModemParts
 from risala.drivers.modem.inbound.reports import SentLog
 from risala.drivers.modem.outcomes import outcome_of
+from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.pinmemory import PinMemory
 from risala.drivers.modem.ready.start import Facts
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.submit import submit_of
 from risala.drivers.modem.talk.asking import Asker

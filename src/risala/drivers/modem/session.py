@@ -15,8 +15,8 @@ from risala.drivers.modem.card import limits
 from risala.drivers.modem.card.balance import Balance
 from risala.drivers.modem.inbound.inbox import ModemInbox
 from risala.drivers.modem.inbound.intake import ModemIntake
+from risala.drivers.modem.ready.pin import Unready
 from risala.drivers.modem.ready.start import Facts
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.sender import ModemSender, Records
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.asking import Asker

@@ -3,15 +3,25 @@ operator compares it with the account, or the bank's own SMS does."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from functools import partial
 from string import Formatter
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
 import trio
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from risala.drivers.payments.bank_sms import BankReader, BankSmsSettings
+from risala.config.kinds import Currency, Money, Name
+from risala.drivers.payments.patterns import (
+    TEXT_CHARACTERS_MAX,
+    PatternError,
+    TextPattern,
+    amount_of,
+    parse_pattern,
+    plain,
+)
 from risala.plugins.payment import (
     Confirmation,
     Payment,
@@ -19,9 +29,178 @@ from risala.plugins.payment import (
     PaymentMethodFactory,
     PaymentOffer,
     PaymentPending,
+    PaymentSettled,
 )
-from risala.plugins.payment_texts import CreditCaps, TextReading
+from risala.plugins.payment_texts import CreditCaps, TextKind, TextReading
+from risala.sms.currencies import currency_counted
 from risala.sms.message import Inbound
+
+# A bank's messages to the operator's SIM, read by the patterns of the settings.
+
+_STRICT: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+_CREDIT_HOLES: Final = frozenset({"amount", "reference"})
+_BY_ITSELF_HOLES: Final = frozenset({"amount", "reference", "payer", "balance"})
+_SENDERS_MAX: Final = 20
+PATTERNS_MAX: Final = 50
+"""Every pattern is tried on every text: some banks have one for each kind and language."""
+READ_CHARACTERS_MAX: Final = 4 * TEXT_CHARACTERS_MAX
+"""Characters of a text, before marks and blanks are taken away: anybody can write one of 255 parts
+under the bank's name."""
+
+
+class PatternKind(StrEnum):
+    """The kind of a text that fits a pattern."""
+
+    CREDIT = "credit"
+    DEBIT = "debit"
+    NOTICE = "notice"
+
+
+class BankPattern(BaseModel):
+    """How one kind of the bank's texts is written, in one language."""
+
+    model_config = _STRICT
+
+    kind: PatternKind = PatternKind.CREDIT
+    """``credit``: money came; ``debit``: money went; ``notice``: neither."""
+    language: Literal["fr", "ar", "en"] = "fr"
+    """For those who read the settings: each pattern is tried on each text."""
+    text: str
+    """The whole text, with what is to be read in it in braces; see the how-to."""
+
+    @field_validator("text")
+    @classmethod
+    def _is_allowed(cls, text: str) -> str:
+        try:
+            parse_pattern(text)
+        except PatternError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    @model_validator(mode="after")
+    def _reads_enough(self) -> Self:
+        lacks = self.needs - parse_pattern(self.text).holes
+        if lacks:
+            raise ValueError(f"lacks {', '.join(f'{{{each}}}' for each in sorted(lacks))}")
+        return self
+
+    @property
+    def needs(self) -> frozenset[str]:
+        if self.kind is PatternKind.CREDIT:
+            return _CREDIT_HOLES
+        return frozenset({"amount", "balance"}) if self.kind is PatternKind.DEBIT else frozenset()
+
+
+def _centre(text: object) -> object:
+    return "".join(text.split()) if isinstance(text, str) else text
+
+
+Centre = Annotated[str, BeforeValidator(_centre), Field(pattern=r"^\+?[0-9]{3,20}$")]
+Sender = Annotated[str, Field(min_length=1, max_length=20)]
+
+
+class BankSmsSettings(BaseModel):
+    """``[payments.METHOD.sms]``: the bank's confirmations, on a SIM that gets nothing else."""
+
+    model_config = _STRICT
+
+    carrier: Name
+    """The modem, by its name in ``[[carriers]]``. What comes to its SIM goes to no customer."""
+    senders: Annotated[tuple[Sender, ...], Field(min_length=1, max_length=_SENDERS_MAX)]
+    """Names or numbers that the bank writes from. Anybody can forge them."""
+    service_centres: Annotated[tuple[Centre, ...], Field(max_length=_SENDERS_MAX)] = ()
+    """Numbers of the service centres that the bank's texts come by, which the network tells."""
+    patterns: Annotated[tuple[BankPattern, ...], Field(min_length=1, max_length=PATTERNS_MAX)]
+    """How the bank's texts are written."""
+    currency: Currency | None = None
+    """What the amounts in the texts are in; not set: the currency of balances."""
+    by_itself: bool = False
+    """Credit by the bank's text alone what fits in every respect, up to the three amounts below.
+    Else each payment waits for you."""
+    payment_max: Money | None = None
+    """The most that one text credits by itself."""
+    organization_day_max: Money | None = None
+    """The most that texts credit by themselves to one organization in any 24 hours."""
+    day_max: Money | None = None
+    """The most that they credit to all together in any 24 hours."""
+
+    @model_validator(mode="after")
+    def _credits_within_bounds(self) -> Self:
+        if not self.by_itself:
+            return self
+        if not self.service_centres:
+            raise ValueError("by_itself needs service_centres")
+        for name in ("payment_max", "organization_day_max", "day_max"):
+            if getattr(self, name) is None:
+                raise ValueError(f"by_itself needs {name}")
+        for number, each in enumerate(self.patterns):
+            lacks = _BY_ITSELF_HOLES - parse_pattern(each.text).holes
+            if each.kind is PatternKind.CREDIT and lacks:
+                holes = ", ".join(f"{{{hole}}}" for hole in sorted(lacks))
+                raise ValueError(f"by_itself needs {holes} in patterns[{number}]")
+        return self
+
+
+class BankReader:
+    """Reads one bank's texts."""
+
+    def __init__(self, provider: str, settings: BankSmsSettings) -> None:
+        self.carrier = settings.carrier
+        self.caps = _caps(settings)
+        self._provider = provider
+        self._currency = settings.currency or currency_counted()
+        self._senders = frozenset(_folded(each) for each in settings.senders)
+        self._centres = frozenset(_digits(each) for each in settings.service_centres)
+        self._patterns: tuple[tuple[PatternKind, TextPattern], ...] = tuple(
+            (each.kind, parse_pattern(each.text)) for each in settings.patterns
+        )
+
+    def read(self, message: Inbound) -> TextReading:
+        """The content of a text."""
+        if _folded(message.sender) not in self._senders:
+            return TextReading(TextKind.FOREIGN_SENDER)
+        if self._centres and _digits(message.service_centre or "") not in self._centres:
+            return TextReading(TextKind.FOREIGN_CENTRE)
+        if len(message.text) > READ_CHARACTERS_MAX:
+            return TextReading(TextKind.NO_PATTERN)
+        text = plain(message.text)
+        for kind, pattern in self._patterns:
+            found = pattern.read(text)
+            if found is not None:
+                return self._reading_of(kind, found)
+        return TextReading(TextKind.NO_PATTERN)
+
+    def _reading_of(self, kind: PatternKind, found: Mapping[str, str]) -> TextReading:
+        if kind is PatternKind.NOTICE:
+            return TextReading(TextKind.NOTICE)
+        try:
+            amount, fee = amount_of(found["amount"]), amount_of(found.get("fee", "0"))
+            balance = amount_of(found["balance"]) if "balance" in found else None
+        except ValueError:
+            return TextReading(TextKind.NO_PATTERN)
+        if amount <= 0:
+            return TextReading(TextKind.NO_PATTERN)
+        if kind is PatternKind.DEBIT:
+            return TextReading(TextKind.DEBIT, moved=-amount - fee, balance=balance)
+        payer = found.get("payer")
+        settled = PaymentSettled(self._provider, found["reference"], amount, self._currency, payer)
+        return TextReading(TextKind.CREDIT, settled, amount - fee, balance)
+
+
+def _caps(settings: BankSmsSettings) -> CreditCaps | None:
+    if not settings.by_itself:
+        return None
+    maxima = (settings.payment_max, settings.organization_day_max, settings.day_max)
+    return CreditCaps(*(amount_of(each or "0") for each in maxima))
+
+
+def _folded(sender: str) -> str:
+    return " ".join(sender.casefold().split())
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"[^0-9]", "", number)
+
 
 PAYABLE_MS: Final = 3 * 86_400_000
 """How long a payment waits for its customer to come back with the reference: over a weekend."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from risala.drivers.smpp.protocol.idwatch import IdWatch
 from risala.drivers.smpp.protocol.pdu import SubmitSmResp
+from risala.drivers.smpp.protocol.receipt import IdWatch
 from risala.drivers.smpp.protocol.references import NEWS, ReferenceWatch, Repeating
 from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, Tlv, find
 from risala.drivers.smpp.settings import SmppSettings

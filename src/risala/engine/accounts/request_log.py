@@ -17,7 +17,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from risala.config.requests import RequestLogSection
+from risala.config.kinds import RequestLogSection
 from risala.dataclass import dataclass
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.set_aside import ItemLoop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from risala.config.senders import SendersSection
+from risala.config.kinds import SendersSection
 from risala.dataclass import dataclass
 from risala.engine.model.records.senders import Mark, Sender
 from risala.engine.rules.likeness import is_generic, resembles

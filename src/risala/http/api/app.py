@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from risala.config.model import Settings
+from risala.config.model import HttpSection, Settings
+from risala.dataclass import dataclass
+from risala.engine.model.answers import without_id
 from risala.engine.model.clock import Clock, SystemClock
-from risala.http.api.batch import add_batch
-from risala.http.api.fields import BodyContext
+from risala.engine.model.commands import Principal, SendMessage
+from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
+from risala.engine.model.wire import lean, message_wire
+from risala.http.api.batch_reader import Item, parse_batch
+from risala.http.api.bodies import parse_get, parse_send
+from risala.http.api.fields import BodyContext, Compared
 from risala.http.api.management.actions import add_actions
 from risala.http.api.management.lists import add_lists
 from risala.http.api.management.webhooks import add_webhooks
-from risala.http.api.sms import add_sms
+from risala.http.api.quick import quick_send
 from risala.http.api.verify import add_verify
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.facade import ApiGateway
-from risala.http.common.failed_keys import FailedKeys
-from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes, RequestNotes
-from risala.http.common.problems import Problem
+from risala.http.common.facade import ApiGateway, GatewayFacade
+from risala.http.common.failed_keys import AnswerTally, FailedKeys
+from risala.http.common.parse import quick_object, read_body
+from risala.http.common.plain import (
+    JSON,
+    Fields,
+    PlainAnswer,
+    PlainRequest,
+    PlainRoutes,
+    RequestNotes,
+)
+from risala.http.common.problems import Problem, problem_of
 from risala.http.common.respond import json_bytes
-from risala.http.common.tally import AnswerTally
 from risala.http.server.late import LateApp
 
 if TYPE_CHECKING:
@@ -139,3 +153,140 @@ def _add_probes(paths: PlainRoutes, gateway: ApiGateway) -> None:
 
     paths.route("/healthz", alive, method="GET")
     paths.route("/readyz", ready, method="GET")
+
+
+# ``POST /api/sms`` and ``POST /api/sms/get`` (contract §3).
+
+
+@dataclass(frozen=True, slots=True)
+class _SendsTogether:
+    """Sends of one key that come together."""
+
+    gateway: GatewayFacade
+    context: Compared
+    door: ApiKeyAuth
+
+    def takes(self, fields: Fields) -> bool:
+        return fields.get(b"content-type") == [JSON.encode()] and b"content-encoding" not in fields
+
+    def command(self, raw: bytes) -> SendMessage | None:
+        members = quick_object(raw)
+        return None if members is None else quick_send(members, self.context().plan)
+
+    def holder(self, request: PlainRequest) -> Principal:
+        return self.door.secret(request)
+
+    async def answers(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[bytes | Exception | None] | None:
+        found = await self.gateway.send_together(principal, commands)
+        if found is None or not principal.without_id:
+            return found
+        return [without_id(each) if isinstance(each, bytes) else each for each in found]
+
+
+def add_sms(
+    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, door: ApiKeyAuth
+) -> None:
+    """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
+
+    async def send(request: PlainRequest) -> PlainAnswer:
+        principal = door.secret(request)
+        command = parse_send(await read_body(request), context())
+        # The bytes are the journal's own: a repeated idempotency key gets them again.
+        answer = await gateway.send_message(principal, command)
+        return PlainAnswer(without_id(answer) if principal.without_id else answer)
+
+    async def get(request: PlainRequest) -> PlainAnswer:
+        principal = door.secret(request)
+        message_id = parse_get(await read_body(request))
+        told = message_wire(gateway.get_message(principal, message_id))
+        return PlainAnswer(json_bytes(lean(told) if gateway.is_lean(principal) else told))
+
+    paths.route("/api/sms", send)
+    paths.together("/api/sms", _SendsTogether(gateway, context, door))
+    paths.route("/api/sms/get", get)
+
+
+# ``POST /api/sms/batch`` (contract §3).
+
+_BATCH_PATH: Final = "/api/sms/batch"
+
+
+def add_batch(
+    paths: PlainRoutes,
+    gateway: GatewayFacade,
+    context: Compared,
+    http: HttpSection,
+    door: ApiKeyAuth,
+) -> None:
+    """Serve ``POST /api/sms/batch``."""
+    desk = BatchSlots(http.batches_read_max)
+
+    async def read_items(request: PlainRequest) -> list[Item]:
+        with desk.slot():
+            return await parse_batch(await read_body(request), context())
+
+    async def send_batch(request: PlainRequest) -> PlainAnswer:
+        principal = door.secret(request)
+        items = await read_items(request)
+        commands = [item for item in items if isinstance(item, SendMessage)]
+        try:
+            answers = await gateway.send_batch(principal, commands) if commands else []
+        except OutcomeUnknown as error:
+            raise _with_place_of_all(error, items) from error
+        return PlainAnswer(results(items, answers, request.id))
+
+    paths.route(_BATCH_PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
+
+
+class BatchSlots:
+    """Bounds how many batches are read at one moment; a further one is refused and does not wait,
+    since its body would take memory meanwhile."""
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Raises :class:`Problem`, 503, where every place is taken."""
+        if not self._free:
+            text = "Too many batches are being sent at once. Try again in a moment."
+            raise Problem(503, text, headers={"Retry-After": "1"})
+        self._free -= 1
+        try:
+            yield
+        finally:
+            self._free += 1
+
+
+def results(items: Sequence[Item], answers: Sequence[bytes | Refusal], request_id: str) -> bytes:
+    """The response: the gateway's own bytes for accepted items, and an error for each item that the
+    gateway, or the reader before it, refused."""
+    answer = iter(answers)
+    parts = []
+    for item in items:
+        result = item if isinstance(item, Problem) else next(answer)
+        if isinstance(result, Exception):
+            result = _of_an_item(result).body(request_id)
+        parts.append(result)
+    return b'{"results":[' + b",".join(parts) + b"]}"
+
+
+def _with_place_of_all(error: OutcomeUnknown, items: Sequence[Item]) -> OutcomeUnknown:
+    """The error with a key for each item of the request, where the engine's has one for each item
+    that reached it: None for those that did not."""
+    key = iter(error.keys)
+    keys = tuple(None if isinstance(item, Problem) else next(key) for item in items)
+    return OutcomeUnknown(str(error), keys, of_batch=True)
+
+
+def _of_an_item(error: Exception) -> Problem:
+    problem = problem_of(error)
+    if isinstance(error, RateLimited):  # the wait goes into the body: an item has no Retry-After
+        return Problem(
+            problem.status,
+            problem.message,
+            {**problem.data, "retryAfter": error.retry_after_s},
+        )
+    return problem

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.commands import AddressUse, Principal
+from risala.engine.model.errors import Forbidden
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import VERIFICATION
-from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.fields import Compared
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import bucket_of
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
-from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
+from risala.http.common.plain import Handler, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 
 SEND: Final = "/api/verify/send"
@@ -80,3 +81,43 @@ class _VerifyAuth:
         if principal.type is KeyType.PUBLISHABLE:
             await self.gateway.take_address(use, bucket_of(self.key_door.address(request)))
         return principal
+
+
+# CORS: publishable keys are used in browsers, so pages of other origins may use two paths; all
+# other paths are closed to them.
+
+MAX_AGE_S: Final = 7200
+"""How long a browser may go without asking again; Chromium heeds no more than this."""
+_PREFLIGHT: Final = (
+    ("access-control-allow-methods", "POST"),
+    ("access-control-allow-headers", "content-type, x-api-key, authorization"),
+    ("access-control-max-age", str(MAX_AGE_S)),
+)
+
+
+def open_to_browsers(paths: PlainRoutes, path: str, handler: Handler) -> None:
+    """Serve POST of ``path``, answer its preflights without a key, let pages read all its answers.
+
+    Pages of any origin may read them: which origins are served is decided by the key
+    (:func:`check_origin`), which a preflight does not have. Cookies are never looked at, so that a
+    page can do nothing in its visitor's name.
+    """
+
+    async def preflight(_: PlainRequest) -> PlainAnswer:
+        return PlainAnswer(b"", 204, _PREFLIGHT)
+
+    paths.add(path, {"POST": handler, "OPTIONS": preflight})
+
+
+def check_origin(principal: Principal, origins: Iterable[bytes]) -> None:
+    """Check that a key may be used from where it is used.
+
+    Args:
+        origins: the request's ``Origin`` headers: one from a browser, none from a server.
+
+    Raises:
+        Forbidden: the key is not for pages of this origin.
+    """
+    allowed = principal.allowed_origins
+    if allowed is not None and not all(each.decode("latin-1") in allowed for each in origins):
+        raise Forbidden("This API key may not be used from this origin.")

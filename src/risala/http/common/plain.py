@@ -17,11 +17,10 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.records.keys import KeyType
 from risala.engine.rules.request_bodies import NotedRequest, noted
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.failed_keys import FailedKeys
+from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.origins import cors_headers
 from risala.http.common.problems import Problem, not_allowed, report
 from risala.http.common.request_ids import REQUEST_ID
-from risala.http.common.tally import AnswerTally
 from risala.http.common.unknown_members import HEADER, shown, take_unknown
 
 Fields = Mapping[bytes, Sequence[bytes]]

@@ -16,10 +16,10 @@ from pydantic import Field
 from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, CallerKind, operator_by
 from risala.http.common.facade import UploadOperator
+from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.parse import read_body
 from risala.http.common.plain import Client, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
-from risala.http.common.tally import AnswerTally
 from risala.http.common.validation import RequestBody, parse_body
 from risala.http.control.streams import Streams
 from risala.http.server.late import LateApp

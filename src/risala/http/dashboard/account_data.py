@@ -16,8 +16,8 @@ from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress,
 from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.model.records.upkeep.retention import RetentionOfKind
 from risala.engine.model.records.upkeep.stored import limited_bytes
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

@@ -13,7 +13,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.upkeep import exports
 from risala.engine.model.times import iso
 from risala.http.dashboard import account_data
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence

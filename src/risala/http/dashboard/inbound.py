@@ -13,7 +13,7 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.records import inbound
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.inbound import OptOutList, ReceivedMessages
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import cursors, number_filter, typed
 from risala.http.web.lists.pager import Chip, Pager, chips, pager_of

@@ -10,7 +10,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.people import members
 from risala.engine.model.records.people.members import Members, MemberView
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence

@@ -15,13 +15,12 @@ from risala.engine.model.records.figures import HourCount, HourFigures, NetworkF
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
 from risala.http.dashboard.start.steps import left_of
-from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
-from risala.http.web.languages import N_
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import N_, network_name
 from risala.http.web.lists.filters import choice
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import network_name
 
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000

@@ -12,8 +12,8 @@ from risala.engine.model.money import money
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.people.key_age import GRACE_MS
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, Words
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

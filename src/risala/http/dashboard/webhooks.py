@@ -32,8 +32,8 @@ from risala.http.dashboard.webhook_choice import (
     choices_of,
     shape_holes,
 )
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, Words
 from risala.http.web.lists.filters import choice, counts

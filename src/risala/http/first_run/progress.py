@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 
 import trio
 
-from risala.http.first_run.asking import FirstRunStep, read_step
+from risala.http.first_run.asking import FirstRunStep, Trials, read_step
 from risala.http.first_run.ending import FirstRunEnd, Report, Stage
 from risala.http.first_run.questions import steps_of
 from risala.http.first_run.reading import Wrong
-from risala.http.first_run.trials import Trials
 
 Finishing = Callable[[Mapping[str, str], Report], Awaitable[FirstRunEnd]]
 

@@ -7,8 +7,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.people import account
-from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import OPERATOR_ROLES

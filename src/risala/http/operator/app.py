@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,20 +30,70 @@ from risala.http.operator.carriers import listing as carriers
 from risala.http.operator.carriers import one as carrier
 from risala.http.operator.carriers import traffic
 from risala.http.operator.messages import finding, message
-from risala.http.operator.navigation import NAVIGATION
 from risala.http.operator.organizations import listing as organizations
 from risala.http.operator.organizations import money, provider
 from risala.http.operator.organizations import one as organization
 from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
 from risala.http.operator.system import payer as system_payer
-from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import WebFace
+from risala.http.web.face import NavGroup, NavItem, PageAccess, WebFace
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
+
+# The pages of the console, as its rail and its dock list them.
+
+_item: Final = partial(NavItem, access=PageAccess.OPERATOR)
+
+NAVIGATION: Final = (
+    NavGroup(
+        None,
+        (_item("overview", "overview", N_("Overview"), short=NC_("dock", "Overview"), key="o"),),
+    ),
+    NavGroup(
+        N_("Traffic"),
+        (
+            _item("carriers", "antenna", N_("Carriers"), short=NC_("dock", "Carriers"), key="c"),
+            _item("messages", "messages", N_("Messages"), key="m"),
+        ),
+    ),
+    NavGroup(
+        N_("To decide"),
+        (
+            _item(
+                "senders",
+                "sender",
+                N_("Sender requests"),
+                short=NC_("dock", "Requests"),
+                key="s",
+                counts="senders",
+            ),
+            _item(
+                "payments",
+                "billing",
+                N_("Payments"),
+                short=NC_("dock", "Payments"),
+                key="p",
+                counts="payments",
+            ),
+            _item("approvals", "s-sent", N_("Confirmations"), key="f", counts="approvals"),
+        ),
+    ),
+    NavGroup(
+        N_("Records"),
+        (
+            _item("organizations", "org", N_("Organizations"), key="n"),
+            _item("users", "team", N_("Users"), key="u"),
+            _item("audit", "audit", N_("Audit log"), key="a"),
+            _item("security", "key", N_("Security"), key="x"),
+            _item("system", "settings", N_("System"), key="y"),
+        ),
+    ),
+)
+
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROOT: Final = "/operator"

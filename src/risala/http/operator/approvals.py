@@ -11,7 +11,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.approvals import records as approvals
 from risala.engine.features.approvals.records import Approval, ApprovalState
 from risala.engine.model.errors import Refusal
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

@@ -12,7 +12,7 @@ from risala.engine.model.errors import Conflict, NotFound, Refusal
 from risala.engine.model.records.paying import bank_texts, payments
 from risala.engine.model.records.paying.bank_texts import ShownText
 from risala.engine.model.records.record import shallow
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, counts
 from risala.http.web.lists.pager import pager_of

@@ -13,7 +13,7 @@ from risala.engine.model.records.upkeep.minutes import Flow
 from risala.engine.model.records.upkeep.service import OVERVIEW, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
 from risala.http.web.messages.sentences import cause_markup

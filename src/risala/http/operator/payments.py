@@ -16,7 +16,7 @@ from risala.engine.model.records.paying.payments import PaymentState, QueuedPaym
 from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors, typed
 from risala.http.web.lists.pager import pager_of

@@ -16,7 +16,7 @@ from risala.engine.model.records.upkeep.plugins import ACT, PluginHealth
 from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
 from risala.engine.operations.table import OPERATIONS
 from risala.http.operator.carriers.driver_words import driver_line
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -11,7 +11,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import senders
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.senders import Mark, MarkedSender
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors, typed
 from risala.http.web.lists.pager import pager_of

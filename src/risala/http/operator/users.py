@@ -14,9 +14,9 @@ from risala.engine.features.factors import records as factors
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import users
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
 from risala.http.web.entry.devices import device_name
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.lists.filters import addresses, choice, typed
 from risala.http.web.page_request import PageRequest

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.plain import PlainRoutes
-from risala.http.common.tally import AnswerTally
 
 if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope

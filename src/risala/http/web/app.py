@@ -45,7 +45,6 @@ from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
-from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.cookie_policy import (
     LANGUAGE_COOKIE,
@@ -59,7 +58,14 @@ from risala.http.web.editing.conflicts import NO_PAGES, conflict
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
 from risala.http.web.entry.provider_pages import account_closed, to_provider
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import WebFace, address_of, again_path, fresh_path, security_path
+from risala.http.web.face import (
+    PageAccess,
+    WebFace,
+    address_of,
+    again_path,
+    fresh_path,
+    security_path,
+)
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.files.uploading import BODY_BYTES_MAX, is_multipart
 from risala.http.web.formats import Formats

@@ -33,10 +33,9 @@ from risala.http.common.client_address import (
     bucket_of,
     network_of,
 )
-from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import CookiePolicy
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import NavGroup, Rail, WebFace, address_of
+from risala.http.web.face import NavGroup, PageAccess, Rail, WebFace, address_of
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats

@@ -15,10 +15,9 @@ from markupsafe import Markup, escape
 from risala.engine.model import errors
 from risala.engine.model.callers import OperatorRole, is_at_machine
 from risala.engine.model.money import example
-from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_, NC_, Words, countries_of, country_name, listed
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import N_, NC_, STATES, Words, countries_of, country_name, listed
 from risala.http.web.spoken import SPOKEN
-from risala.http.web.states import STATES
 from risala.sms.currencies import USUAL, decimals
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.numbering.written import SENTENCES, NumberFault

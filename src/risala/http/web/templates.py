@@ -22,13 +22,11 @@ from risala.dataclass import dataclass
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
-from risala.http.web.drawing.cached import caching
-from risala.http.web.drawing.quick import QuickEnvironment, as_markup
+from risala.http.web.drawing.cached import QuickEnvironment, as_markup, caching
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
-from risala.http.web.languages import OWN_NAMES, Words, direction_of, load_words
+from risala.http.web.languages import OWN_NAMES, STATES, Words, direction_of, load_words
 from risala.http.web.live import PIECE_END
-from risala.http.web.states import STATES
 
 _BADGES_KEPT: Final = 512
 """States as they are drawn in each language: there are some forty, and answers of servers."""

@@ -16,19 +16,17 @@ from typing import Any, Final, Protocol
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, TpAddress
 from risala.lab.modem.at import ussd
 from risala.lab.modem.at.replies import Rows
-from risala.lab.modem.at.settings import NumberSetting, NumberSettings
-from risala.lab.modem.at.syntax import CommandArguments
+from risala.lab.modem.at.syntax import CommandArguments, NumberSetting, NumberSettings
 from risala.lab.modem.at.textmode import Parameters, Writer, written
 from risala.lab.modem.card import Card
 from risala.lab.modem.power import Power
 from risala.lab.modem.quirks import ModemBehaviour
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig
-from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, SimulatedNetwork
+from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, SimulatedNetwork, Timetable
 from risala.lab.modem.world.phones import Dice
 from risala.lab.modem.world.profiles import Profile
 from risala.lab.modem.world.storage import REPORT_PLACES, REPORTS, SimulatedStorage
-from risala.lab.modem.world.timetable import Timetable
 
 OUTPUT_OCTETS_MAX: Final = 65_536
 """Octets that wait to be read; more are lost, as on a real line."""

@@ -9,8 +9,8 @@ from typing import Final, Protocol
 
 from risala.lab.modem.quirks import Until
 from risala.lab.modem.world import events as e
+from risala.lab.modem.world.network import Timetable
 from risala.lab.modem.world.profiles import Profile
-from risala.lab.modem.world.timetable import Timetable
 
 _RELEASE: Final = {
     Until.ESCAPE: re.compile(rb"\x1b"),

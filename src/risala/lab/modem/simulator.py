@@ -44,8 +44,7 @@ from risala.lab.modem.quirks import (
     SendRefusal,
     Until,
 )
-from risala.lab.modem.script.actions import ActionError, perform
-from risala.lab.modem.script.script import Script, ScriptStep
+from risala.lab.modem.script.actions import ActionError, Script, ScriptStep, perform
 from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.lab.modem.world.events import (
     CommandAnswered,

@@ -35,9 +35,9 @@ from risala.lab.smsc.events import (
 )
 from risala.lab.smsc.exchange import Exchange, wall_ms
 from risala.lab.smsc.mailroom import MailRoom
+from risala.lab.smsc.mishaps import Wire
 from risala.lab.smsc.store import Timetable
 from risala.lab.smsc.traffic import InboundPlan, Phones
-from risala.lab.smsc.wire import Wire
 
 __all__ = [
     "BindRefused",

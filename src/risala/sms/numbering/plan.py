@@ -5,18 +5,17 @@ A value that is made from the settings and handed on; nothing else knows a count
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product
+from math import prod
 from typing import Final
 
 from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code, english_name
-from risala.sms.numbering.countries import country
 from risala.sms.numbering.country import Country
-from risala.sms.numbering.digits import compact, is_digits
-from risala.sms.numbering.mauritania import MAURITANIA
-from risala.sms.numbering.part_of_number import part_min, ranges_of
+from risala.sms.numbering.mauritania import MAURITANIA, country
 from risala.sms.numbering.written import SENTENCES, NumberFault, UnreadNumber, read_written
 
 INTERNATIONAL_ACCESS: Final = "00"
@@ -281,3 +280,62 @@ DEFAULT: Final = plan_of(DEFAULT_COUNTRIES)
 """The plan where the settings name no country."""
 EXAMPLE: Final = DEFAULT.example
 """A number for documents and examples."""
+
+
+# The digits of a number as people type it.
+
+_ARABIC_DIGITS: Final = {
+    zero + value: str(value) for zero in (0x0660, 0x06F0) for value in range(10)
+}
+_SEPARATORS: Final = frozenset(".-()/\u2010\u2011\u2012\u2013\u2212")
+
+
+def compact(text: str) -> str:
+    """A number without the separators that people write, in ASCII digits."""
+    return "".join(
+        character
+        for character in text.translate(_ARABIC_DIGITS)
+        if character not in _SEPARATORS
+        and not character.isspace()
+        and unicodedata.category(character) != "Cf"
+    )
+
+
+def is_digits(text: str) -> bool:
+    """Whether a text consists of ASCII digits, at least one."""
+    return text.isascii() and text.isdigit()
+
+
+# Finding numbers by a part of them: the ranges in which all matches lie.
+#
+# So an index of numbers can be searched for a part at any place in the number.
+
+PARTS_MAX: Final = 10_000
+"""Beginnings of numbers that a search for their last digits tries at most."""
+
+
+def part_min(places: Sequence[str]) -> int:
+    """The fewest digits that are looked for, where these are the possible digits at each place
+    behind the country's code."""
+    return next(n for n in range(1, len(places)) if prod(map(len, places[:-n])) <= PARTS_MAX)
+
+
+def ranges_of(digits: str, places: Sequence[str]) -> list[tuple[int, int]]:
+    """The first and the last number of each range whose numbers have these digits in a row.
+
+    Ranges for one place of the digits in the number do not overlap; those for two places may.
+
+    Args:
+        places: the possible digits at each place of a number.
+    """
+    found = []
+    for begin in range(len(places) - len(digits) + 1):
+        end = begin + len(digits)
+        if not all(each in may_be for each, may_be in zip(digits, places[begin:end], strict=True)):
+            continue
+        later = places[end:]
+        lowest, highest = "".join(map(min, later)), "".join(map(max, later))
+        for earlier in product(*places[:begin]):
+            known = "".join(earlier) + digits
+            found.append((int(known + lowest), int(known + highest)))
+    return found

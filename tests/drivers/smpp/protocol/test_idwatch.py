@@ -2,8 +2,7 @@
 
 import pytest
 
-from risala.drivers.smpp.protocol.idwatch import IDS_MAX, RECEIPTS_MIN, IdWatch, plain_id
-from risala.drivers.smpp.protocol.receipt import IdForm
+from risala.drivers.smpp.protocol.receipt import IDS_MAX, RECEIPTS_MIN, IdForm, IdWatch, plain_id
 from risala.lab.smsc.receipts import IdStyle, ids_of
 
 _FIRST = 0x1A1FCA8B05300000

@@ -10,7 +10,7 @@ import web_messages
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid
-from risala.http.dashboard.messages.recipients import Recipients, recipients_of
+from risala.http.dashboard.messages.composer import Recipients, recipients_of
 from risala.http.web.forms import SentForm
 
 NEW = "/app/org_1/messages/new"

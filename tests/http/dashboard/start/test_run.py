@@ -9,7 +9,7 @@ import pytest
 import web_messages
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Invalid, Overloaded
-from risala.http.dashboard.programs import LANGUAGES
+from risala.http.dashboard.snippets import LANGUAGES
 from web_people import key
 
 START = "/app/org_1/start"

@@ -11,8 +11,7 @@ from jinja2 import DictLoader
 from markupsafe import Markup
 
 from risala.engine.model.people import Language
-from risala.http.web.drawing.cached import KEPT_MAX, NoReader, caching
-from risala.http.web.drawing.quick import QuickEnvironment
+from risala.http.web.drawing.cached import KEPT_MAX, NoReader, QuickEnvironment, caching
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import load_words
 from risala.http.web.templates import OWN

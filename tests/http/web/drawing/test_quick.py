@@ -6,7 +6,7 @@ import pytest
 from jinja2 import DictLoader, Environment, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
-from risala.http.web.drawing.quick import QuickEnvironment, as_markup
+from risala.http.web.drawing.cached import QuickEnvironment, as_markup
 
 TEMPLATES = {
     "parts.html": """

@@ -15,8 +15,8 @@ from risala.cli.commands.accounts.organizations import (
     organization_id,
     required_org,
 )
-from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.performer import erase_units, report_erased
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import organizations

@@ -14,8 +14,7 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, ConfigDict
 
 from risala.drivers.faces.twilio import wire
-from risala.drivers.faces.twilio.sids import sid_of, start_of
-from risala.drivers.faces.twilio.wire import TwilioError
+from risala.drivers.faces.twilio.wire import TwilioError, sid_of, start_of
 from risala.plugins.face import (
     FaceAnswer,
     FaceCall,

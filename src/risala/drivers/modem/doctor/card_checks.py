@@ -10,10 +10,16 @@ from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.doctor.bench import Bench
 from risala.drivers.modem.doctor.findings import REGISTRATIONS, CheckVerdict, fail, ok, warn
 from risala.drivers.modem.ready.identity import identify_card, identify_sim
-from risala.drivers.modem.ready.pin import SIM_LOOK_S, SIM_LOOKS, sim_word, tries_left, unlock
+from risala.drivers.modem.ready.pin import (
+    SIM_LOOK_S,
+    SIM_LOOKS,
+    Unready,
+    sim_word,
+    tries_left,
+    unlock,
+)
 from risala.drivers.modem.ready.pinmemory import FRESH_TRIES
 from risala.drivers.modem.ready.start import find_smsc
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.watch import operator_of, registration_of
 from risala.plugins.contract import NotStoredError
 

@@ -11,7 +11,6 @@ from risala.drivers.modem.at.errors import WRONG_PIN, ErrorVerdict, trouble_of
 from risala.drivers.modem.at.fields import first, number
 from risala.drivers.modem.ready.identity import Identity, identify_card
 from risala.drivers.modem.ready.pinmemory import FRESH_TRIES, PinMemory
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.talk.asking import Asker
 from risala.plugins.contract import HealthState, NotStoredError
 
@@ -151,3 +150,15 @@ async def tries_left(asker: Asker, identity: Identity) -> int | None:
             fields = first(await asker.rows(command), row_name)
             return number(fields[at]) if len(fields) > at else None
     return None
+
+
+# Why a modem that answers cannot send.
+
+
+class Unready(Exception):
+    """``str()`` is one sentence for the operator; ``retry_s`` is when to look again."""
+
+    def __init__(self, state: HealthState, text: str, retry_s: float | None = None) -> None:
+        super().__init__(text)
+        self.state = state
+        self.retry_s = retry_s

@@ -13,9 +13,8 @@ from typing import Final
 
 from risala.drivers.modem.at.fields import first
 from risala.drivers.modem.ready.identity import Identity, identify_modem, identify_sim
-from risala.drivers.modem.ready.pin import PinMemory, unlock
+from risala.drivers.modem.ready.pin import PinMemory, Unready, unlock
 from risala.drivers.modem.ready.routing import Routing, choose_routing, choose_storage
-from risala.drivers.modem.ready.unready import Unready
 from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.talk.asking import Asker
 from risala.drivers.modem.talk.link import NoAnswerError

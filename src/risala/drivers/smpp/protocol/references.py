@@ -12,7 +12,7 @@ from collections import OrderedDict
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from risala.drivers.smpp.protocol.idwatch import plain_id
+from risala.drivers.smpp.protocol.receipt import plain_id
 from risala.sms.message import octet_reference
 from risala.sms.receipt import Receipt
 

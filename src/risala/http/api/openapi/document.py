@@ -20,7 +20,7 @@ from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
-from risala.http.api.openapi.operation import ApiOperation
+from risala.http.api.openapi.sms import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
 from risala.sms.currencies import DEFAULT_CURRENCY, USUAL, counting_in, decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan

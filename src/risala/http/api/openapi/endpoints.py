@@ -21,7 +21,7 @@ from risala.http.api.management.webhook_bodies import (
     UpdateEndpointBody,
 )
 from risala.http.api.openapi import sms, verify
-from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
+from risala.http.api.openapi.sms import LEAN, WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import GetVerificationBody
 from risala.sms.numbering.plan import EXAMPLE
 

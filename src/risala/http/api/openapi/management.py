@@ -17,7 +17,7 @@ from risala.http.api.management.list_bodies import (
     ListVerificationsBody,
 )
 from risala.http.api.openapi import sms, verify
-from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
+from risala.http.api.openapi.sms import LEAN, WITH_BODY, ApiOperation
 from risala.sms.numbering.plan import EXAMPLE
 
 ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.api.openapi.answers import Health
-from risala.http.api.openapi.operation import EVERY, ApiOperation
+from risala.http.api.openapi.sms import EVERY, ApiOperation
 
 OPERATIONS: Final = (
     ApiOperation(

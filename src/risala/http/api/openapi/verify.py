@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.http.api import answers
-from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
+from risala.http.api.openapi.sms import WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
 from risala.sms.numbering.plan import EXAMPLE
 

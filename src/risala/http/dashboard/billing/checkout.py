@@ -10,9 +10,9 @@ from quart import request
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, NotFound, Unavailable
-from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.facade import CheckoutPayment, PaymentAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.plugins.payment import ForgedCallbackError, PaymentCallback

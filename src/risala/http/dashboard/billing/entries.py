@@ -14,15 +14,14 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.money import money
 from risala.engine.model.records.paying.ledger import LIST, LedgerEntry, LedgerPage
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
-from risala.http.web.languages import N_
+from risala.http.web.languages import ENTRY_KINDS, N_
 from risala.http.web.lists.filters import choice, counts, days
 from risala.http.web.lists.pager import Chip, Pager, chips
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import ENTRY_KINDS
 
 PAYMENTS: Final = "payments"
 """A value of the filter: entries made by hand."""

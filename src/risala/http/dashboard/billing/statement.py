@@ -18,8 +18,8 @@ from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.http.dashboard.abroad import open_abroad
 from risala.http.dashboard.billing.entries import FILTERS, page_of
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.pager import is_seq
 from risala.http.web.page_request import PageRequest

@@ -10,7 +10,7 @@ from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.records.paying import payments
 from risala.engine.model.records.paying.payments import PayerState, PaymentState, ShownPayment
 from risala.http.dashboard.billing import statement
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of

@@ -16,7 +16,7 @@ from risala.engine.features.hooks.records import Hook, HookPreset, MadeHook
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import senders
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import typed
 from risala.http.web.page_request import PageRequest

@@ -25,9 +25,9 @@ from risala.http.dashboard.connect.gallery import (
 )
 from risala.http.dashboard.connect.guides import steps_of
 from risala.http.dashboard.keys.one import OVERLAP_S, OVERLAPS_S, overlap_of, overlap_text
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

@@ -11,7 +11,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import credentials
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.record import shallow
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -15,8 +15,8 @@ from risala.engine.model.records.record import shallow
 from risala.engine.model.states import Mode
 from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.snippets import number_of, send_snippets
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredField, DeclaredForm
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

@@ -12,9 +12,9 @@ from risala.engine.model.records import keys, requests
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.requests import ListedRequests
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import choice, cursors
 from risala.http.web.lists.pager import pager_of

@@ -11,7 +11,7 @@ from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import ListGrowth
 from risala.engine.features.tables.records import FILE_BYTES_MAX, NAME_MAX
 from risala.engine.model.errors import Invalid, Refusal
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of

@@ -22,8 +22,8 @@ from risala.http.dashboard.lists.listing import (
     wrong_people,
 )
 from risala.http.dashboard.mailings.rows import fault_sentence
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import cursors, number_filter, typed
 from risala.http.web.lists.pager import Pager

@@ -10,8 +10,8 @@ from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import SavedText
 from risala.engine.features.tables.records import NAME_MAX
 from risala.engine.model.errors import Refusal
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

@@ -13,8 +13,8 @@ from risala.engine.model.errors import Invalid, Refusal
 from risala.http.dashboard.mailings import one
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import SEPARATOR_NAMES
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import as_seen
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, PageView

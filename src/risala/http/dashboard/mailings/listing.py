@@ -12,7 +12,7 @@ from risala.engine.features.mailings import records as mailings
 from risala.engine.features.mailings.records import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.lists.filters import counts
 from risala.http.web.lists.pager import Pager
 from risala.http.web.page_request import PageRequest

@@ -31,7 +31,7 @@ from risala.http.dashboard.mailings.words import (
     URGENT,
     WAITS,
 )
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.limits import TEXT_CHARACTERS_MAX

@@ -16,13 +16,12 @@ from risala.engine.features.mailings.rules.reporting import ABROAD, report_cells
 from risala.engine.model.errors import NotFound
 from risala.http.dashboard.mailings.rows import id_of
 from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON
-from risala.http.web.languages import N_, country_name
+from risala.http.web.languages import N_, STATES, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import STATES
 from risala.sms.numbering.calling_codes import COUNTRIES
 
 XLSX: Final = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

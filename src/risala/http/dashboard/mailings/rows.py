@@ -22,7 +22,7 @@ from risala.engine.features.mailings.records import (
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES, ROW_FILTERS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
 from risala.http.web.languages import N_

@@ -7,11 +7,14 @@ whose page shows each person's text and the price before anything is sent.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.dataclass import dataclass
 from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import RecipientList, SavedText
 from risala.engine.features.mailings import records as mailings
@@ -24,17 +27,14 @@ from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.dashboard.abroad import OpenCountry, open_abroad
-from risala.http.dashboard.messages.recipients import (
-    Recipients,
-    file_name_of,
-    recipients_of,
-    upload_of,
-)
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
+from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 from risala.sms.limits import TEXT_CHARACTERS_MAX
+from risala.sms.numbering.written import entries
+from risala.sms.typed import Purpose, typed
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
 WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. Choose another one.")
@@ -206,3 +206,63 @@ ROUTES: Final = (
     PageRoute(path=_NEW, view=send, access=_DEVELOPER, method="POST", once=True, takes_file=True),
     PageRoute(path=f"{_NEW}/count", view=count, access=_DEVELOPER, method="POST", takes_file=True),
 )
+
+
+# Who a new message goes to: what was typed, chosen or sent into the composer's one field.
+
+_is_number: Final = re.compile(r"[^\d]*(?:\d[^\d]*){7,}").fullmatch
+"""What is meant to be a number, whatever letters are in it: a list's name has fewer digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """One number, or one of the sources of a mailing."""
+
+    number: str | None = None
+    numbers: str | None = None
+    """Many numbers, one a line."""
+    list_id: str | None = None
+    upload: str | None = None
+
+    @property
+    def source(self) -> dict[str, str]:
+        """The source, as an argument of ``mailing.create``; empty for one number."""
+        found = {"numbers": self.numbers, "list_id": self.list_id, "upload": self.upload}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
+    """What a form means.
+
+    Raises:
+        Invalid: it names nobody, more than one of them, or a list that does not exist.
+    """
+    written, chosen, upload = form.text("to"), form.text("list"), upload_of(form)
+    if sum(map(bool, (written, chosen, upload))) > 1:
+        raise Invalid("to", "several_sources", "Numbers, a list or a file: only one of them.")
+    if upload:
+        return Recipients(upload=upload)
+    if chosen:
+        return Recipients(list_id=chosen)
+    name = typed(written, Purpose.HEADING)
+    named = [each.id for each in lists if typed(each.name, Purpose.HEADING) == name]
+    if named:
+        return Recipients(list_id=named[0])
+    found = entries(written)
+    if not found:
+        raise Invalid("to", "missing", "`to` is required.")
+    if len(found) > 1:
+        return Recipients(numbers="\n".join(found))
+    if any(letter.isalpha() for letter in written) and not _is_number(written):
+        raise Invalid("to", "unknown_list", "There is no list of this name.")
+    return Recipients(number=found[0])
+
+
+def upload_of(form: SentForm) -> str:
+    """The upload of the file that came with the form, or with the form before it; or empty."""
+    return form.file.upload_id if form.file is not None else form.text("upload")
+
+
+def file_name_of(form: SentForm) -> str:
+    """The name of that file."""
+    return form.file.name if form.file is not None else form.text("upload_name")

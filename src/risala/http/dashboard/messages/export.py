@@ -17,7 +17,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records import keys, message_lists
 from risala.engine.model.records.message_lists import ExportedMessage, ExportPart
 from risala.http.dashboard.messages.listing import FILTERS, ROW_FILTERS, asked_for, chips_of
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
 from risala.http.web.formats import ms_of

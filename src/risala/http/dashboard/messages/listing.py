@@ -13,16 +13,15 @@ from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.engine.model.records import keys, message_lists, senders
 from risala.engine.model.records.message_lists import Listed, ListPage, NewerCount, PartPlace
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
-from risala.http.web.languages import N_, NC_
+from risala.http.web.languages import N_, NC_, network_name
 from risala.http.web.lists.filters import choice, cursors, days, typed
 from risala.http.web.lists.pager import Chip, chips, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import network_name
 from risala.sms.cause import Cause
-from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.mauritania import network_of
 
 STATES: Final = {
     "pending": NC_("state", "Pending"),

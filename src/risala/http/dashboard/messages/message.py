@@ -13,7 +13,7 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.records import messages, requests, webhooks
 from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.engine.model.states import Mode
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.messages.journey import story_of
 from risala.http.web.messages.one import came_by, pieces, story

@@ -23,7 +23,7 @@ from risala.engine.model.states import Mode
 from risala.http.dashboard.snippets import TEXT, number_of, send_snippets, verifying
 from risala.http.dashboard.start.steps import steps_of
 from risala.http.dashboard.verify.settings import offers_language
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.messages.journey import story_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

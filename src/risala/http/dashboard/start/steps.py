@@ -11,7 +11,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 
 _DAY_MS: Final = 86_400_000

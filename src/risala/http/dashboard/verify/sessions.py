@@ -16,7 +16,7 @@ from risala.engine.model.records import messages
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import SessionState
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors, days, number_filter, typed

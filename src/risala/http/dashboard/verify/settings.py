@@ -19,8 +19,8 @@ from risala.engine.model.records.verify.settings import (
     CodeSettings,
 )
 from risala.http.dashboard.abroad import open_abroad
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest

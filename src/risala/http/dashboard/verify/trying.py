@@ -18,7 +18,7 @@ from risala.http.dashboard.abroad import open_abroad
 from risala.http.dashboard.snippets import marked
 from risala.http.dashboard.verify.sessions import session_of
 from risala.http.dashboard.verify.settings import own_names
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -16,7 +16,7 @@ from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine, LinesPart
 from risala.engine.model.times import iso
 from risala.http.operator.audit.listing import ROW_FILTERS, asked_for, chips_of, query_of
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
 from risala.http.web.languages import N_

@@ -13,7 +13,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.records.upkeep import trail
 from risala.engine.model.records.upkeep.trail import AuditLine
 from risala.http.operator.system.alerts import KINDS
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors, days, typed

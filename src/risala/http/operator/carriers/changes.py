@@ -10,7 +10,7 @@ from risala.engine.model.errors import Conflict, Refusal
 from risala.engine.model.records.carriers import rereading
 from risala.engine.model.records.carriers.rereading import SettingsPreview
 from risala.http.operator.carriers.listing import PAGE
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of

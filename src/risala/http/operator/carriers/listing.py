@@ -12,14 +12,13 @@ from risala.engine.model.records.carriers import routes, state
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.operator.carriers.words import reason_sentence
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.formats import Formats
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, network_name
 from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import network_name
 
 PAGE: Final = "/operator/carriers"
 DONE: Final = {

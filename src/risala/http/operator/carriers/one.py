@@ -17,7 +17,7 @@ from risala.http.operator.carriers.driver_words import (
 )
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import tile
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.records.carriers import routes, state
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import BEAT_S, tile
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows

@@ -10,16 +10,15 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import FoundMessage
-from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import N_, network_name
 from risala.http.web.lists.filters import choice, cursors, typed
 from risala.http.web.lists.pager import pager_of
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import network_name
-from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.mauritania import network_of
 from risala.sms.numbering.plan import NumberingPlan
 
 WAYS: Final = ("to", "message_id", "carrier_id")

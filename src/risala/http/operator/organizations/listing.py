@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import organizations
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors, typed
 from risala.http.web.lists.pager import pager_of

@@ -15,14 +15,13 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.paying import ledger
 from risala.http.operator.organizations.one import organization_of
-from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import ENTRY_KINDS, N_
 from risala.http.web.lists.filters import counts
 from risala.http.web.lists.pager import pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import amount_sentence
 from risala.http.web.routes import PageRoute
-from risala.http.web.states import ENTRY_KINDS
 
 CREDITED: Final = N_("The payment is credited.")
 ADJUSTED: Final = N_("The balance is corrected.")

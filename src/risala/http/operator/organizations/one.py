@@ -18,12 +18,11 @@ from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import BADGES, states_of
 from risala.http.operator.organizations.provider import mixed_domains, provider_of
-from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.languages import N_, country_name
+from risala.http.web.face import PageAccess
+from risala.http.web.languages import ENTRY_KINDS, N_, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
-from risala.http.web.states import ENTRY_KINDS
 
 SAVED: Final = N_("Saved; it applies from the next message on.")
 SUSPENDED: Final = N_("The organization is suspended.")

@@ -10,7 +10,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.records.people import providers
 from risala.engine.model.records.people.providers import IdentityProvider
 from risala.engine.rules.people.emails import letters_by_script, spelled
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.features.alerts import records
 from risala.engine.features.alerts.records import AlertView
 from risala.http.operator.alerts import shown_alerts
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.lists.filters import choice, cursors
 from risala.http.web.lists.pager import pager_of

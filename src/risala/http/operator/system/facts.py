@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.config.model import Settings
+from risala.config.secrets import redact
+from risala.dataclass import dataclass
 from risala.engine.features.alerts import records
 from risala.engine.model.records.upkeep.retention import RULES as RETENTION_RULES
 from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
-from risala.http.operator.system.settings import shown_settings
-from risala.http.web.access import PageAccess
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -82,3 +87,57 @@ def _is_old(visit: PageRequest, backup: BackupNote | None) -> bool:
 ROUTES: Final = (
     PageRoute(path="/operator/system", view=show, access=PageAccess.OPERATOR, needs=SYSTEM),
 )
+
+
+# The settings in use, as an operator may see them on a page: without secrets, and of a foreign
+# address only the host, as its path may be a secret.
+
+_USUAL: Final = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    name: str
+    """Its name in the file: ``http.port``."""
+    value: str
+    """Empty: it is not set."""
+    is_usual: bool
+    """The default."""
+
+
+def shown_settings(settings: Settings) -> list[ShownSetting]:
+    """All of them, in the order of the file."""
+    usual = dict(_flat("", _USUAL.model_dump(mode="json")))
+    return [
+        ShownSetting(name, _text(redact({name: value})[name]), usual.get(name) == value)
+        for name, value in _flat("", settings.model_dump(mode="json"))
+    ]
+
+
+def _flat(before: str, table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        name = f"{before}{key}"
+        if isinstance(value, Mapping):
+            yield from _flat(f"{name}.", value)
+        else:
+            yield name, value
+
+
+def _text(value: object) -> str:
+    if value is None or value in ("", []):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ", ".join(map(_text, value))
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return _address(str(value))
+
+
+def _address(text: str) -> str:
+    """A text; a foreign address without its path."""
+    parts = urlsplit(text) if "://" in text else None
+    if parts is None or (parts.path in ("", "/") and not parts.query):
+        return text
+    return f"{parts.scheme}://{parts.hostname}/…"

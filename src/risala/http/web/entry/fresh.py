@@ -12,20 +12,20 @@ from risala.engine.model.callers import Freshness
 from risala.engine.model.errors import EngineError, Forbidden, RateLimited
 from risala.engine.model.people import SessionKind
 from risala.engine.rules.people.lifetimes import FRESH_MS, SIGN_IN_DIGITS
-from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import safe_next
-from risala.http.web.entry.factors import (
+from risala.http.web.entry.identity import way_of
+from risala.http.web.entry.outbox import has_outbox
+from risala.http.web.entry.sign_in import (
     ANSWER_FIELD,
     TYPED_FIELD,
     WRONG,
     WRONG_CODE,
+    provider_name,
     question,
     shown_factor,
+    takes_email,
 )
-from risala.http.web.entry.identity import way_of
-from risala.http.web.entry.outbox import has_outbox
-from risala.http.web.entry.sign_in import provider_name, takes_email
-from risala.http.web.face import fresh_path
+from risala.http.web.face import PageAccess, fresh_path
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute

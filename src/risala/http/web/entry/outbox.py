@@ -14,8 +14,8 @@ import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.common.problems import plain
-from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import Way
+from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 

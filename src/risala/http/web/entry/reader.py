@@ -8,8 +8,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.people.account import SET
-from risala.http.web.access import PageAccess
 from risala.http.web.cookie_policy import LANGUAGE_COOKIE, THEME_COOKIE, safe_next
+from risala.http.web.face import PageAccess
 from risala.http.web.languages import language_named
 from risala.http.web.page_request import PageRequest, Theme
 from risala.http.web.routes import PageRoute

@@ -6,31 +6,31 @@ Until the code is right, the answers do not show whether an address is known.
 from __future__ import annotations
 
 from functools import partial
+from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.numbers import demo_elsewhere
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
-from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
+from risala.engine.model.people import (
+    CodeAsked,
+    FactorAwaited,
+    LinkView,
+    PasskeySite,
+    ShownFactor,
+    SignedIn,
+)
 from risala.engine.model.records.people.providers import OfferedProvider
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.common.problems import plain
-from risala.http.web.access import PageAccess
-from risala.http.web.cookie_policy import safe_next
-from risala.http.web.entry.factors import (
-    ANSWER_FIELD,
-    TYPED_FIELD,
-    WRONG,
-    question,
-    shown_factor,
-)
+from risala.http.web.cookie_policy import Way, safe_next
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.provider_pages import provider_page
 from risala.http.web.entry.unsent import find_unsent
-from risala.http.web.face import again_path
+from risala.http.web.face import PageAccess, again_path
 from risala.http.web.languages import N_, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, faults_of
@@ -295,3 +295,49 @@ def routes(root: str, *, sign_up: bool) -> tuple[PageRoute, ...]:
         public(path=f"{root}/sign-in/link/<token>", view=show_link),
         post(path=f"{root}/sign-in/link/<token>", view=use_link),
     )
+
+
+# What a form shows of a second factor, and what pages need to ask for one.
+
+ANSWER_FIELD: Final = "passkey"
+TYPED_FIELD: Final = "factor"
+WRONG_CODE: Final = N_("This code is wrong, or was used before.")
+WRONG: Final = {
+    TYPED_FIELD: WRONG_CODE,
+    ANSWER_FIELD: N_("This passkey was not accepted. Try again, or use another one."),
+}
+"""What to say of a factor that does not fit, by the field that has it."""
+
+
+def passkey_site(visit: PageRequest) -> PasskeySite | None:
+    """The pages that a passkey is for; None: browsers allow none here.
+
+    They want a name, not an address; and https, or the name `localhost`.
+    """
+    origin = visit.door.origin
+    host = urlsplit(origin).hostname or ""
+    if not host or _is_address(host) or (visit.door.way is not Way.HTTPS and host != "localhost"):
+        return None
+    return PasskeySite(host, origin)
+
+
+def shown_factor(visit: PageRequest) -> ShownFactor:
+    """What the form shows."""
+    form = visit.form
+    return ShownFactor(form.text(TYPED_FIELD), form.text(ANSWER_FIELD), passkey_site(visit))
+
+
+def question(visit: PageRequest) -> str | None:
+    """What the browser is asked to show a passkey, as JSON; None: there are none here."""
+    site = passkey_site(visit)
+    if site is None:
+        return None
+    return visit.site.gateway.people.factor_sign_in.question(site, visit.cookie)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

@@ -12,8 +12,7 @@ from functools import partial
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.web.access import PageAccess
-from risala.http.web.face import again_path
+from risala.http.web.face import PageAccess, again_path
 from risala.http.web.forms import UnsentForm
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from risala.lab.modem.at.replies import Cme, CmeError, CommandError, Rows
-from risala.lab.modem.at.settings import NumberSetting
-from risala.lab.modem.at.syntax import CommandArguments
-from risala.lab.modem.commands.command import CommandForms, accepted, says
+from risala.lab.modem.at.syntax import CommandArguments, NumberSetting
+from risala.lab.modem.commands.radio import CommandForms, accepted, says
 from risala.lab.modem.modem_state import ModemCore
 
 SETTINGS: Final = (

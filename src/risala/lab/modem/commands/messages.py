@@ -15,9 +15,8 @@ from risala.drivers.modem.tpdu.pdu import (
 )
 from risala.lab.modem.at import textmode
 from risala.lab.modem.at.replies import BodyPrompt, Cms, CmsError, LaterReply, Reply, Rows
-from risala.lab.modem.at.settings import NumberSetting
-from risala.lab.modem.at.syntax import CommandArguments
-from risala.lab.modem.commands.command import CommandForms, accepted, says
+from risala.lab.modem.at.syntax import CommandArguments, NumberSetting
+from risala.lab.modem.commands.radio import CommandForms, accepted, says
 from risala.lab.modem.commands.submitting import send
 from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.world.storage import ALL, REPORTS, SimulatedStorage, Stat, StoredTpdu

@@ -7,7 +7,7 @@ from typing import Final
 from risala.lab.modem.at.replies import CommandError, Reply
 from risala.lab.modem.at.syntax import Form, Invocation
 from risala.lab.modem.commands import general, messages, radio
-from risala.lab.modem.commands.command import CommandForms, setting_command
+from risala.lab.modem.commands.radio import CommandForms, setting_command
 from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.world.profiles import Profile
 

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, field_validator, model_validator
 
 from risala.lab.modem.quirks import LineRules, Quirk, QuirkKind, ReportRules, SendRefusal, Until
-from risala.lab.modem.script.actions import ActionError, check
-from risala.lab.modem.script.script import ScriptStep
+from risala.lab.modem.script.actions import ActionError, ScriptStep, check
 from risala.lab.modem.world.config import ModemConfig, ReferenceForm, ReportStatus
 from risala.lab.modem.world.profiles import PROFILES
 from risala.lab.scenario_file import Percent, ScenarioTable, Seconds, read_scenario

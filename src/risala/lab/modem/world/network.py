@@ -3,17 +3,18 @@ modem takes them."""
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import count
 from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, Submit
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig, ReportStatus
 from risala.lab.modem.world.phones import Dice, Phones, delivers, readable
-from risala.lab.modem.world.timetable import Timetable
 from risala.sms.message import ReferenceBits
 
 HELD_MAX: Final = 1000
@@ -203,3 +204,34 @@ class SimulatedNetwork:
         else:
             sender = tpdu.originator.readable
             self._tell(e.InboundSent(sender, readable(tpdu.user_data), way))
+
+
+# Things that happen later, by a clock that is handed in. Pure.
+
+ENTRIES_MAX: Final = 20_000
+"""More than any client can cause in the time that reports take."""
+
+
+class Timetable:
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._entries: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = count()
+
+    def after(self, wait_s: float, action: Callable[[], None]) -> bool:
+        """Plan an action; False if it has no room, so that it will not happen."""
+        if len(self._entries) >= ENTRIES_MAX:
+            return False
+        heapq.heappush(self._entries, (self._now_s() + wait_s, next(self._order), action))
+        return True
+
+    @property
+    def due_s(self) -> float | None:
+        """When the next planned action is due; None without one."""
+        return self._entries[0][0] if self._entries else None
+
+    def advance(self) -> None:
+        """Run the due actions, in their order."""
+        now_s = self._now_s()
+        while self._entries and self._entries[0][0] <= now_s:
+            heapq.heappop(self._entries)[2]()
