@@ -89,16 +89,16 @@ _SMS: Final[Mapping[str, str]] = {
         message.py: submit_reference
         evident.py: read_label
         numbering/calling_codes.py: country_of_code english_name
-        numbering/countries.py: country network_of prefixes_of
-        numbering/digits.py: compact is_digits
-        numbering/part_of_number.py: part_min ranges_of
+        numbering/mauritania.py: country network_of prefixes_of
+        numbering/plan.py: compact is_digits
+        numbering/plan.py: part_min ranges_of
         numbering/plan.py: plan_of
     """,
     "One part, or once the longest text; `count`, `split`, `cut` and `judge_octets` use it.": """
         alphabet.py: fits_gsm7 choose_alphabet septet_count
         alphabet.py: code_unit_count encode_gsm7 encode_gsm7_part
         alphabet.py: decode_gsm7 decode_gsm7_part encode_ucs2 decode_ucs2 decode_ucs2_part plainer
-        grapheme.py: is_boundary
+        segment.py: is_boundary
         national.py: decode_national encode_national
         segment.py: whole halves join join_cut parse_user_data_header
     """,
