@@ -45,9 +45,6 @@ _RULES: Final[Mapping[str, str]] = {
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic
     """,
-    "As many payments as one reference has open.": """
-        paying/bank_texts.py: owner_of
-    """,
     "The body of an answer, or a form of settings: a request is longer, and is played.": """
         request_bodies.py: answered_text
         verify_settings.py: parse_verify_settings
@@ -65,6 +62,9 @@ _FEATURES: Final[Mapping[str, str]] = {
     """,
     "It looks once at each character, or only at the beginning.": """
         hooks/rules/presets.py: preset
+    """,
+    "As many payments as one reference has open.": """
+        payments/rules.py: owner_of
     """,
     "A process of its own reads tables: it holds up nothing else.": """
         tables/rules/checking.py: row_checker check_row read_number has_number

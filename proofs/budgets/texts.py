@@ -15,8 +15,7 @@ from risala.drivers.policies import plugin as words
 from risala.engine.features.tables.rules import rendering
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.webhooks import SHAPE_TEMPLATE_MAX
-from risala.engine.rules import keywords, likeness, request_bodies, template
-from risala.engine.rules.paying import references
+from risala.engine.rules import keywords, likeness, references, request_bodies, template
 from risala.engine.rules.people import emails, names
 from risala.engine.rules.webhooks import kannel_words, schedule, shapes, signatures, url
 from risala.sms import alphabet, evident, joining, segment, typed, unseen
@@ -220,7 +219,7 @@ BUDGETS: Final[tuple[Budget, ...]] = (
         WIDE * FORM_CHARACTERS,
     ),
     _budget(
-        "engine/rules/paying/references.py:comparable",
+        "engine/rules/references.py:comparable",
         "the longest field",
         references.comparable,
         WIDE * FORM_CHARACTERS,

@@ -52,6 +52,8 @@ MAY: dict[str, str] = {
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/alerts/stored/facts.py": READER,
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
+    "engine/features/payments/stored/payments.py": READER,  # what was paid
+    "engine/features/payments/stored/texts.py": BULK,  # words of old texts by the hundred
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
@@ -94,15 +96,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/pages/organizations.py": READER,
-    f"{JOURNAL}/pages/payments.py": READER,
     f"{JOURNAL}/pages/requests.py": READER,
     f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/pages/by_time.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/pages/users.py": READER,
-    f"{JOURNAL}/payments/counts.py": READER,
-    f"{JOURNAL}/payments/payments.py": READER,  # what was paid
-    f"{JOURNAL}/payments/texts.py": BULK,  # words of old texts by the hundred
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used

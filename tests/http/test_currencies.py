@@ -16,7 +16,7 @@ import pytest
 import trio
 
 from patience import until_true
-from payment_shop import Shop, assert_books_agree, wallet
+from payment_shop import Shop, assert_books_agree, service_of, wallet
 from risala.config.model import (
     CarrierSection,
     PaymentsSection,
@@ -311,7 +311,7 @@ async def pay_by_phone(town: Town, case: Case) -> None:
     told = f"Recu {case.told} de {NUMBER}. Ref BK-7. Solde {balance}."
     message = Inbound("Bankily", None, told, 1_767_225_600_000, ("pdu-1",), CENTRE)
     await town.drivers["bank"].context.inbound(message)
-    payments = town.gateway.payments
+    payments = service_of(town)
     await until_true(lambda: payments.payment(payment["id"]).state == "confirmed")
 
 

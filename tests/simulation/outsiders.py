@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import trio
 import trio.lowlevel
 
+from risala.engine.features.payments.records import ACCESS
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
@@ -220,7 +221,7 @@ class Till:
         for which, fate in self.fates.items():
             if fate == "paid":
                 told = self.says(which, self._world.now_ms())
-                await gateway.payments.callback("till", told)
+                await gateway.access(ACCESS).callback("till", told)
 
     def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
         if callback.headers.get("x-sign") != "till":

@@ -9,6 +9,7 @@ from typing import Any
 import trio
 
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
+from risala.engine.features.payments.service import PaymentService
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.plugins.payment import (
@@ -104,6 +105,12 @@ class Shop:
         await trio.testing.wait_all_tasks_blocked()
         given = {"payment_id": payment["id"], "code": self.code()}
         return await self.do("payment.check_payer", **given)
+
+
+def service_of(house: Any) -> PaymentService:
+    """The payments of a running house."""
+    service: PaymentService = house.gateway.services.part(PaymentService)
+    return service
 
 
 async def found_shop(house: Any, balance: str | None = None) -> Shop:

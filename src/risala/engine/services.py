@@ -40,7 +40,6 @@ from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
-from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.faces.mails import MailTables
@@ -204,6 +203,8 @@ class Surroundings:
     """The API's answers since the start: how many, by status. None: they are not counted."""
     jumps: ClockJumps | None = None
     """The steps of the wall clock; None: nothing notices them."""
+    plugged: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """What plugins built for features by the settings, by the key of its kind and by its name."""
 
 
 T = TypeVar("T")
@@ -248,7 +249,6 @@ class Services:
     sessions: Ref[SessionsMessage]
     people: People
     requests: RequestLog
-    payments: PaymentService
     delivery: Delivery
     preparing: Preparing
     birth: Birth

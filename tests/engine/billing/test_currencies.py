@@ -49,7 +49,7 @@ async def test_the_books_are_kept_in_the_currency(
             return await house.gateway.perform(name, {**here, **given}, OPERATOR)
 
         await perform("topup", amount="500", reference="BK-1")
-        at = house.gateway.payments.now_ms() + 3_600_000
+        at = house.gateway.services.recorder.clock.now_ms() + 3_600_000
         sent = await house.send(send_at=at)
         await house.gateway.perform("message.cancel", {"message_id": sent}, OPERATOR)
         await perform("adjust", amount="-75", reason="a test")

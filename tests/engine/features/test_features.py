@@ -19,7 +19,15 @@ PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
 CORE = {
     *("organizations", "api_keys", "key_places", "senders", "verify_settings", "opened_countries"),
     *("organization_prices", "names", "message", "segment", "line", "verifications", "entry"),
-    *("spending", "day_parts", "event", "event_cursors", "webhook_endpoints", "webhook_delivery"),
+    *(
+        "spending",
+        "day_parts",
+        "credited",
+        "event",
+        "event_cursors",
+        "webhook_endpoints",
+        "webhook_delivery",
+    ),
     *("webhook_attempts", "inbound", "inbound_routes", "opt_out_policies", "last_writers"),
     *(
         "hook_codes",

@@ -19,8 +19,10 @@ from risala.engine.features.lists import stored as stored_lists
 from risala.engine.features.mailings.records import MailingState, RowState
 from risala.engine.features.mailings.stored import checking, forgetting, mailings, rows, settling
 from risala.engine.features.mailings.stored import figures as figures_of_mailings
+from risala.engine.features.payments.stored import payments
+from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.journal import storage
-from risala.engine.journal.accounts import accounts, ledger, senders
+from risala.engine.journal.accounts import accounts, ledger, references, senders
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -42,8 +44,6 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.payments import payments, references
-from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import (

@@ -6,7 +6,8 @@ import pytest
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
-from risala.engine.journal.accounts import accounts, balances, credentials, ledger
+from risala.engine.features.payments.stored import payments
+from risala.engine.journal.accounts import accounts, balances, credentials, ledger, references
 from risala.engine.journal.messages import (
     declined,
     delivery,
@@ -17,7 +18,6 @@ from risala.engine.journal.messages import (
     timeline,
     waiting,
 )
-from risala.engine.journal.payments import payments, references
 from risala.engine.journal.state import load
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.webhooks import deliveries

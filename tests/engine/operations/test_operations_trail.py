@@ -25,10 +25,10 @@ from risala.engine.features.approvals import stored as approvals
 from risala.engine.features.approvals.records import ApprovalState, StoredApproval
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.features.payments.stored import payments
+from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import audit_log, exports
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role

@@ -19,12 +19,12 @@ from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again
 from risala.engine.features.hooks.records import Storm
 from risala.engine.features.hooks.service import end_due
+from risala.engine.features.payments.bank_sms_reader import BankSmsReader
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.model.records.upkeep.retention import Forgot
 from risala.engine.operations.faces.callbacks import CompatCallbacks
-from risala.engine.payments.bank_sms_reader import BankSmsReader
 from risala.engine.people.post import Post
 from risala.engine.upkeep import erasing
 from risala.engine.upkeep.erasing import Erasing
@@ -311,10 +311,10 @@ async def bank_texts(work, aside, clock):
         left[:] = [each for each in left if each.id != text_id]
 
     stored = Given(unread=lambda *_: [*left], waiting=lambda *_: [], leave=leave)
-    lines = Given(texts=Given(wait=a_second), listeners={})
+    texts = Given(wait=a_second)
     settings = Given(service=Given(currency="MRU"))
-    have = {"bank_texts": stored, "lines": lines, "settings": settings, "set_aside": aside}
-    await BankSmsReader(Given(**have), None).run()
+    have = {"bank_texts": stored, "texts": texts, "listeners": {}, "settings": settings}
+    await BankSmsReader(Given(set_aside=aside, **have), None).run()
 
 
 async def exports(work, aside, clock):

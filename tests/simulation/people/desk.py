@@ -9,6 +9,7 @@ import trio
 from tests.simulation.house import OPERATOR
 from tests.simulation.people.strangers import Strangers
 
+from risala.engine.features.payments.records import ACCESS
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import EngineError
 from risala.engine.model.people import Browser, Language, SessionKind, SignedIn
@@ -198,7 +199,7 @@ class Desk(Strangers):
         forged = self.dice.random() < 0.2
         told = till.says(which, self.world.now_ms(), forged=forged)
         try:
-            await self.gateway.payments.callback("till", told)
+            await self.gateway.access(ACCESS).callback("till", told)
         except ForgedCallbackError:
             return
         if forged and not self.world.gone(life):

@@ -18,6 +18,7 @@ import web_mailings
 import web_messages
 import web_requests
 import web_verify
+from risala.engine.features.payments.records import ACCESS, PaymentState
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
@@ -36,9 +37,8 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
-from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.records.paying.payer import PartsToday
-from risala.engine.model.records.paying.payments import PaymentState
+from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
+from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
 from risala.engine.operations.table import permitted
@@ -603,6 +603,7 @@ class FakeWebGateway:
     change: dict[str, Any] | None = None
     entries: list[dict[str, Any]] = field(default_factory=list)
     payments: FakePayments = field(default_factory=FakePayments)
+    """What ``access`` gives."""
     methods: list[dict[str, Any]] = field(default_factory=list)
     verify: dict[str, Any] = field(default_factory=verify_configuration)
     senders: list[dict[str, Any]] = field(default_factory=list)
@@ -646,6 +647,10 @@ class FakeWebGateway:
 
     def parts_today(self, organization_id: str) -> PartsToday | None:
         return PartsToday(30, 200) if self.is_self_paid else None
+
+    def access(self, of: FeatureAccess[Any]) -> Any:
+        assert of == ACCESS
+        return self.payments
 
     def console_lock(self) -> str | None:
         return None

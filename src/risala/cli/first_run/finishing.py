@@ -18,11 +18,10 @@ from risala.cli.first_run.settings import SettingsFile
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import keys, messages
+from risala.engine.model.records import keys, messages, payer
 from risala.engine.model.records.carriers import rereading
-from risala.engine.model.records.paying import payer
-from risala.engine.model.records.paying.ledger import TOP_UP
-from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
+from risala.engine.model.records.ledger import TOP_UP
+from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.engine.model.records.people import members, organizations, users
 from risala.engine.model.records.upkeep import sealed
 from risala.http.first_run import ending

@@ -25,7 +25,7 @@ from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.config.faults import ConfigError
 from risala.config.secrets import resolve_secrets
-from risala.engine.model.records.paying import payer
+from risala.engine.model.records import payer
 from risala.engine.model.records.people import organizations, users
 from risala.http.first_run.asking import Trials, read_step
 from risala.http.first_run.ending import FirstRunEnd, Stage, StageKind

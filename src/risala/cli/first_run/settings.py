@@ -19,7 +19,7 @@ from risala.config.files.secrets_file import read_secrets, secrets_path, with_se
 from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.load import load_settings
 from risala.config.template import render_template
-from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
+from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.http.first_run.questions import MODEM, SMPP, TRIAL
 from risala.http.first_run.reading import NO, YES, Answers
 from risala.sms.currencies import currency_of

@@ -19,7 +19,7 @@ from risala.engine.billing.accounts import HeldMoney
 from risala.engine.billing.claims import (
     Adjust,
     BillingMessage,
-    CreditPayment,
+    Credit,
     Doubt,
     Release,
     Reserve,
@@ -30,7 +30,7 @@ from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, OutcomeUnknown
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.ledger import LedgerEntry
 
 
 class Billing(Decider[BillingMessage]):
@@ -61,11 +61,11 @@ class Billing(Decider[BillingMessage]):
                 self._credited(message.organization_id)
             case Doubt(organization_id):
                 self._money.doubt(organization_id)
-            case TopUp() | CreditPayment() | Adjust():
+            case TopUp() | Credit() | Adjust():
                 return Later(self._credit, message)
         return None
 
-    async def _credit(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
+    async def _credit(self, message: TopUp | Credit | Adjust) -> LedgerEntry:
         try:
             entry = await self._enter(message)
         except OutcomeUnknown:
@@ -75,9 +75,9 @@ class Billing(Decider[BillingMessage]):
         self._credited(entry.organization_id)
         return entry
 
-    async def _enter(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
-        if isinstance(message, CreditPayment):
-            return await self._ledger.credit(message.by, message.credit)
+    async def _enter(self, message: TopUp | Credit | Adjust) -> LedgerEntry:
+        if isinstance(message, Credit):
+            return await message.enter()
         given = (message.organization_id, message.amount, message.reference, self._clock.now_ms())
         if isinstance(message, Adjust):
             return await self._ledger.adjust(message.by, *given, note=message.note)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.records.paying.bank_texts import TextCredit
-from risala.engine.model.records.paying.payments import PaymentCredit
+from risala.engine.model.records.ledger import LedgerEntry
 
 
 class Reserve(NamedTuple):
@@ -70,12 +70,13 @@ class TopUp:
 
 
 @dataclass(frozen=True, slots=True)
-class CreditPayment:
-    """Credit a payment, which is stored in the same transaction; answers as :class:`TopUp` does."""
+class Credit:
+    """Money came in by a feature; answers as :class:`TopUp` does."""
 
     organization_id: str
-    credit: PaymentCredit | TextCredit
-    by: AuditEntry | None = None
+    enter: Callable[[], Awaitable[LedgerEntry]]
+    """The feature's command: it enters the money, and stores in the same transaction what it came
+    for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +91,4 @@ class Adjust:
     by: AuditEntry | None = None
 
 
-BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | CreditPayment | Adjust
+BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | Credit | Adjust

@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import copy
 
 from risala.config.model import Settings
-from risala.engine.model.records.paying.payer import CUSTOMERS, SELF, DayAllowance, StoredPayer
+from risala.engine.model.records.payer import CUSTOMERS, SELF, DayAllowance, StoredPayer
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.days import next_midnight
 

@@ -9,7 +9,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.delivery.driver_context import WorkerContext
+from risala.engine.delivery.driver_context import TextTaker, WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
 from risala.engine.delivery.worker.worker import CarrierWorker
@@ -22,8 +22,8 @@ DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
 and services that only observe."""
 
 
-Hearing = Callable[[str], Callable[[], None] | None]
-"""Called for a carrier's incoming texts if they are for payments alone; None: for customers."""
+TakerOf = Callable[[str], TextTaker | None]
+"""What takes the incoming texts of a carrier, by its name; None: they are for customers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class CarrierRuntime:
     _repositories: Repositories
     _ids: IdSource
     _plan: NumberingPlan
-    _hearing: Hearing
+    _taker_of: TakerOf
     _texts: ItemLoop
     """Where an incoming text is set aside that cannot be stored."""
 
@@ -53,7 +53,7 @@ class CarrierRuntime:
             self._ids,
             self._plan,
             self._texts,
-            self._hearing(lane.name),
+            self._taker_of(lane.name),
         )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY

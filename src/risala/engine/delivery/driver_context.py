@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -35,6 +35,8 @@ from risala.sms.values import quickly
 _arrival: Final = quickly(Arrival)
 log = structlog.get_logger(__name__)
 
+TextTaker = Callable[[Inbound, Sequence[str]], Awaitable[None]]
+"""Stores a text, and strikes notes of its driver in the same transaction."""
 ITEM_CHARACTERS: Final = 100
 """What is shown of a text's ids, which are the carrier's."""
 
@@ -44,8 +46,7 @@ class WorkerContext:
 
     Args:
         texts: where an incoming text is set aside that no database can keep.
-        heard: called once an incoming text is stored, if those are for payments alone; None: they
-            are for customers.
+        taker: takes the incoming texts; None: they are for customers.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class WorkerContext:
         ids: IdSource,
         plan: NumberingPlan,
         texts: ItemLoop,
-        heard: Callable[[], None] | None = None,
+        taker: TextTaker | None = None,
     ) -> None:
         self._lane = lane
         self._texts = texts
-        self._heard = heard
+        self._taker = taker
         self._repositories = repositories
         self._ids = ids
         self._plan = plan
@@ -116,8 +117,9 @@ class WorkerContext:
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         message_id, stamp = self._ids.new("mo"), self._lane.recorder.stamp()
         keys = tuple(forget)
-        if self._heard is not None:
-            await self._heard_text(message, keys, self._heard)
+        if self._taker is not None:
+            with self._text_not_stored(message):
+                await self._taker(message, keys)
             return
         accounts = self._lane.recorder.groups.account_of
         stored = self._repositories.inbound
@@ -132,14 +134,6 @@ class WorkerContext:
         sender = self._plan.with_country(message.sender, prefix)
         recipient = message.recipient and self._plan.with_country(message.recipient, prefix)
         return replace(message, sender=sender, recipient=recipient)
-
-    async def _heard_text(
-        self, message: Inbound, keys: tuple[str, ...], heard: Callable[[], None]
-    ) -> None:
-        text_id = self._ids.new("btx")
-        with self._text_not_stored(message):
-            await self._repositories.bank_texts.store(text_id, self.carrier, message, keys)
-        heard()
 
     @contextmanager
     def _text_not_stored(self, message: Inbound) -> Iterator[None]:

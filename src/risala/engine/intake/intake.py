@@ -19,7 +19,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown
 from risala.engine.model.events import Callback
-from risala.engine.model.records.paying.payer import StoredPayer
+from risala.engine.model.records.payer import StoredPayer
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of
 

@@ -107,11 +107,27 @@ class Feature:
     letters: Mapping[MailKind, Declared] = field(default_factory=dict)
     """What fills the words of its mails: functions of ``Letters``, an owed mail, and the words of
     its language, which return the values, or None if the mail is no longer useful."""
+    quoting: tuple[MailKind, ...] = ()
+    """Those of its mails that quote drivers, in the words of the reader's language."""
     receives: Declared | None = None
     """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
     waiting: Declared | None = None
     """Uploads that wait: an async function of the services and an organization's id, which returns
     how many there are, and their bytes."""
+    access: Declared | None = None
+    """What others do with it that is no operation, such as programs without an account: what its
+    ``FeatureAccess`` says, made of the services."""
+    takes_texts: Declared | None = None
+    """Takes a carrier's incoming texts in place of customers: a function of the services and the
+    carrier's name, which returns a ``TextTaker``, or None: they are for customers."""
+    topped_up: Declared | None = None
+    """In the transaction in which an operator credits money by its reference: a function of a
+    connection, the reference in comparable form, and the time."""
+    credits: Declared | None = None
+    """What of it a ledger entry credits: a function of a connection and the entry's number, which
+    returns an id, or None."""
+    books: Declared | None = None
+    """Queries of what does not agree in its tables: each row is a sentence."""
     metrics: Declared | None = None
     """Its metrics: a function of the repositories and the time."""
     examined: Declared | None = None

@@ -39,14 +39,13 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.features import features
 from risala.engine.model.following import What
-from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.messages import MessageView
-from risala.engine.model.records.paying.payer import PartsToday
+from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.console.organizations import parts_today
 from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
-from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
@@ -80,10 +79,17 @@ class Gateway:
         """The log of requests."""
         return self.services.requests
 
-    @property
-    def payments(self) -> PaymentService:
-        """Payments: for providers' callbacks, and the demo's checkout."""
-        return self.services.payments
+    def access(self, of: FeatureAccess[R]) -> R:
+        """What a feature offers that is no operation, such as what programs without an account ask.
+
+        Raises:
+            NotFound: the feature is not there.
+        """
+        for feature in features():
+            if feature.name == of.feature and feature.access is not None:
+                found: R = feature.access()(self.services)
+                return found
+        raise NotFound("This service does not do that.")
 
     @property
     def console_pages(self) -> ConsolePages:

@@ -12,9 +12,9 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records import ledger
 from risala.engine.model.records.accounts import StatementFilter
-from risala.engine.model.records.paying import ledger
-from risala.engine.model.records.paying.ledger import LedgerEntry, LedgerPage, PriceList
+from risala.engine.model.records.ledger import LedgerEntry, LedgerPage, PriceList
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (

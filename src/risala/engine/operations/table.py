@@ -25,6 +25,7 @@ from risala.engine.operations import (
     messages,
     money,
     overview,
+    payer,
     senders,
     sessions,
     verify,
@@ -45,7 +46,6 @@ from risala.engine.operations.console import (
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import senders as sender_requests
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.paying import payer
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
 from risala.engine.operations.watch import esmes, requests, service

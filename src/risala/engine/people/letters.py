@@ -96,14 +96,12 @@ class Letters:
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
             MailKind.KEY_EXPIRES: self._key_expires,
-            MailKind.PAYMENT_CONFIRMED: self._payment,
-            MailKind.PAYMENT_REFUSED: self._payment,
             MailKind.AUDIT_HEAD: self._audit_head,
         }
 
     async def prepare(self, owed: OwedMail) -> None:
         """Read what the words of a mail need; slow once for each language, so in a thread."""
-        if owed.kind in _theirs():  # it may quote a driver
+        if owed.kind in _quoting():
             await trio.to_thread.run_sync(self.say_driver, owed.language, "")
 
     def write(self, owed: OwedMail) -> Mail | None:
@@ -204,19 +202,6 @@ class Letters:
             "url": f"{self.url}/app/{organization.id}/keys/{key.id}",
         }
 
-    def _payment(self, owed: OwedMail, _: Words) -> Values:
-        found = self.repositories.payments.payment(owed.details["payment"])
-        organization = self.accounts.fresh_organization(found.organization_id)
-        return {
-            "organization": named(organization),
-            "amount": amount(found.amount if found.paid is None else found.paid, owed.language),
-            "currency": found.currency,
-            "reference": found.reference or found.id,
-            "why": found.why.get(owed.language.value) or found.why.get("en", ""),
-            "balance": amount(organization.balance, owed.language),
-            "url": f"{self.url}/app/{organization.id}/billing/payments/{found.id}",
-        }
-
     def _audit_head(self, owed: OwedMail, _: Words) -> Values:
         return {"head": owed.details["head"], "line": str(owed.details["line"])}
 
@@ -225,6 +210,12 @@ class Letters:
 def _theirs() -> Mapping[MailKind, Declared]:
     """What fills the mails of features."""
     return {kind: fill for feature in features() for kind, fill in feature.letters.items()}
+
+
+@cache
+def _quoting() -> frozenset[MailKind]:
+    """The mails that quote drivers."""
+    return frozenset(kind for feature in features() for kind in feature.quoting)
 
 
 def named(organization: Organization) -> str:

@@ -1,4 +1,4 @@
-"""Metrics from the disk: payments, backlogs, backups. All queries are bounded."""
+"""Metrics from the disk: backlogs, backups. All queries are bounded."""
 
 from __future__ import annotations
 
@@ -12,15 +12,12 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
-from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.families import gauge
 
 UNSERVED_COUNTED_MAX = 10_000
 """Messages that are counted at most: a scrape must stay cheap however long the queue is."""
 _DATABASE = "risala.db"
-_OPEN = (PaymentState.BEGUN, PaymentState.WAITING)
-_DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 
 
 def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
@@ -49,20 +46,6 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
             for kind, site in SITES.items()
             for reason in FailureReason
         ],
-    )
-
-
-def of_payments(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
-    """Payments by their states."""
-    known = repositories.payments.count_open()
-    text = "Payments that are not decided yet, by their state; not counted beyond 10000."
-    yield gauge(
-        "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
-    )
-    today = repositories.payments.count_of_day(now_ms)
-    text = "Payments begun in the last 24 hours, by their state now; not counted beyond 10000."
-    yield gauge(
-        "payments_last_day", text, [({"state": state.value}, today.get(state, 0)) for state in _DAY]
     )
 
 

@@ -19,7 +19,7 @@ from risala.engine.delivery.carrier_registry import (
     member_of,
     overridden,
 )
-from risala.engine.delivery.carrier_runtime import CarrierRuntime, Hearing
+from risala.engine.delivery.carrier_runtime import CarrierRuntime, TakerOf
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
@@ -124,12 +124,12 @@ def build_registry(
     router: Router,
     scheduler: Ref[SchedulerMessage],
     carriers: Sequence[CarrierSection],
-    hearing: Hearing,
+    taker_of: TakerOf,
 ) -> CarrierRegistry:
     """Build what changes the carriers while the service runs.
 
     Args:
-        hearing: what to notify of a carrier's texts that are for payments alone.
+        taker_of: what takes the texts of carriers that are not for customers.
     """
     stored = core.repositories.carriers
     crew = CarrierRuntime(
@@ -137,7 +137,7 @@ def build_registry(
         core.repositories,
         core.seams.ids,
         core.settings.plan,
-        hearing,
+        taker_of,
         core.set_aside.loop("inbound"),
     )
     parts = RegistryParts(

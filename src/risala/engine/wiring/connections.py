@@ -33,6 +33,7 @@ from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.face import CallsBack, GatewayFace
+from risala.plugins.kinds import PAYMENT_METHODS
 from risala.plugins.mail import Mailer
 from risala.plugins.manager import PluginFault, PluginInfo
 from risala.plugins.page import ConsolePages
@@ -86,6 +87,11 @@ class Connections:
     """The pages of the console that plugins bring."""
     say_driver: SayDriver = as_written
     """Says what a driver wrote in the language of a mail's reader."""
+
+    @property
+    def plugged(self) -> Mapping[str, Mapping[str, object]]:
+        """What plugins built for features, by the key of its kind and by its name."""
+        return {PAYMENT_METHODS.key: self.payments}
 
 
 NO_OUTSIDE: Final = Connections()

@@ -22,6 +22,7 @@ from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
 from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.driver_commands import DriverCommands
+from risala.engine.delivery.driver_context import TextTaker
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.queries import ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
@@ -33,7 +34,6 @@ from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.model.features import features
 from risala.engine.operations.gateway import Gateway
-from risala.engine.payments.lines import BankLines
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
@@ -130,8 +130,11 @@ async def open_engine(
             lambda: Scheduler(board, router, core.seams.clock),
             mailbox_max=settings.engine.mailbox_max,
         )
-        lines = BankLines(outside.payments)
-        lineup = build_registry(core, sending, router, scheduler, carriers, lines.hearing)
+
+        def taker_of(carrier: str) -> TextTaker | None:
+            return _taker(gateway.services, carrier)  # drivers start once the gateway is there
+
+        lineup = build_registry(core, sending, router, scheduler, carriers, taker_of)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
@@ -187,7 +190,6 @@ async def open_engine(
             waits.ailing,
             people,
             outside,
-            lines,
             running,
             clock,
         )
@@ -235,6 +237,16 @@ async def _begin(core: Foundation) -> Owners:
         if feature.begins is not None:
             await feature.begins()(core.start)
     return await start_owners(core)
+
+
+def _taker(services: Services, carrier: str) -> TextTaker | None:
+    """What takes the incoming texts of a carrier; None: they are for customers."""
+    for feature in features():
+        if feature.takes_texts is not None:
+            found: TextTaker | None = feature.takes_texts()(services, carrier)
+            if found is not None:
+                return found
+    return None
 
 
 async def _end_in_order(engine: Engine, core: Foundation) -> None:

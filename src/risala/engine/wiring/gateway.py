@@ -10,7 +10,6 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
-from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
@@ -22,9 +21,6 @@ from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
-from risala.engine.payments.lines import BankLines
-from risala.engine.payments.payment_service import PaymentService
-from risala.engine.payments.sources import PaymentSources
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.faces.mails import MailTables
@@ -32,10 +28,8 @@ from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services, Surroundings
 from risala.engine.upkeep.overview import Alone
-from risala.engine.verify.payer_codes import VerifiedPayers
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
-    SessionsMessage,
     Sources,
     VerificationSessions,
 )
@@ -59,7 +53,6 @@ async def open_intake(
     ailing: Ailing,
     people: People,
     outside: Connections,
-    lines: BankLines,
     delivery: Callable[[Intake], Delivery],
     jumps: ClockJumps | None = None,
 ) -> Gateway:
@@ -114,9 +107,6 @@ async def open_intake(
             sessions=sessions,
             people=people,
             requests=core.requests,
-            payments=payment_service_of(
-                core, owners, outside, lines, people.mail_is_owed, sessions
-            ),
             delivery=there,
             preparing=outside.preparing,
             birth=Birth(
@@ -142,6 +132,7 @@ async def open_intake(
                 wake_post=None if outside.mailer is None else people.mail_is_owed,
                 answers=outside.answers,
                 jumps=jumps,
+                plugged=outside.plugged,
             ),
             set_aside=core.set_aside,
             parts=core.parts,
@@ -170,7 +161,6 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
             nothing_ails,
             people,
             NO_OUTSIDE,
-            BankLines({}),
             lambda _: alone,
         )
 
@@ -204,36 +194,6 @@ def people_of(
             identity_fetches=outside.identity_fetches,
             identity_secret=outside.identity_secret,
             provider_fetches=outside.provider_fetches,
-            set_aside=core.set_aside,
-        )
-    )
-
-
-def payment_service_of(
-    core: Foundation,
-    owners: Owners,
-    outside: Connections,
-    lines: BankLines,
-    owed: Callable[[], None],
-    sessions: Ref[SessionsMessage],
-) -> PaymentService:
-    clock = core.seams.clock
-    house = core.settings.payments.codes_organization
-    return PaymentService(
-        PaymentSources(
-            settings=core.settings,
-            clock=clock,
-            payments=core.repositories.payments,
-            bank_texts=core.repositories.bank_texts,
-            ids=core.seams.ids,
-            accounts=core.accounts,
-            billing=owners.billing,
-            methods=outside.payments,
-            codes=VerifiedPayers(house, sessions, core.repositories.verifications, clock),
-            public_url=public_url(core.settings, outside),
-            owed=owed,
-            polls=Alarm(clock),
-            lines=lines,
             set_aside=core.set_aside,
         )
     )

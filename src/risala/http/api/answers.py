@@ -13,8 +13,8 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.model.records.accounts import WEEKLY_MESSAGES
 from risala.engine.model.records.inbound import Received
+from risala.engine.model.records.ledger import LedgerEntry
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
-from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.people.countries import PrefixPrice, ReachedCountry
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json

@@ -130,5 +130,5 @@ def create_dashboard(
 ) -> WebApp:
     """The app for all paths of the public listener that are not the API's."""
     app = WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)
-    add_callbacks(app, gateway.payments)
+    add_callbacks(app)
     return app

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from risala.config.payments import PARTS_PER_DAY
-from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
+from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.http.first_run import reading
 from risala.http.first_run.asking import FirstRunStep, Question
 from risala.http.first_run.reading import NO, Answers

@@ -8,9 +8,10 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.payments import records as payments
+from risala.engine.features.payments import text_records as bank_texts
+from risala.engine.features.payments.text_records import ShownText
 from risala.engine.model.errors import Conflict, NotFound, Refusal
-from risala.engine.model.records.paying import bank_texts, payments
-from risala.engine.model.records.paying.bank_texts import ShownText
 from risala.engine.model.records.record import shallow
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_, NC_

@@ -8,11 +8,12 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.payments import records as payments
+from risala.engine.features.payments import text_records as bank_texts
+from risala.engine.features.payments.records import PaymentState, QueuedPayment, ShownPayment
 from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.paying import bank_texts, payments
-from risala.engine.model.records.paying.payments import PaymentState, QueuedPayment, ShownPayment
 from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text

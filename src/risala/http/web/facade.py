@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 import trio
@@ -27,11 +26,10 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.people_records.access import FactorAccess
-from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.records.paying.payer import PartsToday
+from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
+from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.people.providers import OfferedProvider
 from risala.plugins.page import ConsolePages
-from risala.plugins.payment import PaymentCallback
 
 R = TypeVar("R")
 
@@ -142,41 +140,6 @@ class SignInAccess(Protocol):
     ) -> SignedIn | FactorAwaited | None: ...
 
 
-class CheckoutPayment(Protocol):
-    """A payment, as far as a checkout that is only played shows it."""
-
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def organization_id(self) -> str: ...
-
-    @property
-    def method(self) -> str: ...
-
-    @property
-    def amount(self) -> int: ...
-
-    @property
-    def currency(self) -> str: ...
-
-    def state_at(self, now_ms: int, /) -> StrEnum:
-        """The state of a payment; ``waiting`` where it can be paid."""
-
-
-class PaymentAccess(Protocol):
-    """Operations without an account: providers' callbacks, and the checkout of demos."""
-
-    async def callback(self, name: str, callback: PaymentCallback, /) -> int:
-        """Raises ``NotFound``, ``ForgedCallbackError``, ``Unavailable``."""
-
-    def playable(self, payment_id: str, /) -> CheckoutPayment:
-        """Raises ``NotFound``."""
-
-    async def play(self, payment_id: str, card: str, /) -> CheckoutPayment:
-        """Raises ``NotFound``; ``Invalid`` for a card that the sandbox does not have."""
-
-
 class PageFollower(Protocol):
     async def __anext__(self) -> Told: ...
 
@@ -190,8 +153,8 @@ class WebGateway(Protocol):
     @property
     def people(self) -> SignInAccess: ...
 
-    @property
-    def payments(self) -> PaymentAccess: ...
+    def access(self, of: FeatureAccess[R], /) -> R:
+        """What a feature offers that is no operation. Raises ``NotFound`` if it is not there."""
 
     @property
     def console_pages(self) -> ConsolePages:

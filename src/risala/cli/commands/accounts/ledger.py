@@ -15,7 +15,7 @@ from risala.cli.commands.accounts.organizations import (
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.paying.ledger import ADJUST, LIST, LedgerEntry, LedgerPage
+from risala.engine.model.records.ledger import ADJUST, LIST, LedgerEntry, LedgerPage
 from risala.engine.model.records.people.organizations import SHOW, Organization
 
 if TYPE_CHECKING:

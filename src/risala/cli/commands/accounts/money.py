@@ -19,10 +19,10 @@ from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.paying.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
-from risala.engine.model.records.paying.payer import CUSTOMERS, PAYERS, Payer
-from risala.engine.model.records.paying.payer import SET as SET_PAYER
-from risala.engine.model.records.paying.payer import SHOW as PAYER
+from risala.engine.model.records.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
+from risala.engine.model.records.payer import CUSTOMERS, PAYERS, Payer
+from risala.engine.model.records.payer import SET as SET_PAYER
+from risala.engine.model.records.payer import SHOW as PAYER
 from risala.engine.model.records.people.organizations import SHOW, Organization
 from risala.engine.model.records.record import to_json
 

@@ -9,16 +9,17 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.money import money
-from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.paying import bank_texts, payments
-from risala.engine.model.records.paying.bank_texts import Lines, ShownText, TextPage
-from risala.engine.model.records.paying.payments import (
+from risala.engine.features.payments import records as payments
+from risala.engine.features.payments import text_records as bank_texts
+from risala.engine.features.payments.records import (
     PayerStatus,
     PaymentPage,
     PaymentState,
     ShownPayment,
 )
+from risala.engine.features.payments.text_records import Lines, ShownText, TextPage
+from risala.engine.model.money import money
+from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people.organizations import SHOW, Organization
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from risala.engine.model.features import Feature, later
 from risala.engine.model.people_records.mails import MailKind
 
 _HERE: Final = "features.alerts."
-_LETTER: Final = later(_HERE + "words:letter")
+_LETTERS: Final = (MailKind.ALERT_RAISED, MailKind.ALERT_OVER)
 FEATURE: Final = Feature(
     name="alerts",
     operations=(later(_HERE + "operations:OPERATIONS"),),
@@ -19,7 +19,8 @@ FEATURE: Final = Feature(
     },
     metrics=later(_HERE + "metrics:of_alerts"),
     examined=later(_HERE + "stored.alerts:examine"),
-    letters={MailKind.ALERT_RAISED: _LETTER, MailKind.ALERT_OVER: _LETTER},
+    letters=dict.fromkeys(_LETTERS, later(_HERE + "words:letter")),
+    quoting=_LETTERS,
     tasks=later(_HERE + "service:tasks"),
     retuned=later(_HERE + "service:retune"),
     tables=("alerts", "alert_mutes", "alert_calls", "alert_hours", "alert_receipts"),

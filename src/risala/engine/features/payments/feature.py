@@ -6,24 +6,34 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
+from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.upkeep.retention import WalkKind
 
+_HERE: Final = "features.payments."
+_PAYMENTS: Final = _HERE + "stored.payments:"
+_TEXTS: Final = _HERE + "stored.texts:"
+_LETTER: Final = later(_HERE + "service:letter")
 FEATURE: Final = Feature(
     name="payments",
     operations=(
-        later("operations.paying.payments:OPERATIONS"),
-        later("operations.console.payments:OPERATIONS"),
-        later("operations.paying.payers:OPERATIONS"),
-        later("operations.paying.texts:OPERATIONS"),
+        later(_HERE + "operations.payments:OPERATIONS"),
+        later(_HERE + "operations.texts:OPERATIONS"),
     ),
     images={
-        AuditImage.BANK_BALANCE: later("journal.payments.texts:balance"),
-        AuditImage.BANK_TEXT: later("journal.payments.texts:text"),
-        AuditImage.PAYMENT: later("journal.payments.payments:payment"),
+        AuditImage.BANK_BALANCE: later(_TEXTS + "balance"),
+        AuditImage.BANK_TEXT: later(_TEXTS + "text"),
+        AuditImage.PAYMENT: later(_PAYMENTS + "payment"),
     },
-    exported={"payments": later("journal.payments.payments:exported")},
-    metrics=later("upkeep.house_metrics:of_payments"),
-    tasks=later("features.payments.tasks:tasks"),
-    tables=("payments", "credited", "bank_texts", "bank_balances"),
-    walks={WalkKind.BANK_TEXTS: later("journal.payments.texts:forget_words")},
+    exported={"payments": later(_PAYMENTS + "exported")},
+    decides={"payments": later(_PAYMENTS + "count_claimed")},
+    letters={MailKind.PAYMENT_CONFIRMED: _LETTER, MailKind.PAYMENT_REFUSED: _LETTER},
+    access=later(_HERE + "service:access"),
+    takes_texts=later(_HERE + "service:taker"),
+    topped_up=later(_TEXTS + "settle_by_hand"),
+    credits=later(_PAYMENTS + "of_entry"),
+    books=later(_PAYMENTS + "BOOKS"),
+    metrics=later(_HERE + "metrics:of_payments"),
+    tasks=later(_HERE + "service:tasks"),
+    tables=("payments", "bank_texts", "bank_balances"),
+    walks={WalkKind.BANK_TEXTS: later(_TEXTS + "forget_words")},
 )

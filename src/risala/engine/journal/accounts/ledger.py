@@ -15,7 +15,7 @@ from risala.engine.model.ids import key_ms
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.ledger import LedgerEntry
 from risala.engine.model.times import iso
 
 TOP_UP: Final = ENTRY_KINDS.number("topup")

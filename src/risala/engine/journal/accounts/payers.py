@@ -25,7 +25,7 @@ from risala.engine.model.errors import (
     SpendCapReached,
 )
 from risala.engine.model.records.messages import NewMessage
-from risala.engine.model.records.paying.payer import DayAllowance, StoredPayer
+from risala.engine.model.records.payer import DayAllowance, StoredPayer
 
 _PAYER_KEY: Final = "payer"
 _NOT_ACTIVE: Final = "The organization is not active."

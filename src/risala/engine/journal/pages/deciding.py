@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 from risala.engine.journal.accounts import senders
-from risala.engine.journal.payments import payments
 from risala.engine.model.features import features
 from risala.engine.model.records.figures import DECIDING_MAX, Deciding
 
@@ -19,6 +18,5 @@ def deciding(conn: sqlite3.Connection, now_ms: int) -> Deciding:
     }
     return Deciding(
         senders=senders.count_asked(conn, DECIDING_MAX),
-        payments=payments.count_claimed(conn, DECIDING_MAX),
         **theirs,
     )

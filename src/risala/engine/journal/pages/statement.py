@@ -14,7 +14,7 @@ from risala.engine.journal.accounts import ledger
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
-from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.ledger import LedgerEntry
 
 LOOKED_MAX: Final = 10_000
 """Entries that one page reads at most: some ten milliseconds of the loop."""

@@ -20,7 +20,6 @@ from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
-from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.providers import ProviderRepository
@@ -58,8 +57,6 @@ class Repositories:
     ledger: LedgerRepository
     mails: MailRepository
     members: MembershipRepository
-    payments: PaymentRepository
-    bank_texts: BankTextRepository
     queue: QueueRepository
     receipts: ReceiptRepository
     endpoints: EndpointRepository
@@ -95,8 +92,6 @@ class Repositories:
             ledger=LedgerRepository(store),
             mails=MailRepository(store),
             members=MembershipRepository(store),
-            payments=PaymentRepository(store),
-            bank_texts=BankTextRepository(store),
             queue=QueueRepository(store),
             receipts=ReceiptRepository(store),
             endpoints=EndpointRepository(store),

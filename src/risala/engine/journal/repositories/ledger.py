@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.journal.accounts import balances, ledger
+from risala.engine.journal.accounts import balances, ledger, references
 from risala.engine.journal.pages import statement
-from risala.engine.journal.payments import by_hand, payments, reading
 from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.upkeep import audit
-from risala.engine.model.records.paying.bank_texts import TextCredit
-from risala.engine.model.records.paying.ledger import LedgerEntry
-from risala.engine.model.records.paying.payments import PaymentCredit
 from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.rules.trail.heads import Head
-
-
-def _credit(conn: sqlite3.Connection, given: PaymentCredit | TextCredit) -> LedgerEntry:
-    """Credit a payment, once, in one transaction with its stored state.
-
-    Raises:
-        NotFound: the payment does not exist.
-        Conflict: the reference was credited already.
-        Withheld: the text does not fit in every respect, or a cap is in the way.
-    """
-    if isinstance(given, TextCredit):
-        return reading.credit(conn, given)
-    return payments.credit(conn, given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +39,5 @@ class LedgerRepository:
         """
         return await trio.to_thread.run_sync(audit.audit_file, self._store.journal.path, heads)
 
-    credit = audited_command(_credit)
-    top_up = audited_command(by_hand.top_up)
+    top_up = audited_command(references.top_up)
     adjust = audited_command(ledger.adjust)

@@ -16,6 +16,7 @@ from risala.engine.journal.upkeep.trail import check as trail_check
 from risala.engine.journal.upkeep.trail import heads as trail_heads
 from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.rules.trail.chain import EMPTY
 from risala.engine.rules.trail.heads import Head
@@ -86,22 +87,6 @@ _CHECKS: Final[tuple[str, ...]] = (
     """SELECT 'a segment or a line of the timeline belongs to no message: key ' || message FROM (
          SELECT message FROM segment UNION SELECT message FROM line)
        WHERE message NOT IN (SELECT key FROM message)""",
-    """SELECT 'payment ' || p.id || ': confirmed over ' || p.paid || ' minor units, and its ledger'
-       || ' entry ' || p.entry || CASE WHEN e.seq IS NULL THEN ' is missing'
-         ELSE ' is one of ' || e.amount || ' to organization number ' || e.organization END
-       FROM payments p LEFT JOIN entry e ON e.seq = p.entry AND e.kind = 2
-       LEFT JOIN organizations o ON o.no = e.organization
-       WHERE p.state = 'confirmed' AND (e.amount IS NOT p.paid OR o.id IS NOT p.organization_id)""",
-    """SELECT 'payments ' || group_concat(id, ', ') || ': credited by one reference of '
-       || provider FROM payments WHERE state = 'confirmed'
-       GROUP BY provider, reference_key HAVING count(*) > 1""",
-    """SELECT 'payment ' || p.id || ': its reference is not among those that are credited for ever'
-       FROM payments p LEFT JOIN credited c ON c.key = p.reference_key AND c.provider = p.provider
-       WHERE p.state = 'confirmed' AND c.entry IS NOT p.entry""",
-    """SELECT 'text ' || t.id || ' of a bank: credited, and payment ' || t.payment_id || ' is not'
-       FROM bank_texts t LEFT JOIN payments p ON p.id = t.payment_id
-       WHERE t.state = 'credited' AND t.payment_id IS NOT NULL
-         AND p.state IS NOT 'confirmed'""",
 )
 _OWN_PARTS: Final = (
     """SELECT 'organization ' || o.id || ': ' || sum(c.sent) || ' parts for which nobody pays, and '
@@ -139,9 +124,10 @@ def audit(conn: sqlite3.Connection, heads: Sequence[Head] = ()) -> AuditReport:
         if _is_halfway(conn):
             raise StorageUnusable(_HALFWAY)
         counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in _COUNTED]  # noqa: S608 -- constants
+        theirs = [check for each in features() if each.books is not None for check in each.books()]
         faults = [
             sentence
-            for check in (*_CHECKS, *(_OWN_PARTS if _counts_parts(conn) else _ALL_PAID))
+            for check in (*_CHECKS, *theirs, *(_OWN_PARTS if _counts_parts(conn) else _ALL_PAID))
             for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
         trail, compared = _trail(conn, heads)

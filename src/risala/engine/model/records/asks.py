@@ -21,6 +21,13 @@ class Ask(Generic[R]):
     result: type[R]
 
 
+@dataclass(frozen=True, slots=True)
+class FeatureAccess(Generic[R]):
+    """What a feature offers that is no operation: ``R`` is its shape."""
+
+    feature: str
+
+
 class Versioned(NamedTuple, Generic[R]):
     """An operation's answer with its version."""
 

@@ -137,7 +137,7 @@ class Deciding:
 
     senders: int
     """Requests that are neither cleared nor denied."""
-    payments: int
+    payments: int = 0
     """Those that their customers reported as paid, and that an operator settles."""
     approvals: int = 0
     """What an operator asked for, and another one confirms."""

@@ -9,7 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.model.records.accounts import DELETED, OrganizationFilter
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.paying.payer import PartsToday
+from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (
     GeneralLimits,

@@ -7,10 +7,9 @@ from typing import Any
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
-from risala.engine.model.records import inbound, message_lists, senders
+from risala.engine.model.records import inbound, ledger, message_lists, senders
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.message_lists import Listed
-from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.people import countries, organizations
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode

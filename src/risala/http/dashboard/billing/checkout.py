@@ -9,9 +9,9 @@ from urllib.parse import quote
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.payments.records import ACCESS, StoredPayment
 from risala.engine.model.errors import Invalid, NotFound, Unavailable
 from risala.http.web.app import WebApp
-from risala.http.web.facade import CheckoutPayment, PaymentAccess
 from risala.http.web.face import PageAccess
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -29,21 +29,21 @@ async def pay(visit: PageRequest) -> TrioResponse:
     found = _payment(visit)
     card = typed(visit.form.text("card"), Purpose.NUMBER)
     try:
-        await visit.site.gateway.payments.play(found.id, card)
+        await visit.site.gateway.access(ACCESS).play(found.id, card)
     except Invalid:
         fault = visit.words("Only the two test cards work here. Never type a real card’s number.")
         return await visit.wrong(_PAGE, {"card": fault}, _values(visit, found))
     return visit.go(_back(found))
 
 
-def _payment(visit: PageRequest) -> CheckoutPayment:
-    found = visit.site.gateway.payments.playable(visit.arguments["payment_id"])
+def _payment(visit: PageRequest) -> StoredPayment:
+    found = visit.site.gateway.access(ACCESS).playable(visit.arguments["payment_id"])
     if found.method != visit.arguments["method"]:
         raise NotFound("There is no such payment.")
     return found
 
 
-def _values(visit: PageRequest, found: CheckoutPayment) -> dict[str, Any]:
+def _values(visit: PageRequest, found: StoredPayment) -> dict[str, Any]:
     return {
         "payment": found,
         "state": found.state_at(visit.formats.now_ms).value,
@@ -51,11 +51,11 @@ def _values(visit: PageRequest, found: CheckoutPayment) -> dict[str, Any]:
     }
 
 
-def _back(found: CheckoutPayment) -> str:
+def _back(found: StoredPayment) -> str:
     return f"/app/{quote(found.organization_id)}/billing/payments/{quote(found.id)}"
 
 
-def add_callbacks(app: WebApp, payments: PaymentAccess) -> None:
+def add_callbacks(app: WebApp) -> None:
     """Take providers' callbacks: signed, by programs, so without the mark of our forms."""
 
     async def callback(method: str) -> TrioResponse:
@@ -67,7 +67,7 @@ def add_callbacks(app: WebApp, payments: PaymentAccess) -> None:
             received_at_ms=app.site.clock.now_ms(),
         )
         try:
-            await payments.callback(method, told)
+            await app.site.gateway.access(ACCESS).callback(method, told)
         except ForgedCallbackError:
             return _answer(400, "The callback is not signed as it must be.")
         except NotFound:

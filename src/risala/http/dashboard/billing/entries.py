@@ -13,7 +13,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.money import money
-from risala.engine.model.records.paying.ledger import LIST, LedgerEntry, LedgerPage
+from risala.engine.model.records.ledger import LIST, LedgerEntry, LedgerPage
 from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText

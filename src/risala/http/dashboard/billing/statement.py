@@ -9,10 +9,11 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.payments import records as payments
+from risala.engine.features.payments.records import PaymentState
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.money import money
-from risala.engine.model.records.paying import ledger, payments
-from risala.engine.model.records.paying.payments import PaymentState
+from risala.engine.model.records import ledger
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization

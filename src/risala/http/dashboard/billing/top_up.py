@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.payments import records as payments
+from risala.engine.features.payments.records import PayerState, PaymentState, ShownPayment
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records.paying import payments
-from risala.engine.model.records.paying.payments import PayerState, PaymentState, ShownPayment
 from risala.http.dashboard.billing import statement
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

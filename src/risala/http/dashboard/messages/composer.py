@@ -21,8 +21,8 @@ from risala.engine.features.mailings import records as mailings
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.records import messages, senders
+from risala.engine.model.records.ledger import PRICE
 from risala.engine.model.records.messages import Estimate
-from risala.engine.model.records.paying.ledger import PRICE
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso

@@ -13,7 +13,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import minor_units
-from risala.engine.model.records.paying import ledger
+from risala.engine.model.records import ledger
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import ENTRY_KINDS, N_

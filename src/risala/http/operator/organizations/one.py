@@ -9,9 +9,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import money
-from risala.engine.model.records import keys, senders
+from risala.engine.model.records import keys, ledger, senders
 from risala.engine.model.records.asks import Versioned
-from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.people import countries, members, organizations
 from risala.engine.model.records.people.organizations import Organization, OrganizationStory
 from risala.engine.model.records.upkeep import erasure_progress

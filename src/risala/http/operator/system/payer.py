@@ -7,8 +7,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, Refusal
-from risala.engine.model.records.paying import payer
-from risala.engine.model.records.paying.payer import CUSTOMERS, SELF
+from risala.engine.model.records import payer
+from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

@@ -1,0 +1,369 @@
+"""Payments: an organization's top-up, step by step, and operators' decisions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator
+
+from risala.engine.features.payments import records
+from risala.engine.features.payments.credit_writer import asked_field
+from risala.engine.features.payments.records import (
+    STATES,
+    WAITING,
+    OfferedMethod,
+    PaymentFilter,
+    PaymentMethods,
+    PaymentPage,
+    PaymentQueue,
+    PaymentState,
+    QueuedPayment,
+    ShownPayment,
+    StoredPayment,
+)
+from risala.engine.features.payments.service import PaymentService, PaymentWish
+from risala.engine.features.payments.stored.repository import PaymentRepository
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Forbidden
+from risala.engine.model.people import Language
+from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.record import shallow
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    Amount,
+    ArgumentKind,
+    Arguments,
+    MaybeAmount,
+    MaybeFlag,
+    MaybeSearch,
+    MaybeText,
+    MaybeWhole,
+    NoArguments,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+    fault,
+    maybe,
+    one_of,
+    text,
+    words,
+)
+from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
+from risala.engine.operations.money import refuse_if_nobody_pays
+from risala.engine.operations.operation import Call, Operations, Weight
+from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
+from risala.engine.services import Services
+from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner, normalised_reference
+
+LISTED_MAX: Final = 200
+"""The most payments in one answer."""
+LISTED_USUAL: Final = 50
+ENTERED_MAX: Final = 20
+"""The most fields that a customer enters: more than any method asks for."""
+REASON_MAX: Final = 200
+_PAYMENT: Final = "pay_"
+"""The beginning of payments' ids."""
+
+
+def _entered(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or len(value) > ENTERED_MAX:
+        raise fault("invalid_entries", "`{name}` must be texts by the names of their fields.")
+    return {text(name): each if each == "" else text(each) for name, each in value.items()}
+
+
+def _language(value: object) -> Language:
+    try:
+        return Language.FRENCH if value is None else Language(text(value))
+    except ValueError:
+        raise fault("invalid_language", "`{name}` is `fr`, `ar` or `en`.") from None
+
+
+Entered = Annotated[dict[str, str], PlainValidator(_entered), ArgumentKind("texts by field")]
+
+
+class BeginPayment(OfOrganization):
+    """Begin a payment: the answer says how to go on."""
+
+    method: Text
+    amount: Amount
+    language: Annotated[Language, PlainValidator(_language), ArgumentKind("`fr`, `ar` or `en`")] = (
+        Language.FRENCH
+    )
+    entered: Entered = {}  # noqa: RUF012 -- never changed: arguments are frozen
+    """The method's first fields."""
+
+
+class OfPayment(Arguments):
+    """Names one payment."""
+
+    payment_id: Text
+
+
+class ClaimPayment(OfPayment):
+    """Say that it is paid, with the method's fields."""
+
+    entered: Entered
+
+
+class ListPayments(OfMaybeOrganization):
+    """Payments, the newest first."""
+
+    open: MaybeFlag = None
+    """Only those that are neither confirmed nor refused."""
+    before: MaybeText = None
+    """The id of a payment: only older ones are listed."""
+    limit: MaybeWhole = None
+
+
+class ConfirmPayment(OfPayment):
+    """Credit a payment, once."""
+
+    amount: MaybeAmount = None
+    """The amount that came; None: the payment's amount."""
+    reference: Annotated[
+        str | None,
+        PlainValidator(maybe(words(ENTERED_CHARACTERS_MAX))),
+        ArgumentKind("text on one line"),
+    ] = None
+    """The transaction's reference; None: the one that the customer entered."""
+    unchecked: MaybeFlag = None
+    """Even if the customer was asked to prove the payer's number, and has not."""
+
+
+class RefusePayment(OfPayment):
+    """Say that no money came, and why."""
+
+    reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
+
+
+class ListClaims(Arguments):
+    """A page of payments of all organizations: those that customers say they paid with the oldest
+    first, all others with the newest first."""
+
+    status: Annotated[
+        str,
+        PlainValidator(one_of("invalid_status", STATES)),
+        ArgumentKind("`claimed`, `open`, `confirmed`, `refused` or `all`"),
+    ] = WAITING
+    search: MaybeSearch = None
+    """A payment's id or reference, or part of its organization's name or id."""
+    before: MaybeIdPlace = None
+    after: MaybeIdPlace = None
+    limit: MaybeWhole = None
+
+
+class SendPayerCode(OfPayment):
+    """Send another code to the number that the customer says they paid from."""
+
+    number: MaybeText = None
+    """Another number; None: the number already entered."""
+
+
+class CheckPayer(OfPayment):
+    """Prove that the number is the customer's, by the code that was sent to it."""
+
+    code: Text = Field(repr=False)
+
+
+def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
+    """A payment during a call."""
+    values = shallow(found, ShownPayment)
+    values["state"] = state = found.state_at(call.now_ms)
+    if state is not PaymentState.WAITING:
+        values |= {"checkout_url": None, "asks": ()}
+    values["payer"] = _payments(call).payers.status(found)
+    return ShownPayment(**values, asked_again_at=found.poll_at)
+
+
+def of_payment(services: Services, given: OfPayment) -> str:
+    """The organization of a payment. Raises ``NotFound``."""
+    return services.repositories.part(PaymentRepository).payment(given.payment_id).organization_id
+
+
+OPERATIONS: Final = Operations()
+_STEP: Final[dict[str, Any]] = {
+    "operators": FINANCE,
+    "owner": of_payment,
+    "changes": StoredPayment,
+    "tops_up": True,
+}
+
+
+@OPERATIONS(records.METHODS, roles=VIEWERS, operators=READERS, for_all=True)
+async def _methods(call: Call[NoArguments]) -> PaymentMethods:
+    desk = _payments(call)
+    methods = (
+        OfferedMethod(
+            name,
+            offer.title,
+            offer.amount_min,
+            desk.most(offer),
+            tuple(asked_field(each) for each in offer.asks_first),
+            offer.only_in_demo,
+        )
+        for name, offer in desk.offers.items()
+        if offer.begun_by is Beginner.CUSTOMER
+    )
+    return PaymentMethods(tuple(methods), call.services.settings.service.currency)
+
+
+@OPERATIONS(
+    records.BEGIN,
+    roles=OWNERS,
+    operators=FINANCE,
+    owner=owners.named,
+    changes=StoredPayment,
+    tops_up=True,
+    fresh=True,
+)
+async def _begin(call: Call[BeginPayment]) -> ShownPayment:
+    refuse_if_nobody_pays(call.services)
+    given, desk = call.given, _payments(call)
+    offer = desk.offers.get(given.method)
+    if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
+        raise Forbidden("Only operators can begin payments of this method.")
+    language = given.language.value
+    wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
+    drafted = desk.draft(wish, call.caller.who)
+    by = call.audit(AuditImage.PAYMENT, drafted.id)
+    return shown(call, await desk.begin(drafted, by))
+
+
+@OPERATIONS(records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, crosses=True)
+async def _list(call: Call[ListPayments]) -> PaymentPage:
+    given = call.given
+    limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
+    if given.organization_id is not None:
+        call.services.accounts.organization(given.organization_id)
+    found = call.services.repositories.part(PaymentRepository).page(
+        limit + 1,
+        organization_id=given.organization_id,
+        before=given.before,
+        is_open=bool(given.open),
+    )
+    page = tuple(shown(call, each) for each in found[:limit])
+    return PaymentPage(page, page[-1].id if len(found) > limit else None)
+
+
+@OPERATIONS(records.SHOW, roles=VIEWERS, operators=STAFF, owner=of_payment)
+async def _show(call: Call[OfPayment]) -> ShownPayment:
+    return shown(call, _payments(call).payment(call.given.payment_id))
+
+
+@OPERATIONS(records.RETRY, roles=OWNERS, operators=FINANCE, owner=of_payment, tops_up=True)
+async def _go_on(call: Call[OfPayment]) -> ShownPayment:
+    """Ask the method again if it did not answer when the payment began."""
+    return shown(call, await _payments(call).go_on(call.given.payment_id))
+
+
+@OPERATIONS(records.CLAIM, roles=OWNERS, fresh=True, **_STEP)
+async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
+    given = call.given
+    by = call.audit(AuditImage.PAYMENT, given.payment_id)
+    return shown(call, await _payments(call).claim(given.payment_id, given.entered, by))
+
+
+def _weigh(call: Call[ConfirmPayment]) -> Weight:
+    """The sum that is credited; the payment as it is now."""
+    given = call.given
+    found = _payments(call).payment(given.payment_id)
+    amount = found.amount if given.amount is None else given.amount
+    return Weight(amount, {"state": found.state.value, "reference": found.reference})
+
+
+@OPERATIONS(records.CONFIRM, roles=OPERATORS, weighs=_weigh, fresh=True, **_STEP)
+async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
+    given = call.given
+    said = {"unchecked": True} if given.unchecked else None
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, said=said)
+    found = await _payments(call).confirm(
+        given.payment_id,
+        given.reference,
+        given.amount,
+        call.caller.who,
+        by,
+        unchecked=bool(given.unchecked),
+    )
+    return shown(call, found)
+
+
+@OPERATIONS(
+    records.REFUSE,
+    roles=OPERATORS,
+    operators=FINANCE,
+    owner=of_payment,
+    changes=StoredPayment,
+    fresh=True,
+)
+async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
+    given = call.given
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, said={"reason": given.reason})
+    found = await _payments(call).refuse(given.payment_id, given.reason, call.caller.who, by)
+    return shown(call, found)
+
+
+@OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, crosses=True)
+async def _queue(call: Call[ListClaims]) -> PaymentQueue:
+    given, payments = call.given, call.services.repositories.part(PaymentRepository)
+    limit = limit_of(given.limit)
+    wanted, steps = _wanted(call), Steps(limit, given.before, given.after)
+    read = payments.queued if given.status == WAITING else payments.listed
+    found = read(wanted, steps)
+    return PaymentQueue(
+        tuple(_queued(call, each) for each in found.found),
+        written(found.newer),
+        written(found.older),
+        None if found.looked_to is None else found.looked_to.begun_at,
+        payments.count_claimed(),
+        payments.first_claimed_at(),
+    )
+
+
+def _wanted(call: Call[ListClaims]) -> PaymentFilter:
+    state, search = call.given.status, call.given.search
+    if search is None or search.startswith(_PAYMENT):
+        return PaymentFilter(state, payment_id=search)
+    try:
+        key = normalised_reference(search)
+    except ValueError:
+        return PaymentFilter(state, search)
+    if call.services.repositories.part(PaymentRepository).is_entered(key):
+        return PaymentFilter(state, key=key)
+    return PaymentFilter(state, search)
+
+
+def _queued(call: Call[Any], found: StoredPayment) -> QueuedPayment:
+    services = call.services
+    offer = services.part(PaymentService).offers.get(found.method)
+    name = services.accounts.organization(found.organization_id).name
+    return QueuedPayment(
+        **shallow(shown(call, found)),
+        organization_name=name,
+        title={} if offer is None else offer.title,
+        language=found.language,
+    )
+
+
+@OPERATIONS(records.SEND_CODE, roles=OWNERS, **_STEP)
+async def _send(call: Call[SendPayerCode]) -> ShownPayment:
+    given = call.given
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, always=True)
+    return shown(call, await _payments(call).payers.send(given.payment_id, given.number, by))
+
+
+@OPERATIONS(records.CHECK_PAYER, roles=OWNERS, **_STEP)
+async def _check(call: Call[CheckPayer]) -> ShownPayment:
+    given = call.given
+    by = call.audit(AuditImage.PAYMENT, given.payment_id)
+    return shown(call, await _payments(call).payers.check(given.payment_id, given.code.strip(), by))
+
+
+@OPERATIONS(records.POLL, roles=OPERATORS, **_STEP)
+async def _poll(call: Call[OfPayment]) -> ShownPayment:
+    """Ask the provider for the payment's state now."""
+    by = call.audit(AuditImage.PAYMENT, call.given.payment_id, always=True)
+    return shown(call, await _payments(call).polls.now(call.given.payment_id, by))
+
+
+def _payments(call: Call[Any]) -> PaymentService:
+    return call.services.part(PaymentService)
