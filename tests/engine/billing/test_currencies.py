@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from risala.config.model import PricingSection, ServiceSection
+from risala.config.model import PricingSection, ServiceSection, Settings
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.features.alerts.words import alert_words
 from risala.engine.journal.store import meta
@@ -92,7 +92,8 @@ OTHER = (
 
 
 def currency_finding(folder, currency):
-    patient = Patient(folder, 0, running=False, currency=currency)
+    settings = Settings(service=ServiceSection(currency=currency))
+    patient = Patient(folder, 0, running=False, known_settings=settings)
     checks = examine(patient, lambda *_: None)
     return next((each for each in checks if each.name == "currency"), None)
 

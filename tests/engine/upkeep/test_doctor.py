@@ -16,6 +16,7 @@ import pytest
 
 import stones
 from risala.config.alerts import AlertsSection
+from risala.config.model import HttpSection, Settings
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
@@ -61,6 +62,10 @@ def found(patient: Patient, name: str) -> Finding:
     return check
 
 
+def with_settings(patient: Patient, **sections: Any) -> Patient:
+    return replace(patient, known_settings=Settings.model_construct(**sections))
+
+
 def lane(name: str = "mattel", state: str = "up", gate: str = "open", **more: Any) -> Carrier:
     return Carrier(
         name=name,
@@ -86,9 +91,10 @@ def lane(name: str = "mattel", state: str = "up", gate: str = "open", **more: An
 def test_a_key_that_others_may_read(patient, tmp_path):
     key = tmp_path / "tls.pem"
     key.write_text("")
+    http = HttpSection.model_construct(tls_certificate=key)
     for mode, state in ((0o600, Grade.OK), (0o644, Grade.WARN)):
         key.chmod(mode)
-        assert found(replace(patient, tls_keys=(key,)), "tls keys").state is state
+        assert found(with_settings(patient, http=http), "tls keys").state is state
 
 
 def test_a_service_that_cannot_tell_how_it_is_is_not_called_well(patient):
@@ -154,7 +160,7 @@ def test_a_wal_that_nothing_is_folded_in_of_is_told(patient, monkeypatch):
 def test_the_disk_is_low_from_where_the_settings_say(patient, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2_000_000_000))
     limits = AlertsSection(disk_free_bytes=3_000_000_000)
-    assert found(replace(patient, limits=limits), "disk").state is Grade.WARN
+    assert found(with_settings(patient, alerts=limits), "disk").state is Grade.WARN
 
 
 def test_a_backup_that_is_old_or_was_never_made(patient, book):
@@ -460,7 +466,7 @@ def test_a_policy_that_failed_is_told(patient):
 )
 def test_smpp_that_crosses_the_network_as_it_is(patient, settings, state):
     server = SmppServerSection.model_validate(settings)
-    assert found(replace(patient, smpp_server=server), "smpp server").state is state
+    assert found(with_settings(patient, smpp_server=server), "smpp server").state is state
 
 
 def test_an_smpp_server_that_is_closed_is_nobodys_matter(patient):

@@ -26,9 +26,9 @@ Task = tuple[str, Callable[[], Awaitable[None]], bool]
 outside never end the service."""
 NAMES: Final[tuple[str, ...]] = (
     *("compat", "hooks", "tables", "lists", "mailings", "payments", "providers", "factors"),
-    *("approvals", "alerts", "own_data", "backup", "standby"),
+    *("approvals", "backup", "alerts", "own_data", "standby"),
 )
-"""The features, each after those that it needs."""
+"""The features, each after those that it needs; the doctor speaks of them in this order."""
 _ENGINE: Final = "risala.engine."
 _PLACE: Final = _ENGINE + "features."
 
@@ -131,8 +131,11 @@ class Feature:
     metrics: Declared | None = None
     """Its metrics: a function of the repositories and the time."""
     examined: Declared | None = None
-    """What the doctor says of it in a database: a function of a connection, which returns a
-    ``Finding``."""
+    """What the doctor says of it in a database: a function of a connection and of the ``Patient``,
+    which returns findings."""
+    doctor: Declared | None = None
+    """What the doctor says of it besides, after all else: a function of the ``Patient``, which
+    returns findings. It may take long, and runs in a thread."""
     retuned: Declared | None = None
     """Applies settings that changed while it runs: a function of the services and the settings."""
     live_metrics: Declared | None = None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
-from risala.config.alerts import AlertsSection
-from risala.config.smpp_server import SmppServerSection
+from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.model.records.carriers.state import Carrier
 
@@ -44,13 +42,17 @@ class Patient:
     """The running service's own numbers; None: it sent none."""
     untold: str | None = None
     """Why the running service's report is incomplete; None: it is complete."""
-    limits: AlertsSection = field(default_factory=AlertsSection)
-    """The limits for a low disk and an old backup: as for alerts."""
-    smpp_server: SmppServerSection = field(default_factory=SmppServerSection)
-    """The address of the SMPP server for customers, by the settings."""
-    tls_keys: tuple[Path, ...] = ()
-    """The files with the keys of TLS addresses, by the settings."""
-    currency: str | None = None
-    """Of all amounts, by the settings; None: unknown."""
     upgrading: str | None = None
     """The running service's report while it migrates its database; None: it does not."""
+    known_settings: Settings | None = None
+    """None: they do not load."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings; those of an empty file, if they do not load."""
+        return self.known_settings or Settings()
+
+    @property
+    def currency(self) -> str | None:
+        """Of all amounts; None: unknown."""
+        return None if self.known_settings is None else self.known_settings.service.currency

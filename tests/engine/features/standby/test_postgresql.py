@@ -23,8 +23,7 @@ from patience import HANG_S, until, until_true
 from processes import environment
 from risala.config.model import Settings
 from risala.config.outward import StandbySection
-from risala.engine.features.standby import doctor as shipping
-from risala.engine.features.standby import named_stores
+from risala.engine.features.standby import doctor, named_stores
 from risala.engine.features.standby.lease import (
     LeaseLost,
     LeaseMemory,
@@ -40,7 +39,7 @@ from risala.engine.features.standby.stored.shipper import Shipper
 from risala.engine.features.standby.stored.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.findings import Grade
+from risala.engine.model.findings import Grade, Patient
 from risala.engine.rules.trail.chain import ChainEnd
 from risala.engine.rules.trail.heads import signed_head
 
@@ -372,8 +371,14 @@ class TestTheDoctor:
         return StandbySection(copy="postgresql", lease="postgresql", postgresql=named)
 
     def told(self, section, tmp_path, *, running=True, failing=None):
-        now_ms = 90_000
-        return shipping.findings(section, tmp_path, now_ms, running=running, failing=failing)
+        patient = Patient(
+            tmp_path,
+            90_000,
+            running=running,
+            statistics={"shipping": {"failing": failing}},
+            known_settings=Settings(standby=section),
+        )
+        return doctor.examine(patient)
 
     def test_all_is_well_but_the_disk(self, places, section, database, tmp_path):
         remember(tmp_path, LeaseMemory("a", 1, serves=True))

@@ -17,6 +17,7 @@ from risala.cli.show import output, progress
 from risala.engine.model.records.carriers import state
 
 if TYPE_CHECKING:
+    from risala.config.model import Settings
     from risala.engine.model.findings import Finding, Patient
 
 
@@ -49,58 +50,32 @@ def doctor(options: Options) -> None:
 
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
-    from risala.config.model import (
-        AlertsSection,
-        SmppServerSection,
-        StandbySection,
-        StorageSection,
-    )
-    from risala.engine.features.standby import doctor as shipping
+    from risala.config.model import StorageSection
     from risala.engine.model.findings import Finding, Grade, Patient
     from risala.engine.upkeep.doctor.examine import examine
 
-    standby = StandbySection()
-    currency: str | None = None
-    keys: tuple[Path, ...] = ()
+    settings: Settings | None = None
     try:
-        found = options.settings()
-        data_dir, limits, server = found.storage.data_dir, found.alerts, found.smpp_server
-        standby, currency = found.standby, found.service.currency
-        for each in (found.http, found.smpp_server):
-            key = each.tls_key or each.tls_certificate
-            keys += () if key is None or key in keys else (key,)
-        settings = Finding("settings", Grade.OK, "The settings load.")
-        if found.old_names:
-            settings = Finding("settings", Grade.WARN, " ".join(found.old_names))
+        settings = options.settings()
+        data_dir = settings.storage.data_dir
+        told = Finding("settings", Grade.OK, "The settings load.")
+        if settings.old_names:
+            told = Finding("settings", Grade.WARN, " ".join(settings.old_names))
     except CommandRefused as error:
         # The data is checked even if the settings are wrong: often both have one cause.
-        data_dir, limits = options.data or StorageSection().data_dir, AlertsSection()
-        server = SmppServerSection()
-        settings = Finding("settings", Grade.FAIL, str(error))
-
+        data_dir = options.data or StorageSection().data_dir
+        told = Finding("settings", Grade.FAIL, str(error))
     there = data_dir.is_dir()
 
     async def main() -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
-        patient = replace(
-            patient, limits=limits, smpp_server=server, tls_keys=keys, currency=currency
-        )
+        patient = replace(patient, known_settings=settings)
         with progress.shown(quiet=options.json) as shown:
-            checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
-        told = (patient.statistics or {}).get("shipping", {})
-        look = partial(
-            shipping.findings,
-            standby,
-            data_dir,
-            patient.now_ms,
-            running=patient.running,
-            failing=told.get("failing"),
-        )
-        return [*checks, *await trio.to_thread.run_sync(look)]
+            return await trio.to_thread.run_sync(partial(examine, patient, shown))
 
-    return [settings, *session.run_async(main)]
+    return [told, *session.run_async(main)]
 
 
 async def _patient(data_dir: Path) -> Patient:

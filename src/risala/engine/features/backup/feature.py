@@ -8,5 +8,6 @@ from risala.engine.model.features import Feature, later
 
 FEATURE: Final = Feature(
     name="backup",
+    examined=later("features.backup.stored:examine"),
     operations=(later("operations.account_data.restored:OPERATIONS"),),
 )

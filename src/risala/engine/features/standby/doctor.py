@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from risala.config.outward import StandbySection
 from risala.engine.features.standby.copy_check import last_trial
 from risala.engine.features.standby.named_stores import health_of, pieces_of
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.features.standby.stored.piece_store import PieceStore
-from risala.engine.model.findings import Finding, Grade
+from risala.engine.model.findings import Finding, Grade, Patient
 
 AGE_WARN_S: Final = 60
 """Pieces, or notes that there is nothing new, come every second; a longer gap means a problem."""
@@ -21,29 +20,19 @@ _DAY_MS: Final = 86_400_000
 _MEBIBYTE: Final = 1024 * 1024
 
 
-def findings(
-    section: StandbySection,
-    data_dir: Path,
-    now_ms: int,
-    *,
-    running: bool,
-    failing: str | None = None,
-) -> list[Finding]:
-    """The findings on the store that the settings name, and on what has reached it.
-
-    Args:
-        running: the service runs here.
-        failing: why the running service could not ship the last writes; None: it could.
-    """
-    told = health_of(section, data_dir, running=running)
+def examine(patient: Patient) -> list[Finding]:
+    """The findings on the store that the settings name, and on what has reached it."""
+    section, running = patient.settings.standby, patient.running
+    told = health_of(section, patient.data_dir, running=running)
     if any(each.state is Grade.FAIL for each in told):
         return told
     is_mounted = section.copy_kind == "directory"
-    store = pieces_of(section, data_dir)
-    told += finding(store, now_ms, running=running, failing=failing, is_mounted=is_mounted)
+    store = pieces_of(section, patient.data_dir)
+    failing = (patient.statistics or {}).get("shipping", {}).get("failing")
+    told += finding(store, patient.now_ms, running=running, failing=failing, is_mounted=is_mounted)
     # Not before there is anything to try.
     if running and store is not None and told[-1].state is Grade.OK:
-        told.append(trial_finding(data_dir, now_ms))
+        told.append(trial_finding(patient.data_dir, patient.now_ms))
     return told
 
 

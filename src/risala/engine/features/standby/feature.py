@@ -17,5 +17,6 @@ FEATURE: Final = Feature(
     live_metrics=later("features.standby.metrics:of_copy"),
     system={"standby": later(_REPORT + "facts")},
     measured=later(_REPORT + "measured"),
+    doctor=later("features.standby.doctor:examine"),
     heads=later("features.standby.named_stores:give_heads"),
 )

@@ -19,7 +19,7 @@ from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.features import features
-from risala.engine.model.findings import Finding
+from risala.engine.model.findings import Finding, Patient
 from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
@@ -35,11 +35,10 @@ class DatabaseUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What waits in a database, and since when it is written."""
+    """What waits in a database."""
 
     newest_ms: int | None
     """When the newest row was made, UTC epoch milliseconds; None if it does not exist."""
-    first_ms: int | None
     due_messages: int
     oldest_due_ms: int | None
     unserved: Unserved
@@ -53,13 +52,9 @@ class DatabaseFacts:
     """What features say of it."""
 
 
-def read(
-    path: Path, now_ms: int, currency: str | None, progress: Progress
-) -> DatabaseFacts | Forecast:
+def read(path: Path, patient: Patient, progress: Progress) -> DatabaseFacts | Forecast:
     """Read the whole file for faults, then what is in it; of a database of an older version, whose
     rows are elsewhere, what bringing it over takes.
-
-    ``currency`` is the settings'; None: unknown.
 
     Raises:
         StorageUnusable: it is damaged.
@@ -72,17 +67,22 @@ def read(
             ahead = forecast(path)
             if ahead is not None:
                 return ahead
-            due, oldest = waiting.due(conn, now_ms)
+            due, oldest = waiting.due(conn, patient.now_ms)
+            currency = patient.currency
             return DatabaseFacts(
                 newest_ms=storage.newest_ms(conn),
-                first_ms=storage.first_ms(conn),
                 due_messages=due,
                 oldest_due_ms=oldest,
                 unserved=waiting.unserved(conn, UNSERVED_COUNTED_MAX),
                 held=restore_hold.count(conn),
                 mails=mails.queue_status(conn),
                 currency_fault=currency and currency_fault(conn, currency),
-                findings=tuple(each.examined()(conn) for each in features() if each.examined),
+                findings=tuple(
+                    finding
+                    for feature in features()
+                    if feature.examined is not None
+                    for finding in feature.examined()(conn, patient)
+                ),
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.store.presence import missing
-from risala.engine.journal.upkeep import backup_note, database_facts
+from risala.engine.journal.upkeep import database_facts
 from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.journal.upkeep.database_facts import (
     UNSERVED_COUNTED_MAX,
@@ -28,7 +28,6 @@ EPOCH_MS: Final = 1_735_689_600_000
 """2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
 """A message that has been due for longer needs somebody's action."""
-HOUR_MS: Final = 3_600_000
 UNSERVED_SHOWN_MAX: Final = 5
 """Prefixes of numbers that are named in one sentence."""
 
@@ -45,7 +44,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         )
         return
     try:
-        found = database_facts.read(path, patient.now_ms, patient.currency, progress)
+        found = database_facts.read(path, patient, progress)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -68,7 +67,6 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
     yield _unserved(found.unserved)
     yield from _restored(found.held)
     yield _mails(found.mails)
-    yield from _backup(found.first_ms, patient)
     yield from found.findings
 
 
@@ -183,26 +181,3 @@ def _mails(found: MailQueueStatus) -> Finding:
         )
         return Finding(name, Grade.WARN, text)
     return Finding(name, Grade.OK, "No mail is stuck.")
-
-
-def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
-    note = backup_note.read(patient.data_dir)
-    since_ms, hours_max = first_ms if note is None else note.at, patient.limits.backup_age_h
-    if not hours_max or since_ms is None:  # not checked, or nothing to lose yet
-        return
-    age_ms = patient.now_ms - since_ms
-    hours = age_ms // HOUR_MS
-    if age_ms <= hours_max * HOUR_MS:
-        text = "The last backup is recent."
-        if note is None:
-            text = "There is no backup yet, and little data. Run `risala backup` every day."
-        yield Finding("backup", Grade.OK, text)
-    elif note is None:
-        text = (
-            f"There is no backup, although there has been data for {hours} hours. Run `risala "
-            "backup`."
-        )
-        yield Finding("backup", Grade.WARN, text)
-    else:
-        text = f"The last backup was made {hours} hours ago. Run `risala backup` every day."
-        yield Finding("backup", Grade.WARN, text)

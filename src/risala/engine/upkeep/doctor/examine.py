@@ -7,15 +7,23 @@ arguments; all others are read from the machine and from the database, by a read
 from __future__ import annotations
 
 import shutil
+from itertools import chain
 
 from risala.engine.journal.upkeep.backup import Progress
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
+from risala.engine.model.features import features
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 from risala.engine.upkeep.doctor import database, machine, running, sealed
 
 
 def examine(patient: Patient, progress: Progress) -> list[Finding]:
-    """All checks, in the order of repair. Reads the whole database; call it in a thread."""
+    """All checks, in the order of repair, and then what features say. Reads the whole database;
+    call it in a thread."""
+    theirs = (feature.doctor()(patient) for feature in features() if feature.doctor is not None)
+    return [*_examine(patient, progress), *chain.from_iterable(theirs)]
+
+
+def _examine(patient: Patient, progress: Progress) -> list[Finding]:
     if not patient.data_dir.is_dir():
         text = (
             f"There is no {patient.data_dir} yet. `risala org create` or `risala serve` creates it."
@@ -24,14 +32,14 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
     checks = [
         machine.directory(patient.data_dir),
         machine.filesystem(patient.data_dir),
-        machine.disk(shutil.disk_usage(patient.data_dir).free, patient.limits),
+        machine.disk(shutil.disk_usage(patient.data_dir).free, patient.settings.alerts),
         *machine.wal(patient.data_dir / f"{DATABASE}-wal"),
         machine.lock(patient),
         machine.sqlite(SQLITE_VERSION),
         *database.database(patient, progress),
         machine.files(machine.file_limit(patient.pid)),
-        *machine.smpp(patient.smpp_server),
-        *machine.tls_keys(patient.tls_keys),
+        *machine.smpp(patient.settings.smpp_server),
+        *machine.tls_keys(patient.settings),
         *machine.audit_key(patient.data_dir),
         *sealed.sealed_secrets(patient.data_dir),
     ]

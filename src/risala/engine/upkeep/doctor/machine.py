@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.kinds import bind_parts
+from risala.config.model import Settings
 from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
@@ -169,8 +169,10 @@ def smpp(server: SmppServerSection) -> list[Finding]:
     return [Finding("smpp server", Grade.OK, text)]
 
 
-def tls_keys(paths: Sequence[Path]) -> list[Finding]:
+def tls_keys(settings: Settings) -> list[Finding]:
     """Whether others may read a key of ours: with it they could impersonate us."""
+    keys = (each.tls_key or each.tls_certificate for each in (settings.http, settings.smpp_server))
+    paths = {key: None for key in keys if key is not None}  # in their order, each once
     faults = [fault for path in paths if (fault := key_fault(path)) is not None]
     if faults:
         return [Finding("tls keys", Grade.WARN, " ".join(faults))]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
@@ -25,7 +25,7 @@ from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.findings import Finding, Grade
+from risala.engine.model.findings import Finding, Grade, Patient
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.times import iso
 
@@ -53,13 +53,15 @@ def open_count(conn: sqlite3.Connection) -> int:
     return found.count_where("over_at IS NULL") if found.exists() else 0
 
 
-def examine(conn: sqlite3.Connection) -> Finding:
+def examine(conn: sqlite3.Connection, _: Patient) -> Iterator[Finding]:
     """What the doctor says of open alerts."""
     count = open_count(conn)
     if not count:
-        return Finding("alerts", Grade.OK, "No alert is open.")
+        yield Finding("alerts", Grade.OK, "No alert is open.")
+        return
     are = "1 is open" if count == 1 else f"{count} are open"
-    return Finding("alerts", Grade.WARN, f"{are}. `risala alerts` says since when, and what to do.")
+    text = f"{are}. `risala alerts` says since when, and what to do."
+    yield Finding("alerts", Grade.WARN, text)
 
 
 def open_counts(conn: sqlite3.Connection) -> Counter[AlertKind]:
