@@ -59,6 +59,12 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
+    "engine/features/own_data/stored/account_export.py": READER,
+    "engine/features/own_data/stored/erasing.py": BULK,
+    "engine/features/own_data/stored/erasures.py": READER,  # what goes, counted
+    "engine/features/own_data/stored/exports.py": READER,  # how much there will be
+    "engine/features/own_data/stored/retention.py": BULK,
+    f"{JOURNAL}/messages/redacting.py": BULK,
     f"{JOURNAL}/accounts/key_reminders.py": READER,  # of keys and their organizations
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
@@ -141,15 +147,9 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/audit.py": READER,
     f"{JOURNAL}/upkeep/audit_log.py": READER,  # lines as their hashes cover them
     f"{JOURNAL}/upkeep/backup.py": FILE,
-    f"{JOURNAL}/upkeep/deletion.py": READER,  # what goes, counted
-    f"{JOURNAL}/upkeep/erasing.py": BULK,
-    f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
-    f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
     f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
-    f"{JOURNAL}/upkeep/retention.py": BULK,
-    f"{JOURNAL}/upkeep/account_export.py": READER,
     f"{JOURNAL}/upkeep/trail/check.py": READER,  # of every line, whatever is in it
     f"{JOURNAL}/upkeep/trail/heads.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,

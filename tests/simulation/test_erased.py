@@ -11,9 +11,9 @@ from tests.simulation import machine
 from tests.simulation.house import found
 from tests.simulation.people.errands import OURS
 
-from risala.engine.journal.upkeep import erasing
+from risala.engine.features.own_data.records import ErasureStep
+from risala.engine.features.own_data.stored import erasing
 from risala.engine.model.commands import SendCode, SendMessage
-from risala.engine.model.records.upkeep.erasures import ErasureStep
 from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.contract import Inbound
 

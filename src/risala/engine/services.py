@@ -16,7 +16,6 @@ from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.answer_window import AnswerWindow
-from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
@@ -158,14 +157,6 @@ class Delivery(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Errands:
-    """Bells that wake services whose work goes on long after it was requested."""
-
-    erasing: Bell = field(default_factory=Bell)
-    exporting: Bell = field(default_factory=Bell)
-
-
 Preparing = Callable[[], str | None]
 """What is still missing before messages can be sent; None: nothing."""
 
@@ -269,7 +260,6 @@ class Services:
     set_aside: SetAsideItems
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""
-    errands: Errands = field(default_factory=Errands)
     surroundings: Surroundings = field(default_factory=Surroundings)
     esmes: Esmes = field(default_factory=Esmes)
     looks: AuditedReads = field(default_factory=AuditedReads)

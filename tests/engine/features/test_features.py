@@ -13,7 +13,7 @@ from risala.engine.journal.audit import images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import NAMES, Declared, Feature, features
-from risala.engine.model.records.upkeep.retention import WalkKind
+from risala.engine.model.walks import WalkKind
 
 PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
 CORE = {

@@ -19,6 +19,11 @@ from risala.engine.features.lists import stored as stored_lists
 from risala.engine.features.mailings.records import MailingState, RowState
 from risala.engine.features.mailings.stored import checking, forgetting, mailings, rows, settling
 from risala.engine.features.mailings.stored import figures as figures_of_mailings
+from risala.engine.features.own_data.records import ErasureStep, RetentionDays
+from risala.engine.features.own_data.retention import all_rules
+from risala.engine.features.own_data.stored import erasing, erasures
+from risala.engine.features.own_data.stored import retention as retention_of
+from risala.engine.features.own_data.stored.retention import RetentionRepository, walk_on
 from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.journal import storage
@@ -44,15 +49,7 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
-from risala.engine.journal.upkeep import (
-    deletion,
-    erasing,
-    erasures,
-    number_figures,
-    retention_days,
-)
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.features import features
 from risala.engine.model.ids import key_of
@@ -62,10 +59,7 @@ from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.upkeep.erasures import ErasureStep
-from risala.engine.model.records.upkeep.retention import RetentionDays
 from risala.engine.model.states import SegmentState
-from risala.engine.upkeep.retention import all_rules
 from risala.sms.receipt import Receipt, ReceiptState
 
 SMALL = {
@@ -165,12 +159,12 @@ def an_end_of_everything(book):
     conn, organization_id = book.conn, book.organization()
     book.accept(organization_id)
     days = RetentionDays(1, 1, 1)
-    book.unit(lambda conn: retention_days.choose(conn, organization_id, days))
+    book.unit(lambda conn: retention_of.choose(conn, organization_id, days))
     for rule in all_rules(RetentionSection(), RetentionRepository(Store(None, conn, None))):
         for walk in rule.walks:
             book.unit(partial(walk_on, walk=walk, now_ms=book.now_ms, after=""))
-    number_figures.of(conn, organization_id, NUMBER)
-    deletion.figures(conn, organization_id)
+    erasures.of_number(conn, organization_id, NUMBER)
+    erasures.of_deletion(conn, organization_id)
     for name, number in (("del_1", NUMBER), ("del_2", None)):
         asked = (name, organization_id, number, "owner@example.com", book.now_ms)
         erasure = book.unit(partial(_begun, asked))
@@ -233,7 +227,7 @@ def mailings_from_their_file_to_their_end(book):
     whose = {"organization_id": books.organization_id}
     for take in (forgetting.take_number_from_rows, stored_lists.take_number_from_lists):
         book.unit(partial(take, **whose, number=number_of(1), limit=9))
-    number_figures.of(conn, books.organization_id, number_of(1))
+    erasures.of_number(conn, books.organization_id, number_of(1))
     forgetting.oldest(conn)
     storage.uploads(conn)
     book.unit(partial(forgetting.mark_old, before_ms=book.now_ms + 1, limit=9))

@@ -6,6 +6,8 @@ import pytest
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
+from risala.engine.features.own_data.records import ExportFault
+from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
 from risala.engine.journal.accounts import accounts, balances, credentials, ledger, references
 from risala.engine.journal.messages import (
@@ -19,11 +21,9 @@ from risala.engine.journal.messages import (
     waiting,
 )
 from risala.engine.journal.state import load
-from risala.engine.journal.upkeep import exports
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.upkeep.exports import ExportFault
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 

@@ -25,11 +25,12 @@ from risala.engine.features.approvals import stored as approvals
 from risala.engine.features.approvals.records import ApprovalState, StoredApproval
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
+from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal.upkeep import audit_log, exports
+from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal

@@ -19,17 +19,17 @@ from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again
 from risala.engine.features.hooks.records import Storm
 from risala.engine.features.hooks.service import end_due
+from risala.engine.features.own_data import erasing
+from risala.engine.features.own_data.erasing import Erasing
+from risala.engine.features.own_data.exporting import Exporting
+from risala.engine.features.own_data.records import ExportState
+from risala.engine.features.own_data.retention import Retention
 from risala.engine.features.payments.bank_sms_reader import BankSmsReader
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.records.upkeep.exports import ExportState
-from risala.engine.model.records.upkeep.retention import Forgot
+from risala.engine.model.walks import Forgot
 from risala.engine.operations.faces.callbacks import CompatCallbacks
 from risala.engine.people.post import Post
-from risala.engine.upkeep import erasing
-from risala.engine.upkeep.erasing import Erasing
-from risala.engine.upkeep.exporting import Exporting
-from risala.engine.upkeep.retention import Retention
 from risala.engine.verify.sessions import VerificationSessions
 from risala.engine.webhooks.notices import Notices
 
@@ -206,8 +206,8 @@ async def erasures(work, aside, clock, monkeypatch):
     bell = Given(wait=a_second, ring=lambda: None)
     services = Given(
         set_aside=aside,
-        repositories=Given(erasures=Given(under_way=lambda _broken: [*left])),
-        errands=Given(erasing=bell, exporting=bell),
+        repositories=Given(part=lambda _: Given(under_way=lambda _broken: [*left])),
+        part=lambda _: Given(erasing=bell, exporting=bell),
     )
     await Erasing(services).run()
 
@@ -220,9 +220,14 @@ async def retention(work, aside, clock):
     async def noted(_):
         pass
 
-    kept = Given(forget=forget, chosen=dict, note_passed=noted)
-    section = RetentionSection(texts_days=1, inbound_days=1)
-    await Retention(kept, clock, section, aside.loop("retention")).run()
+    kept = Given(forget=forget, chosen=dict)
+    services = Given(
+        set_aside=aside,
+        recorder=Given(clock=clock),
+        repositories=Given(part=lambda _: kept, storage=Given(note_passed=noted)),
+        settings=Given(retention=RetentionSection(texts_days=1, inbound_days=1)),
+    )
+    await Retention(services).run()
 
 
 async def uses(work, aside, clock):
@@ -328,9 +333,9 @@ async def exports(work, aside, clock):
     services = Given(
         set_aside=aside,
         recorder=Given(clock=clock),
-        repositories=Given(exports=Given(current=lambda: [*left])),
+        repositories=Given(part=lambda _: Given(current=lambda: [*left])),
         settings=Given(storage=Given(data_dir="/nowhere")),
-        errands=Given(exporting=Given(wait=a_second, ring=lambda: None)),
+        part=lambda _: Given(exporting=Given(wait=a_second, ring=lambda: None)),
     )
     found = Exporting(services, inline=True)
     found._write = write

@@ -10,8 +10,8 @@ import trio
 import trio.testing
 from tests.support import poison
 
+from risala.engine.features.own_data.stored import retention
 from risala.engine.follow.cursors import LOOK_S, EventCursor, EventCursors
-from risala.engine.journal.upkeep import retention
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.errors import NotFound

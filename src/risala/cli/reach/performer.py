@@ -7,10 +7,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.features.own_data import records
+from risala.engine.features.own_data.records import ErasureProgress, ErasureState
 from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.record import NotAsExpected, from_json
-from risala.engine.model.records.upkeep import erasure_progress
-from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, ErasureState
 
 R = TypeVar("R")
 OTHER_VERSION: Final = (
@@ -71,7 +71,7 @@ async def erase_units(session: GatewaySession, erasure_id: str) -> Reply[Erasure
     """Do one unit after the other. A running service does so too, and continues if something has to
     be waited for."""
     while True:
-        done = await session.ask(erasure_progress.RUN, erasure_id=erasure_id)
+        done = await session.ask(records.ERASURE_RUN, erasure_id=erasure_id)
         erasure = done.value.erasure
         if done.value.waits or erasure.state is ErasureState.DONE:
             return Reply(erasure, done.json["erasure"])

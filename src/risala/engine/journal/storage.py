@@ -7,10 +7,12 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.upkeep.stored import FullOrganization, StoredOfKind
 
+_PASSED: Final = "retention.passed"
 STORED_FULL: Final = (
     "The organization stores as much as it may. Delete ended mailings, drafts or lists that it does"
     " not need."
@@ -103,6 +105,17 @@ def uploads(conn: sqlite3.Connection) -> set[str]:
 
 
 # -- of the whole database
+
+
+def passed_at(conn: sqlite3.Connection) -> int | None:
+    """When all old rows were last looked through, UTC epoch milliseconds; None: never."""
+    noted = meta.get(conn, _PASSED)
+    return None if noted is None else int(noted)
+
+
+def note_passed(conn: sqlite3.Connection, now_ms: int) -> None:
+    """All old rows were looked through."""
+    meta.put(conn, _PASSED, str(now_ms))
 
 
 def newest_ms(conn: sqlite3.Connection) -> int | None:

@@ -286,7 +286,7 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     message_id, text_only = call.given.message_id, bool(call.given.text_only)
     by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
-    await call.services.repositories.erasures.take_out_message(by, message_id, text_only=text_only)
+    await call.services.repositories.messages.erase(by, message_id, text_only=text_only)
     return ErasedMessage(message_id)
 
 

@@ -10,11 +10,14 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.own_data import records
+from risala.engine.features.own_data.records import (
+    ErasureProgress,
+    ExportState,
+    NumberFigures,
+    RetentionOfKind,
+)
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records.upkeep import erasure_progress, exports, retention
-from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
-from risala.engine.model.records.upkeep.exports import ExportState
-from risala.engine.model.records.upkeep.retention import RetentionOfKind
 from risala.engine.model.records.upkeep.stored import limited_bytes
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
@@ -48,7 +51,7 @@ async def save(visit: PageRequest) -> TrioResponse:
     given = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
     days = {name: int(text) for name, text in given.items() if _is_whole(text)}
     try:
-        await visit.ask_here(retention.SET, **days, **as_seen(form))
+        await visit.ask_here(records.KEPT_SET, **days, **as_seen(form))
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit, error))
     return visit.go(visit.at("settings/kept"), SAVED)
@@ -66,9 +69,9 @@ def _is_whole(text: str) -> bool:
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
     here = {"organization_id": visit.organization_id}
-    kept, version = await visit.ask_to_edit(retention.SHOW, **here)
-    erasures = await visit.ask_here(erasure_progress.LIST)
-    written = await visit.ask_here(exports.LIST)
+    kept, version = await visit.ask_to_edit(records.KEPT_SHOW, **here)
+    erasures = await visit.ask_here(records.ERASURE_LIST)
+    written = await visit.ask_here(records.EXPORT_LIST)
     form = None if error is None else visit.form
     choices = [_choice(visit, each) for each in kept.kept]
     stored = {
@@ -136,7 +139,7 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
     if not typed:
         return await visit.page(_FORGET, found=None, typed="")
     try:
-        found = await visit.ask_here(erasure_progress.FIGURES, number=typed)
+        found = await visit.ask_here(records.NUMBER_SHOW, number=typed)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=typed)
     return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
@@ -145,12 +148,12 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
 async def forget(visit: PageRequest) -> TrioResponse:
     number = visit.form.text("number")
     try:
-        found = await visit.ask_here(erasure_progress.FIGURES, number=number)
+        found = await visit.ask_here(records.NUMBER_SHOW, number=number)
         if visit.form.text("confirm") != found.number[-_SHOWN_DIGITS:]:
             faults = {"confirm": visit.words("These are not its last four digits.")}
             values = {"found": found, "typed": number, "is_known": _is_known(found)}
             return await visit.wrong(_FORGET, faults, values)
-        erasure = await visit.ask_here(erasure_progress.FORGET, number=found.number)
+        erasure = await visit.ask_here(records.NUMBER_FORGET, number=found.number)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=number)
     return visit.go(visit.at(f"settings/deletions/{erasure.id}"))
@@ -171,7 +174,7 @@ async def deletion_piece(visit: PageRequest) -> TrioResponse:
 
 
 async def _erasure(visit: PageRequest) -> ErasureProgress:
-    erasure = await visit.ask(erasure_progress.SHOW, erasure_id=visit.arguments["erasure_id"])
+    erasure = await visit.ask(records.ERASURE_SHOW, erasure_id=visit.arguments["erasure_id"])
     if erasure.number is None:
         raise NotFound("There is no such deletion.")
     return erasure

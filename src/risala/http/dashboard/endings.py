@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.own_data.records import DELETE_ORGANIZATION
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.people import account, organizations
-from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

@@ -9,8 +9,8 @@ from typing import Any, Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.own_data import records
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records.upkeep import exports
 from risala.engine.model.times import iso
 from risala.http.dashboard import account_data
 from risala.http.web.face import PageAccess
@@ -31,7 +31,7 @@ FAULTS: Final = {
 
 async def ask(visit: PageRequest) -> TrioResponse:
     try:
-        export = await visit.ask_here(exports.REQUEST)
+        export = await visit.ask_here(records.EXPORT_REQUEST)
     except Refusal as error:
         return await account_data.refused(visit, {TOP: refusal_sentence(visit.words, error)})
     return visit.go(visit.at(f"settings/exports/{export.id}"))
@@ -44,7 +44,7 @@ async def piece(visit: PageRequest) -> TrioResponse:
 
 async def fetch(visit: PageRequest) -> TrioResponse:
     """The file itself, as long as its reader may read it."""
-    fetched = await visit.ask(exports.FETCH, export_id=visit.arguments["export_id"])
+    fetched = await visit.ask(records.EXPORT_FETCH, export_id=visit.arguments["export_id"])
     try:
         file = await trio.open_file(fetched.path, "rb")
     except OSError:
@@ -70,12 +70,12 @@ async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> Asyn
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask(exports.DELETE, export_id=visit.arguments["export_id"])
+    await visit.ask(records.EXPORT_DELETE, export_id=visit.arguments["export_id"])
     return visit.go(visit.at("settings/kept"), DELETED)
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
-    export = await visit.ask(exports.SHOW, export_id=visit.arguments["export_id"])
+    export = await visit.ask(records.EXPORT_SHOW, export_id=visit.arguments["export_id"])
     fault = FAULTS.get(export.reason or "")
     return {"export": export, "fault": None if fault is None else visit.words(fault)}
 

@@ -18,6 +18,7 @@ from risala.cli.commands.accounts.organizations import (
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.performer import erase_units, report_erased
 from risala.cli.show import output
+from risala.engine.features.own_data.records import DELETE_ORGANIZATION, ErasureProgress
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (
@@ -26,7 +27,6 @@ from risala.engine.model.records.people.organizations import (
     OrganizationStory,
 )
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION, ErasureProgress
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

@@ -19,15 +19,17 @@ from risala.cli.reach.performer import erase_units, report_erased
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.cli.show.number import TypedNumber
-from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.upkeep import erasure_progress, exports, retention
-from risala.engine.model.records.upkeep.erasure_progress import (
+from risala.engine.features.own_data import records
+from risala.engine.features.own_data.records import (
     ErasureProgress,
     Erasures,
+    Export,
+    Exports,
+    ExportState,
     NumberFigures,
+    OrganizationRetention,
 )
-from risala.engine.model.records.upkeep.exports import Export, Exports, ExportState
-from risala.engine.model.records.upkeep.retention import OrganizationRetention
+from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.upkeep.stored import limited_bytes
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def account_data() -> None:
 
 @account_data.command("show")
 @optional_org
-@asks(retention.SHOW)
+@asks(records.KEPT_SHOW)
 def show_days(found: OrganizationRetention) -> None:
     """Show how long an organization keeps its data, and what takes how much.
 
@@ -115,11 +117,11 @@ def set_days(
 
     async def work(session: GatewaySession) -> Reply[OrganizationRetention]:
         found = await organization_id(session, org)
-        before = await session.ask(retention.SHOW, organization_id=found)
+        before = await session.ask(records.KEPT_SHOW, organization_id=found)
         days = {each.name: each.chosen for each in before.value.kept} | changes
         named = {f"{name}_days": value for name, value in days.items()}
         version = before.json.get("version")
-        return await session.ask(retention.SET, organization_id=found, version=version, **named)
+        return await session.ask(records.KEPT_SET, organization_id=found, version=version, **named)
 
     reply = options.run(work)
     if not output.show(options.json, reply.json):
@@ -147,8 +149,8 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
     async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
         found = {"organization_id": await organization_id(session, org), "number": whole}
         if not yes:
-            return await session.ask(erasure_progress.FIGURES, **found)
-        asked = await session.ask(erasure_progress.FORGET, **found)
+            return await session.ask(records.NUMBER_SHOW, **found)
+        asked = await session.ask(records.NUMBER_FORGET, **found)
         return await erase_units(session, asked.value.id)
 
     told = options.run(work)
@@ -175,7 +177,7 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
 
 @account_data.command("deletions")
 @optional_org
-@asks(erasure_progress.LIST)
+@asks(records.ERASURE_LIST)
 def list_deletions(found: Erasures) -> None:
     """List the deletions that are done or in progress, newest first.
 
@@ -217,7 +219,7 @@ def request_export(options: Options, org: str | None, target: Path | None) -> No
 
     async def work(session: GatewaySession) -> Reply[Export]:
         found = await organization_id(session, org)
-        asked = await session.ask(exports.REQUEST, organization_id=found)
+        asked = await session.ask(records.EXPORT_REQUEST, organization_id=found)
         return asked if target is None else await _fetched(session, asked.value.id, target)
 
     told = options.run(work, waits=target is not None)
@@ -236,7 +238,7 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
     import trio
 
     while True:
-        told = await session.ask(exports.SHOW, export_id=export_id)
+        told = await session.ask(records.EXPORT_SHOW, export_id=export_id)
         found = told.value
         if found.state is not ExportState.WRITING:
             break
@@ -245,7 +247,7 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
         raise CommandRefused(
             f"There is no file: {output.clean(found.reason or found.state, err=True)}."
         )
-    fetched = await session.ask(exports.FETCH, export_id=export_id)
+    fetched = await session.ask(records.EXPORT_FETCH, export_id=export_id)
     try:
         shutil.copyfile(fetched.value.path, target)
     except OSError as error:
@@ -255,7 +257,7 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
 
 @account_data.command("exports")
 @optional_org
-@asks(exports.LIST)
+@asks(records.EXPORT_LIST)
 def list_exports(found: Exports) -> None:
     """List the exports of an organization, newest first.
 

@@ -10,8 +10,8 @@ import click
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.features.own_data.records import RETENTION_RUN, RETENTION_SHOW, RetentionRules
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep.retention import RULES, RUN, RetentionRules
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -35,7 +35,7 @@ def retention() -> None:
 
 
 @retention.command("show")
-@asks(RULES)
+@asks(RETENTION_SHOW)
 def retention_show(found: RetentionRules) -> None:
     """What is kept for how long, and the oldest that is there.
 
@@ -78,7 +78,7 @@ async def _forget(session: GatewaySession) -> Counter[str]:
     gone: Counter[str] = Counter()
     given: dict[str, Any] = {}
     while True:
-        step = (await session.ask(RUN, **given)).value
+        step = (await session.ask(RETENTION_RUN, **given)).value
         gone[step.name] += step.rows
         if step.next is None:
             return gone

@@ -34,7 +34,7 @@ from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.retention import Forgot
+from risala.engine.model.walks import Forgot
 
 _TABLE: Final = "recipient_lists"
 _ROWS: Final = Rows.of_record(RecipientList)

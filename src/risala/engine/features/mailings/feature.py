@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
-from risala.engine.model.records.upkeep.retention import WalkKind
+from risala.engine.model.walks import WalkKind
 
 _OPERATIONS: Final = "features.mailings.operations."
 _STORED: Final = "features.mailings.stored."

@@ -7,18 +7,13 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
 
+_HERE: Final = "features.own_data."
 FEATURE: Final = Feature(
     name="own_data",
-    operations=(
-        later("operations.account_data.retention:OPERATIONS"),
-        later("operations.account_data.choices:OPERATIONS"),
-        later("operations.account_data.erasing:OPERATIONS"),
-        later("operations.account_data.deletion:OPERATIONS"),
-        later("operations.account_data.exporting:OPERATIONS"),
-    ),
-    images={AuditImage.RETENTION_DAYS: later("journal.upkeep.retention_days:seen")},
-    exported_settings={"keptDays": later("journal.upkeep.retention_days:of_organization")},
+    operations=(later(_HERE + "operations:OPERATIONS"),),
+    images={AuditImage.RETENTION_DAYS: later(_HERE + "stored.retention:days_seen")},
+    exported_settings={"keptDays": later(_HERE + "stored.retention:days_of")},
     deleted=("kept_days",),
-    tasks=later("features.own_data.tasks:tasks"),
+    tasks=later(_HERE + "erasing:tasks"),
     tables=("kept_days", "erasures", "exports"),
 )

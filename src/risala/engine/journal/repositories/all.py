@@ -13,9 +13,7 @@ from risala.engine.journal.repositories.accounts import (
 )
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
-from risala.engine.journal.repositories.erasures import ErasureRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
-from risala.engine.journal.repositories.exports import ExportRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
@@ -26,7 +24,6 @@ from risala.engine.journal.repositories.people.providers import ProviderReposito
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
-from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.storage import StorageRepository
 from risala.engine.journal.repositories.store import Store
@@ -49,10 +46,7 @@ class Repositories:
     credentials: CredentialRepository
     audit: AuditRepository
     carriers: CarrierRepository
-    erasures: ErasureRepository
-    exports: ExportRepository
     figures: FiguresRepository
-    retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
     mails: MailRepository
@@ -84,10 +78,7 @@ class Repositories:
             credentials=CredentialRepository(store),
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
-            erasures=ErasureRepository(store),
-            exports=ExportRepository(store),
             figures=FiguresRepository(store),
-            retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
             mails=MailRepository(store),

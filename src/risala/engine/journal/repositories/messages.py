@@ -8,10 +8,10 @@ from typing import Any
 from risala.dataclass import dataclass
 from risala.engine.journal import keys
 from risala.engine.journal.audit.audited import audited
-from risala.engine.journal.messages import acceptance, answers, reads
+from risala.engine.journal.messages import acceptance, answers, reads, redacting
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.pages import cut_messages, find, lists
-from risala.engine.journal.repositories.store import Store, read
+from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store.transaction import Group, Piece
 from risala.engine.journal.webhooks.compat_calls import registering
 from risala.engine.model.audit import AuditEntry
@@ -81,6 +81,8 @@ class MessageRepository:
         return self._store.journal.commit_shielded(
             Piece(acceptance.accept_group, SendRequest(news, stamp))
         )
+
+    erase = audited_command(redacting.erase)
 
 
 @dataclass(frozen=True, slots=True)

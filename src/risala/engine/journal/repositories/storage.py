@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.dataclass import dataclass
 from risala.engine.journal import storage
-from risala.engine.journal.repositories.store import Store, read, scan
+from risala.engine.journal.repositories.store import Store, command, read, scan
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,3 +20,5 @@ class StorageRepository:
     first_ms = read(storage.first_ms)
     of_organization = scan(storage.of_organization)
     fullest = scan(storage.fullest)
+    passed_at = read(storage.passed_at)
+    note_passed = command(storage.note_passed)

@@ -71,7 +71,7 @@ def _facts(services: Services, now_ms: int, theirs: Mapping[str, Any]) -> System
         settings_file=None if birth.settings_file is None else str(birth.settings_file.absolute()),
         data_dir=str(data_dir.absolute()),
         **shallow(machine(data_dir)),
-        last_upkeep_at=services.repositories.retention.passed_at(),
+        last_upkeep_at=services.repositories.storage.passed_at(),
         clock=ClockState(clock.state is Grade.OK, clock.text),
         plugins=tuple(
             FoundPlugin(each.name, each.source, tuple(each.names), each.disabled, each.fault)

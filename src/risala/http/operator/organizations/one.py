@@ -7,14 +7,14 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.own_data import records
+from risala.engine.features.own_data.records import ErasureProgress
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records import keys, ledger, senders
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.people import countries, members, organizations
 from risala.engine.model.records.people.organizations import Organization, OrganizationStory
-from risala.engine.model.records.upkeep import erasure_progress
-from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import BADGES, states_of
 from risala.http.operator.organizations.provider import mixed_domains, provider_of
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -149,7 +149,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     form = None if error is None else visit.form
     deletions: tuple[ErasureProgress, ...] = ()
     if organization.status == "deleted":
-        deletions = (await visit.ask(erasure_progress.LIST, **whose)).erasures
+        deletions = (await visit.ask(records.ERASURE_LIST, **whose)).erasures
     whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,

@@ -14,7 +14,7 @@ from risala.config.model import Settings
 from risala.config.secrets import redact
 from risala.dataclass import dataclass
 from risala.engine.features.alerts import records
-from risala.engine.model.records.upkeep.retention import RULES as RETENTION_RULES
+from risala.engine.features.own_data.records import RETENTION_SHOW
 from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.face import PageAccess
@@ -41,7 +41,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     overview = await visit.ask(OVERVIEW, count=1)
     alerts = await visit.ask(records.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(visit.site.settings)
-    retention = await visit.ask(RETENTION_RULES)
+    retention = await visit.ask(RETENTION_SHOW)
     return await visit.page(
         "system/show.html",
         found=found,

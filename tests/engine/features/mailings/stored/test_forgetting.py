@@ -11,11 +11,11 @@ from risala.config.model import RetentionSection
 from risala.engine.features.lists.stored import clear_lists, take_number_from_lists
 from risala.engine.features.mailings.records import MailingState, RowState
 from risala.engine.features.mailings.stored import checking, figures, forgetting, mailings, rows
+from risala.engine.features.own_data.retention import DAY_MS, rules
+from risala.engine.features.own_data.stored import erasures
+from risala.engine.features.own_data.stored.retention import walk_on
 from risala.engine.journal import storage
-from risala.engine.journal.repositories.retention import walk_on
-from risala.engine.journal.upkeep import number_figures
 from risala.engine.model.errors import Conflict
-from risala.engine.upkeep.retention import DAY_MS, rules
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_an_erased_number_is_found_in_each_block_of_rows(books):
     places = (1, 4095, 4096, 8191, 50_000)
     new = books.add()
     books.store(new.id, *(new_row(row, number=number(7)) for row in places), new_row(50_001))
-    shown = number_figures.of(books.conn, books.organization_id, number(7))
+    shown = erasures.of_number(books.conn, books.organization_id, number(7))
     assert shown.mailing_rows == len(places)
     assert [take(books, 7, limit=3) for _ in range(3)] == [(3, 0), (2, 0), (0, 0)]
     left = rows.after(books.conn, books.key(new.id), 0, 10)
@@ -149,7 +149,7 @@ def test_an_erased_number_is_in_no_row_and_on_no_list(books):
     books.send(sent.id, 1)
     lists = [books.list(number(1), number(2)), books.list(number(1), name="Teachers")]
     theirs.list(number(1))
-    shown = number_figures.of(books.conn, books.organization_id, number(1))
+    shown = erasures.of_number(books.conn, books.organization_id, number(1))
     assert (shown.mailing_rows, shown.lists) == (2, 2)
     assert take(books, 1) == (2, 2)
     assert take(books, 1) == (0, 0)

@@ -9,32 +9,30 @@ continues there. A unit reads only data from before the request: later data is n
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.keys import find_key
-from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep import erasures
-from risala.engine.journal.upkeep.retention import redact
-from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.features import features
-from risala.engine.model.ids import first_id
-from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.model.records.upkeep.erasures import (
+from risala.engine.features.own_data.records import (
     Cancelable,
     Erased,
     Erasure,
     ErasureStep,
     following,
 )
+from risala.engine.features.own_data.stored import erasures
+from risala.engine.journal.messages.redacting import OVER, empty
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
+from risala.engine.model.features import features
+from risala.engine.model.ids import first_id
+from risala.engine.model.numbers import FORGOTTEN
 
 AT_ONCE: Final = 100
 """Rows that one unit erases: some milliseconds of the writer."""
 LOOKED_AT: Final = 1000
 """Events, or writers of messages, that one unit reads."""
-NOT_OVER: Final = "NOT_OVER"
 _AGAIN: Final = "again"
 """The place of :attr:`ErasureStep.CARRIERS` where something was waited for."""
 _ANY_MODE: Final = "mode IN ('live', 'test')"
@@ -266,16 +264,6 @@ def _inbound(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     return _Stepped({"inbound": gone}, "", done=gone < AT_ONCE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Session:
-    row: int
-    created_at: int
-    mode: str
-
-
-_SESSIONS: Final = Rows(_Session, {"row": "rowid"})
-
-
 def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     mode, at, row = (erasure.place or "live -1 -1").split()
     given: dict[str, object] = {
@@ -288,36 +276,24 @@ def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
         "limit": AT_ONCE,
     }
     whose = "" if erasure.number is None else " AND recipient = :number"
-    found = [
-        _SESSIONS.of(each)
-        for each in conn.execute(
-            f"SELECT {_SESSIONS.columns} FROM verifications"  # noqa: S608 -- constants
-            f" WHERE organization_id = :organization AND mode = :mode{whose}"
-            " AND (created_at, rowid) > (:at, :row) AND created_at <= :until"
-            " ORDER BY created_at, rowid LIMIT :limit",
-            given,
-        )
-    ]
+    found = conn.execute(
+        "SELECT created_at, rowid FROM verifications"  # noqa: S608 -- constants
+        f" WHERE organization_id = :organization AND mode = :mode{whose}"
+        " AND (created_at, rowid) > (:at, :row) AND created_at <= :until"
+        " ORDER BY created_at, rowid LIMIT :limit",
+        given,
+    ).fetchall()
     conn.executemany(
         "UPDATE verifications SET recipient = ? WHERE rowid = ?",
-        [(FORGOTTEN, each.row) for each in found],
+        [(FORGOTTEN, row) for _, row in found],
     )
     gone = {"verifications": len(found)}
     if len(found) == AT_ONCE:
-        return _Stepped(gone, f"{mode} {found[-1].created_at} {found[-1].row}", done=False)
+        created_at, row = found[-1]
+        return _Stepped(gone, f"{mode} {created_at} {row}", done=False)
     if mode == "live":
         return _Stepped(gone, "test -1 -1", done=False)
     return _Stepped(gone, "", done=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    key: int
-    status: int
-    is_out: bool
-
-
-_MESSAGES: Final = Rows(_Message, {"is_out": f"recipient = '{FORGOTTEN}'"}, is_out=bool)
 
 
 def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
@@ -325,55 +301,18 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     whose, given = "", []
     if erasure.number is not None:
         whose, given = "recipient = ? AND ", [erasure.recipient]
-    found = [
-        _MESSAGES.of(row)
-        for row in conn.execute(
-            f"SELECT {_MESSAGES.columns} FROM message WHERE {whose}organization = {_NO}"  # noqa: S608 -- constants
-            " AND key > ? AND key <= ? ORDER BY key LIMIT ?",
-            (
-                *(*given, erasure.organization_id),
-                *(int(erasure.place or 0), erasure.until_key, AT_ONCE),
-            ),
-        )
-    ]
-    going = [each.key for each in found if each.status >= _OVER and not each.is_out]
-    _empty(conn, going)
-    place = str(found[-1].key) if found else ""
+    found = conn.execute(
+        f"SELECT key, status, recipient = '{FORGOTTEN}' FROM message WHERE {whose}"  # noqa: S608 -- constants
+        f"organization = {_NO} AND key > ? AND key <= ? ORDER BY key LIMIT ?",
+        (
+            *(*given, erasure.organization_id),
+            *(int(erasure.place or 0), erasure.until_key, AT_ONCE),
+        ),
+    ).fetchall()
+    going = [key for key, status, is_out in found if status >= OVER and not is_out]
+    empty(conn, going)
+    place = str(found[-1][0]) if found else ""
     return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
-
-
-def _empty(conn: sqlite3.Connection, keys: Sequence[int]) -> None:
-    """Erase all personal data of these messages."""
-    redact(conn, keys)
-    going = [(key,) for key in keys]
-    conn.executemany("DELETE FROM hook_codes WHERE message = ?", going)
-    conn.executemany("DELETE FROM face_call WHERE message = ?", going)
-    conn.executemany("DELETE FROM face_callback WHERE message = ?", going)
-    conn.executemany(
-        f"UPDATE message SET metadata = NULL, recipient = '{FORGOTTEN}' WHERE key = ?",  # noqa: S608 -- a constant
-        going,
-    )
-
-
-def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bool) -> None:
-    """Erase the text of one message; unless ``text_only``, its number and metadata too.
-
-    Raises:
-        NotFound: the id is unknown.
-        Conflict: it has not left yet.
-    """
-    key = find_key(conn, message_id)
-    if key is None:
-        raise NotFound(f"There is no message {message_id}.")
-    status: int = value_of(conn, "SELECT status FROM message WHERE key = ?", (key,))
-    if status < _OVER:
-        text = "The message has not been sent yet. Its text is needed until it is sent or canceled."
-        raise Conflict(text, NOT_OVER)
-    (redact if text_only else _empty)(conn, [key])
-
-
-_OVER: Final = 2
-"""Statuses from here on mean that a message has left, or ended (``model/numbers.py``)."""
 
 
 def _rest(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:
@@ -421,3 +360,31 @@ _WORK: Final[Mapping[ErasureStep, Callable[[sqlite3.Connection, Erasure, int], _
     ErasureStep.REST: _rest,
     ErasureStep.MAILINGS: _mailings,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRepository:
+    """Erasures, and what they take out in small steps. All reads are on the loop's thread: by an
+    index, and of a bounded number of rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    find = read(erasures.find)
+    under_way = read(erasures.under_way)
+    of_organization = read(erasures.of_organization)
+    of_number = read(erasures.of_number)
+    of_deletion = read(erasures.of_deletion)
+    open_sessions = read(open_sessions)
+    pending = read(pending)
+
+    # -- commands
+
+    begin = audited_command(erasures.begin)
+    delete_organization = audited_command(erasures.delete_organization)
+    take_out = command(take_out)
+    note = command(erasures.note_own)

@@ -10,12 +10,12 @@ import pytest
 from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
 from risala.engine.features.mailings.stored import checking, mailings
-from risala.engine.journal.upkeep import erasing, erasures
+from risala.engine.features.own_data.records import ErasureStep
+from risala.engine.features.own_data.stored import erasing, erasures
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.upkeep.erasures import ErasureStep
 from risala.engine.model.times import iso
 
 NUMBER, OTHER = "+22236123456", "+22222999888"

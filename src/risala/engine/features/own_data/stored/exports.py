@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Generator
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.features.own_data.records import Export, ExportedPart, ExportFault, ExportState
+from risala.engine.features.own_data.stored import account_export
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.features import features
-from risala.engine.model.records.upkeep.exports import Export, ExportFault, ExportState
 
 STANDING_MAX: Final = 3
 """Files of one organization at a time: each may be as large as all that it sent."""
@@ -149,3 +153,32 @@ def _drop_where(conn: sqlite3.Connection, where: str, given: object, now_ms: int
     # No row is read: one that cannot be read is in nobody's way.
     statement = f"UPDATE exports SET state = ?, ended_at = ? WHERE {_STANDING} AND {where}"  # noqa: S608 -- constants
     conn.execute(statement, (ExportState.GONE.value, now_ms, given))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRepository:
+    """Exports: asked for, written, fetched, gone. All reads are on the loop's thread: few rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    find = read(find)
+    of_organization = read(of_organization)
+    current = read(current)
+
+    def parts(self, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
+        """All data of an organization, part by part; read it on a separate thread.
+
+        Raises:
+            StorageFailed: the disk refused; the sentence says why.
+        """
+        return account_export.parts(self._store.journal.path, organization_id, rows_at_once)
+
+    begin = audited_command(begin)
+    note = command(note)
+    finish = command(finish)
+    fail = command(fail)
+    drop = audited_command(drop)
+    drop_expired = command(drop_expired)

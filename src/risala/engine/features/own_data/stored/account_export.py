@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.own_data.records import ExportedPart
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
@@ -27,7 +28,6 @@ from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.features import features
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
 from risala.engine.model.wire import message_wire
 
@@ -95,64 +95,35 @@ def _verifications(
     return AccountPart(rows, "test -1 -1" if mode == "live" else None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
-    id: str
-    sender: str
-    recipient: str | None
-    body: str
-    received_at: int
-    sent_at: int | None
-
-
-_RECEIVED: Final = Rows(_Received)
-
-
 def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
-    found = [
-        _RECEIVED.of(each)
-        for each in conn.execute(
-            f"SELECT {_RECEIVED.columns} FROM inbound WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
-            " ORDER BY id LIMIT ?",
+    rows = [
+        {
+            "id": inbound_id,
+            "from": sender,
+            "to": recipient,
+            "text": body,
+            "receivedAt": iso(received_at),
+            "sentAt": None if sent_at is None else iso(sent_at),
+        }
+        for inbound_id, sender, recipient, body, received_at, sent_at in conn.execute(
+            "SELECT id, sender, recipient, body, received_at, sent_at FROM inbound"
+            " WHERE organization_id = ? AND id > ? ORDER BY id LIMIT ?",
             (organization_id, after, limit),
         )
     ]
-    rows = [
-        {
-            "id": each.id,
-            "from": each.sender,
-            "to": each.recipient,
-            "text": each.body,
-            "receivedAt": iso(each.received_at),
-            "sentAt": None if each.sent_at is None else iso(each.sent_at),
-        }
-        for each in found
-    ]
-    return AccountPart(rows, found[-1].id if len(found) == limit else None)
-
-
-@dataclass(frozen=True, slots=True)
-class _OptOut:
-    recipient: str
-    at: int
-
-
-_OPT_OUTS: Final = Rows(_OptOut)
+    return AccountPart(rows, rows[-1]["id"] if len(rows) == limit else None)
 
 
 def _opt_outs(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
-    found = [
-        _OPT_OUTS.of(each)
-        for each in conn.execute(
-            f"SELECT {_OPT_OUTS.columns} FROM opt_outs WHERE organization_id = ? AND recipient > ?"  # noqa: S608 -- constants
-            " ORDER BY recipient LIMIT ?",
-            (organization_id, after, limit),
-        )
-    ]
-    rows = [{"number": each.recipient, "at": iso(each.at)} for each in found]
-    return AccountPart(rows, found[-1].recipient if len(found) == limit else None)
+    found = conn.execute(
+        "SELECT recipient, at FROM opt_outs WHERE organization_id = ? AND recipient > ?"
+        " ORDER BY recipient LIMIT ?",
+        (organization_id, after, limit),
+    )
+    rows = [{"number": number, "at": iso(at)} for number, at in found]
+    return AccountPart(rows, rows[-1]["number"] if len(rows) == limit else None)
 
 
 def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:

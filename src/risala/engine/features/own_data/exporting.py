@@ -26,17 +26,13 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import structlog
 import trio
 
-from risala.dataclass import dataclass
+from risala.engine.actors.bell import Bell
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.features.own_data.records import Export, ExportedPart, ExportFault, ExportState
+from risala.engine.features.own_data.retention import STORAGE_RETRY_S
+from risala.engine.features.own_data.stored.exports import ExportRepository
 from risala.engine.model.errors import Draining, StorageFailed
-from risala.engine.model.records.upkeep.exports import (
-    Export,
-    ExportedPart,
-    ExportFault,
-    ExportState,
-)
 from risala.engine.services import Services
-from risala.engine.upkeep.retention import STORAGE_RETRY_S
 
 log = structlog.get_logger(__name__)
 
@@ -71,6 +67,19 @@ Times are UTC. A text or a number that is not kept any more is null, or "forgott
 """
 
 
+class Errands:
+    """Bells that wake services whose work goes on long after it was requested."""
+
+    def __init__(self, _: Services) -> None:
+        self.erasing = Bell()
+        self.exporting = Bell()
+
+    def ring(self) -> None:
+        """Something is to be erased, and files that have it go."""
+        self.erasing.ring()
+        self.exporting.ring()
+
+
 class ExportTooLarge(Exception):
     """The file has reached its limit."""
 
@@ -96,13 +105,8 @@ def disk_free(place: Path) -> int:
     return shutil.disk_usage(place).free
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    rows: int
-
-
-def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Generator[_Piece]:
-    """Writes the archive; each step is a small piece of it.
+def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Generator[int]:
+    """Writes the archive; each step is a small piece of it, and gives the number of its rows.
 
     Raises:
         OSError, StorageFailed: the disk refused.
@@ -115,7 +119,7 @@ def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Genera
             (settings,) = next(parts).rows
             text = json.dumps(settings, ensure_ascii=False, indent=1)
             archive.writestr(_entry("settings.json", now_ms), text)
-            yield _Piece(0)
+            yield 0
             for name, of_table in groupby(parts, attrgetter("name")):
                 entry = _entry(f"{name}.jsonl", now_ms)
                 with archive.open(entry, "w", force_zip64=True) as lines:
@@ -123,7 +127,7 @@ def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Genera
                         lines.write(_lines(part.rows))
                         if file.tell() > BYTES_MAX:
                             raise ExportTooLarge
-                        yield _Piece(len(part.rows))
+                        yield len(part.rows)
         file.flush()
         os.fsync(file.fileno())
 
@@ -153,6 +157,8 @@ class Exporting:
             free: free bytes of the disk that holds a folder.
         """
         self._services = services
+        self._exports = services.repositories.part(ExportRepository)
+        self._wanted = services.part(Errands).exporting
         self._inline = inline
         self._free = free
         self._limiter = trio.CapacityLimiter(1)
@@ -169,15 +175,14 @@ class Exporting:
             while True:
                 tidy = await retry_until_committed("exporting", look, again_max_s=STORAGE_RETRY_S)
                 again_s = LOOK_S if tidy else STORAGE_RETRY_S
-                await self._services.errands.exporting.wait(trio.current_time() + again_s)
+                await self._wanted.wait(trio.current_time() + again_s)
 
     async def _pass(self, writers: trio.Nursery) -> bool:
         """Begin the files that are requested; whether all unneeded ones are removed."""
         now_ms = self._services.recorder.clock.now_ms()
-        exports = self._services.repositories.exports
-        if any(each.expires_at is not None for each in exports.current()):
-            await exports.drop_expired(now_ms)
-        standing = exports.current()
+        if any(each.expires_at is not None for each in self._exports.current()):
+            await self._exports.drop_expired(now_ms)
+        standing = self._exports.current()
         wanted = {_file_name(each.id) for each in standing}
         wanted |= {_draft_name(each) for each in self._writing}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
@@ -207,10 +212,9 @@ class Exporting:
             pass  # the next start begins it again
         finally:
             self._writing.discard(export.id)
-            self._services.errands.exporting.ring()
+            self._wanted.ring()
 
     async def _write(self, export: Export) -> None:
-        services = self._services
         fault: ExportFault | None = None
         try:
             if self._lacks_room(export.expected):
@@ -223,18 +227,16 @@ class Exporting:
             fault = ExportFault.NO_ROOM if self._lacks_room(0) else ExportFault.BROKEN
             log.warning("exporting.failed", export=export.id, reason=str(error))
         if fault is not None:
-            now_ms = services.recorder.clock.now_ms()
-            await services.repositories.exports.fail(export.id, fault, now_ms)
+            await self._exports.fail(export.id, fault, self._services.recorder.clock.now_ms())
 
     def _lacks_room(self, rows: int) -> bool:
         place = Path(self._services.settings.storage.data_dir)
         return self._free(place) < SPARE_BYTES + rows * _ROW_BYTES
 
     async def _write_file(self, export: Export) -> None:
-        services, whole = self._services, file_of(self._services, export)
-        clock = services.recorder.clock
+        clock, whole = self._services.recorder.clock, file_of(self._services, export)
         part = whole.with_name(_draft_name(export.id))
-        parts = services.repositories.exports.parts(export.organization_id, ROWS_AT_ONCE)
+        parts = self._exports.parts(export.organization_id, ROWS_AT_ONCE)
         pieces = _pieces(parts, part, clock.now_ms())
         try:
             written = await self._write_pieces(export, pieces)
@@ -244,31 +246,27 @@ class Exporting:
         if written is None:
             return
         size_bytes = await self._in_thread(partial(_rename, part, whole))
-        now_ms = clock.now_ms()
-        await services.repositories.exports.finish(export.id, written, size_bytes, now_ms)
+        await self._exports.finish(export.id, written, size_bytes, clock.now_ms())
         log.info("exporting.done", export=export.id, rows=written, size_bytes=size_bytes)
 
-    async def _write_pieces(self, export: Export, pieces: Generator[_Piece]) -> int | None:
+    async def _write_pieces(self, export: Export, pieces: Generator[int]) -> int | None:
         """Write the file; returns the number of rows; None: it is no longer needed."""
         written, noted_s = 0, trio.current_time()
         while True:
             async with self._turn:
                 began_s = trio.current_time()
-                piece: _Piece | None = await self._in_thread(partial(next, pieces, None))
-                if piece is None:
+                rows: int | None = await self._in_thread(partial(next, pieces, None))
+                if rows is None:
                     return written
-                written += piece.rows
+                written += rows
                 if self._lacks_room(0):
                     raise OSError("the disk is nearly full")
                 if trio.current_time() - noted_s >= NOTE_EVERY_S:
                     noted_s = trio.current_time()
-                    if not await self._is_wanted(export, written):
+                    if not await self._exports.note(export.id, written):
                         return None
                 took_s = trio.current_time() - began_s
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
-
-    async def _is_wanted(self, export: Export, written: int) -> bool:
-        return await self._services.repositories.exports.note(export.id, written)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._inline:

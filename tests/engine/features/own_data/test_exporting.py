@@ -12,15 +12,15 @@ from mailing_book import add_list, new_mailing, new_row
 from patience import until_true
 from risala.config.model import Settings, StorageSection
 from risala.engine.features.mailings.stored import checking, mailings
-from risala.engine.journal.upkeep import exports
-from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX
+from risala.engine.features.own_data import exporting
+from risala.engine.features.own_data.exporting import SPARE_BYTES, Errands, Exporting
+from risala.engine.features.own_data.records import ExportState
+from risala.engine.features.own_data.stored import exports
+from risala.engine.features.own_data.stored.exports import KEPT_MS, STANDING_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.upkeep.exports import ExportState
-from risala.engine.upkeep import exporting
-from risala.engine.upkeep.exporting import SPARE_BYTES, Exporting
 from risala.engine.wiring.gateway import open_gateway
 
 MANY = 3
@@ -204,7 +204,7 @@ async def test_a_file_goes_when_its_time_is_over(world, autojump_clock):
     )
     with pytest.raises(NotFound):
         await world.do("export.fetch", export_id=export_id)
-    world.services.errands.exporting.ring()
+    world.services.part(Errands).exporting.ring()
     await until_true(lambda: not [*world.folder.iterdir()])
     assert world.find(export_id).state is ExportState.GONE
 

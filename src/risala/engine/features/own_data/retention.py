@@ -19,22 +19,19 @@ import trio
 from risala.config.model import RetentionSection
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.retention import RetentionRepository
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.clock import Clock
-from risala.engine.model.features import features
-from risala.engine.model.records.upkeep.retention import (
+from risala.engine.features.own_data.records import (
     EVENTS_LATE_MS,
     EVENTS_LATE_WALK,
     EVENTS_WALK,
     LATE_MS,
-    Forgot,
     RetentionDays,
     RetentionRule,
-    RetentionWalk,
-    WalkKind,
 )
+from risala.engine.features.own_data.stored.retention import RetentionRepository
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.features import features
+from risala.engine.model.walks import Forgot, RetentionWalk, WalkKind
+from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
 
@@ -160,17 +157,12 @@ async def step(
 class Retention:
     """The service that deletes what is due."""
 
-    def __init__(
-        self, kept: RetentionRepository, clock: Clock, section: RetentionSection, items: ItemLoop
-    ) -> None:
-        """
-        Args:
-            items: where a walk that breaks is set aside.
-        """
-        self._items = items
-        self._kept = kept
-        self._clock = clock
-        self._section = section
+    def __init__(self, services: Services) -> None:
+        self._items = services.set_aside.loop("retention")
+        self._kept = services.repositories.part(RetentionRepository)
+        self._storage = services.repositories.storage
+        self._clock = services.recorder.clock
+        self._section = services.settings.retention
 
     async def run(self) -> None:
         """Delete what is due, until cancelled."""
@@ -182,7 +174,7 @@ class Retention:
             await trio.sleep(EVERY_S)
 
     async def _note(self) -> None:
-        await self._kept.note_passed(self._clock.now_ms())
+        await self._storage.note_passed(self._clock.now_ms())
 
     async def _pass(self) -> Counter[str]:
         gone: Counter[str] = Counter()

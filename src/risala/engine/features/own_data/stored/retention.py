@@ -8,21 +8,34 @@ is deleted.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict
+from functools import partial
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.own_data.records import (
+    EVENTS_LATE_WALK,
+    EVENTS_WALK,
+    RetentionDays,
+)
+from risala.engine.journal.messages.redacting import TEXT_GONE, redact
+from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
+from risala.engine.model.audit import Seen
+from risala.engine.model.features import features
+from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
-from risala.engine.model.records.upkeep.retention import Forgot
+from risala.engine.model.records.record import audit_image
+from risala.engine.model.walks import Forgot, RetentionWalk, WalkKind
 
-TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2
-"""Bits of ``message.pruned``."""
+"""The bit of ``message.pruned`` beside ``TEXT_GONE``."""
 LOOKED_AT: Final = 5
 """Events that one unit reads for each that it may delete: reading is that much quicker."""
 
@@ -42,31 +55,16 @@ def texts(
     Args:
         organization_id: whose messages; None: everybody's.
     """
-    found = _next_messages(conn, walk, before_ms, limit, organization_id)
-    going = [key for key, pruned in found.over if not pruned & TEXT_GONE]
+    over, done = _next_messages(conn, walk, before_ms, limit, organization_id)
+    going = [key for key, pruned in over if not pruned & TEXT_GONE]
     redact(conn, going)
-    return Forgot(len(going), "", found.done)
-
-
-def redact(conn: sqlite3.Connection, keys: Collection[int]) -> None:
-    """Delete the texts of these messages, and carriers' repetitions of them in receipts."""
-    going = [(key,) for key in keys]
-    conn.executemany(
-        "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
-        " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
-        going,
-    )
-    conn.executemany(
-        "UPDATE message SET body = '', sent_raw = NULL, receipt_raw = NULL,"  # noqa: S608 -- a constant
-        f" pruned = pruned | {TEXT_GONE} WHERE key = ?",
-        going,
-    )
+    return Forgot(len(going), "", done)
 
 
 def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
     """Delete the history of old messages: timeline and segments."""
-    found = _next_messages(conn, walk, before_ms, limit)
-    going = [(key,) for key, pruned in found.over if not pruned & TIMELINE_GONE]
+    over, done = _next_messages(conn, walk, before_ms, limit)
+    going = [(key,) for key, pruned in over if not pruned & TIMELINE_GONE]
     conn.executemany("DELETE FROM line WHERE message = ?", going)
     conn.executemany("DELETE FROM segment WHERE message = ?", going)
     conn.executemany(
@@ -76,25 +74,7 @@ def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -
         f" pruned = pruned | {TIMELINE_GONE} WHERE key = ?",
         going,
     )
-    return Forgot(len(going), "", found.done)
-
-
-@dataclass(frozen=True, slots=True)
-class _Message:
-    key: int
-    status: int
-    pruned: int
-    created_at: int
-
-
-_MESSAGES: Final = Rows(_Message, {"created_at": CREATED})
-
-
-@dataclass(frozen=True, slots=True)
-class _Messages:
-    over: list[tuple[int, int]]
-    """Messages that are not under way: key, and what is already deleted."""
-    done: bool
+    return Forgot(len(going), "", done)
 
 
 def _next_messages(
@@ -103,8 +83,9 @@ def _next_messages(
     before_ms: int,
     limit: int,
     organization_id: str | None = None,
-) -> _Messages:
-    """The next old messages, in the order of their acceptance; stores its place.
+) -> tuple[list[tuple[int, int]], bool]:
+    """The next old messages that are not under way, in the order of their acceptance: key, and what
+    is already deleted; and whether they are the last ones. Stores its place.
 
     One that is still under way is skipped: a second walk comes :data:`LATE_MS` later.
     """
@@ -113,18 +94,15 @@ def _next_messages(
     if organization_id is not None:
         key = f"{key} {organization_id}"
         whose, given = f"organization = {_NO} AND ", [organization_id]
-    rows = [
-        _MESSAGES.of(row)
-        for row in conn.execute(
-            f"SELECT {_MESSAGES.columns} FROM message WHERE {whose}key > ? ORDER BY key LIMIT ?",  # noqa: S608 -- constants
-            (*given, _int(meta.get(conn, key)), limit),
-        )
-    ]
-    old = [row for row in rows if row.created_at < before_ms]
+    rows = conn.execute(
+        f"SELECT key, status, pruned, {CREATED} FROM message WHERE {whose}key > ?"  # noqa: S608 -- constants
+        " ORDER BY key LIMIT ?",
+        (*given, _int(meta.get(conn, key)), limit),
+    )
+    old = [(no, status, pruned) for no, status, pruned, at in rows if at < before_ms]
     if old:
-        meta.put(conn, key, str(old[-1].key))
-    over = [(row.key, row.pruned) for row in old if row.status in _OVER]
-    return _Messages(over, len(old) < limit)
+        meta.put(conn, key, str(old[-1][0]))
+    return [(no, pruned) for no, status, pruned in old if status in _OVER], len(old) < limit
 
 
 def _int(text: str | None) -> int:
@@ -250,3 +228,121 @@ def oldest_event(conn: sqlite3.Connection) -> int | None:
 def oldest_inbound(conn: sqlite3.Connection) -> int | None:
     at: int | None = value_of(conn, "SELECT received_at FROM inbound ORDER BY id LIMIT 1")
     return at
+
+
+# -- the days that owners chose
+
+
+_DAYS_TABLE: Final = "kept_days"
+_DAYS: Final = Rows(RetentionDays)
+
+
+def days_of(conn: sqlite3.Connection, organization_id: str) -> RetentionDays:
+    """The days that an organization's owner chose."""
+    found = _DAYS.find(table(conn, _DAYS_TABLE), "organization_id = ?", (organization_id,))
+    return found[0] if found else RetentionDays()
+
+
+def days_seen(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of the days that an owner chose."""
+    return Seen(organization_id, audit_image(days_of(conn, organization_id)))
+
+
+def chosen(conn: sqlite3.Connection) -> dict[str, RetentionDays]:
+    """All organizations whose owners chose, and what."""
+    rows = table(conn, _DAYS_TABLE).rows_where(order_by="organization_id")
+    return {row["organization_id"]: _DAYS.named(row) for row in rows}
+
+
+def choose(conn: sqlite3.Connection, organization_id: str, days: RetentionDays) -> RetentionDays:
+    """Keep an organization's data for this long from now on; no change writes nothing."""
+    old = days_of(conn, organization_id)
+    if days == old:
+        return old
+    forget(conn, organization_id)
+    if days != RetentionDays():
+        writable(conn, _DAYS_TABLE).insert({"organization_id": organization_id, **asdict(days)})
+    if days.events is not None and days.events != old.events:
+        for walk in (EVENTS_WALK, EVENTS_LATE_WALK):
+            look_again(conn, walk.format(days=days.events))
+    return days
+
+
+def forget(conn: sqlite3.Connection, organization_id: str) -> None:
+    """Use the operator's days again."""
+    writable(conn, _DAYS_TABLE).delete_where("organization_id = ?", (organization_id,))
+
+
+# -- walks, and what others see of them
+
+
+ROWS_AT_ONCE: Final = 100
+"""Rows of one unit: some milliseconds of the writer."""
+OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
+    "texts": partial(oldest_message, walk="texts"),
+    "timelines": partial(oldest_message, walk="timelines"),
+    "events": oldest_event,
+    "inbound": oldest_inbound,
+}
+"""By the operator's rules: when the core's oldest remaining row was accepted, or came."""
+
+
+def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:
+    """Do one small unit of a walk.
+
+    Args:
+        after: where the last unit stopped, of a walk whose place is not noted in the file.
+    """
+    before_ms, name, whose = now_ms - walk.age_ms, walk.name, walk.organizations
+    one = whose[0] if whose else None
+    match walk.kind:
+        case WalkKind.TEXTS:
+            return texts(conn, name, before_ms, ROWS_AT_ONCE, one)
+        case WalkKind.TIMELINES:
+            return timelines(conn, name, before_ms, ROWS_AT_ONCE)
+        case WalkKind.EVENTS:
+            return events(conn, after, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.CHOSEN_EVENTS:
+            return chosen_events(conn, name, whose, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.INBOUND:
+            before = first_id("mo", max(0, before_ms))
+            return inbound(conn, before, ROWS_AT_ONCE, one)
+        case WalkKind.CLEARED:
+            return _clear(conn)
+        case kind:
+            work = next(each.walks[kind] for each in features() if kind in each.walks)
+            forgot: Forgot = work()(conn, walk, before_ms, ROWS_AT_ONCE)
+            return forgot
+
+
+def _clear(conn: sqlite3.Connection) -> Forgot:
+    """Delete rows of what was deleted or is old."""
+    for feature in features():
+        if feature.cleared is not None:
+            cleared: Forgot = feature.cleared()(conn, ROWS_AT_ONCE, None)
+            if not cleared.done:
+                return cleared
+    return Forgot(0, "", done=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRepository:
+    """Old rows, and the days that owners chose. All reads are on the loop's thread, by an index.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    days_of = read(days_of)
+    chosen = read(chosen)
+
+    def oldest(self, rule: str) -> int | None:
+        """When the oldest row was made that one of the operator's rules has left."""
+        read = OLDEST.get(rule)
+        if read is None:
+            read = next(each.oldest[rule] for each in features() if rule in each.oldest)()
+        return read(self._store.reader)
+
+    choose = audited_command(choose)
+    forget = audited_command(walk_on)

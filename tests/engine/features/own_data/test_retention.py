@@ -9,23 +9,23 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
+from risala.engine.features.own_data.records import LATE_MS
+from risala.engine.features.own_data.retention import DAY_MS
+from risala.engine.features.own_data.stored import retention
+from risala.engine.features.own_data.stored.retention import TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import endings, held, reads
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.state import load
-from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
-from risala.engine.journal.upkeep.retention import TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource, event_id, first_id
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.upkeep.retention import LATE_MS
 from risala.engine.model.states import SegmentState
 from risala.engine.model.times import iso
-from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 from risala.sms.numbering.plan import DEFAULT

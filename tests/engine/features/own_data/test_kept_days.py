@@ -8,16 +8,17 @@ from functools import partial
 import pytest
 
 from risala.config.model import RetentionSection
+from risala.engine.features.own_data.records import RetentionDays, holding, offered
+from risala.engine.features.own_data.retention import DAY_MS, all_rules, chosen_rules
+from risala.engine.features.own_data.stored import retention
+from risala.engine.features.own_data.stored.retention import RetentionRepository, walk_on
 from risala.engine.journal.messages import endings
-from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
-from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.upkeep.retention import Forgot, RetentionDays, holding, offered
-from risala.engine.upkeep.retention import DAY_MS, all_rules, chosen_rules
+from risala.engine.model.walks import Forgot
 
 LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)
 
@@ -52,7 +53,7 @@ def walk(book, section=LONG):
 
 
 def choose(book, organization_id, *days):
-    book.unit(lambda conn: retention_days.choose(conn, organization_id, RetentionDays(*days)))
+    book.unit(lambda conn: retention.choose(conn, organization_id, RetentionDays(*days)))
 
 
 def texts(book):

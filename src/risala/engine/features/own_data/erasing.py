@@ -6,7 +6,7 @@ rows are erased in small units, each followed by a pause, so that sends do not w
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -15,10 +15,18 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
+from risala.engine.features.own_data.exporting import Errands, Exporting
+from risala.engine.features.own_data.records import Erased, Erasure, ErasureStep, following
+from risala.engine.features.own_data.retention import (
+    PAUSE_FACTOR,
+    PAUSE_MIN_S,
+    STORAGE_RETRY_S,
+    Retention,
+)
+from risala.engine.features.own_data.stored.erasing import ErasureRepository
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.upkeep.erasures import Erased, Erasure, ErasureStep, following
+from risala.engine.model.features import Task
 from risala.engine.services import Services
-from risala.engine.upkeep.retention import PAUSE_FACTOR, PAUSE_MIN_S, STORAGE_RETRY_S
 from risala.engine.verify.sessions import Withdraw
 
 log = structlog.get_logger(__name__)
@@ -36,35 +44,22 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
         NotFound: no erasure has this id.
         Unavailable: it could not be written.
     """
-    erasure = services.repositories.erasures.find(erasure_id)
+    erasures = services.repositories.part(ErasureRepository)
+    erasure = erasures.find(erasure_id)
     if erasure.ended_at is None and erasure.step is ErasureStep.CODES:
-        return await _end_sessions(services, erasure)
+        sessions = erasures.open_sessions(erasure, ENDED_AT_ONCE)
+        ended = [await _ended(partial(services.sessions.ask, Withdraw(each))) for each in sessions]
+        gone = {"verifications canceled": sum(ended)}
+        return await _noted(erasures, erasure, sessions, gone)
     if erasure.ended_at is None and erasure.step is ErasureStep.PENDING:
-        return await _cancel_pending(services, erasure)
+        pending = erasures.pending(erasure, ENDED_AT_ONCE)
+        ended = [await _ended(partial(services.recorder.cancel, each.id)) for each in pending]
+        keys = [str(each.key) for each in pending]
+        return await _noted(erasures, erasure, keys, {"canceled": sum(ended)})
     if erasure.step is ErasureStep.REST and erasure.last4 is None:
         # Only the number's last digits are in it.
         await services.requests.forget(erasure.organization_id)
-    now_ms = services.recorder.clock.now_ms()
-    return await services.repositories.erasures.take_out(erasure, now_ms)
-
-
-async def _end_sessions(services: Services, erasure: Erasure) -> Erased:
-    found = services.repositories.erasures.open_sessions(erasure, ENDED_AT_ONCE)
-    ended = 0
-    for session in found:
-        ended += await _ended(partial(services.sessions.ask, Withdraw(session)))
-    place = found[-1] if found else ""
-    done = len(found) < ENDED_AT_ONCE
-    return await _noted(services, erasure, place, done, {"verifications canceled": ended})
-
-
-async def _cancel_pending(services: Services, erasure: Erasure) -> Erased:
-    found = services.repositories.erasures.pending(erasure, ENDED_AT_ONCE)
-    ended = 0
-    for message in found:
-        ended += await _ended(partial(services.recorder.cancel, message.id))
-    place = str(found[-1].key) if found else ""
-    return await _noted(services, erasure, place, len(found) < ENDED_AT_ONCE, {"canceled": ended})
+    return await erasures.take_out(erasure, services.recorder.clock.now_ms())
 
 
 async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
@@ -76,10 +71,16 @@ async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
 
 
 async def _noted(
-    services: Services, erasure: Erasure, place: str, done: bool, gone: dict[str, int]
+    erasures: ErasureRepository, erasure: Erasure, places: Sequence[str], gone: Mapping[str, int]
 ) -> Erased:
-    step = following(erasure.step) if done else erasure.step
-    return await services.repositories.erasures.note(erasure, step, "" if done else place, gone)
+    """Store how far a step is.
+
+    Args:
+        places: of what the unit ended; fewer than it may end: the step is done.
+    """
+    if len(places) < ENDED_AT_ONCE:
+        return await erasures.note(erasure, following(erasure.step), "", gone)
+    return await erasures.note(erasure, erasure.step, places[-1], gone)
 
 
 class Erasing:
@@ -93,10 +94,10 @@ class Erasing:
         """Perform all noted erasures; looks again when rung, and now and then."""
         while True:
             await retry_until_committed("erasing", self._pass, again_max_s=STORAGE_RETRY_S)
-            await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
+            await self._services.part(Errands).erasing.wait(trio.current_time() + LOOK_S)
 
     async def _pass(self) -> None:
-        erasures = self._services.repositories.erasures
+        erasures = self._services.repositories.part(ErasureRepository)
         under_way = erasures.under_way(self._items.broken_row)
         for erasure in self._items.free(under_way, lambda each: each.id):
             with self._items.item(erasure.id):
@@ -112,4 +113,13 @@ class Erasing:
             await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
         if not done.waits:
             log.info("erasing.done", erasure=erasure_id, **done.erasure.gone)
-            self._services.errands.exporting.ring()  # older files must be removed
+            self._services.part(Errands).exporting.ring()  # older files must be removed
+
+
+def tasks(services: Services) -> Sequence[Task]:
+    inline = services.recorder.journal.is_on_loop
+    return (
+        ("erasing", Erasing(services).run, False),
+        ("exporting", Exporting(services, inline=inline).run, False),
+        ("retention", Retention(services).run, False),
+    )
