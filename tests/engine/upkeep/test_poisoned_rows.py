@@ -9,6 +9,7 @@ from tests.support.poison import BROKEN_EVENTS, LARGEST, POISONS, erasure, mail,
 
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.set_aside import AGAIN_FIRST_S, SETTLED_S
+from risala.engine.features.own_data.stored.erasing import ErasureRepository
 from risala.engine.journal.store import meta
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.following import OutboxEvent, What
@@ -76,7 +77,7 @@ async def test_a_row_that_cannot_be_read_is_named_and_in_nobodys_way(open_house,
             assert house.status(later) == "sent"
             stored = house.gateway.services.repositories
             assert whole not in [each.seq for each in stored.mails.due(99, 0, lambda *_: None)]
-            assert stored.erasures.find("ers_whole").ended_at is not None
+            assert stored.part(ErasureRepository).find("ers_whole").ended_at is not None
             await trio.sleep(AGAIN_FIRST_S)
             assert found.keys() - set_aside(house) == set()
             await trio.sleep(4 * SETTLED_S)  # nobody forgets what is still there

@@ -65,7 +65,7 @@ OPERATIONS: Final = Operations()
 _NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 
 
-def _kept(services: Services) -> RetentionRepository:
+def _retention(services: Services) -> RetentionRepository:
     return services.repositories.part(RetentionRepository)
 
 
@@ -78,14 +78,14 @@ class Forget(Arguments):
 
 @OPERATIONS(records.RETENTION_SHOW, roles=OPERATORS, operators=READERS)
 async def _show(call: Call[NoArguments]) -> RetentionRules:
-    section, kept = call.services.settings.retention, _kept(call.services)
+    section, kept = call.services.settings.retention, _retention(call.services)
     return RetentionRules(tuple(retention.overview(section, kept, call.now_ms)))
 
 
 @OPERATIONS(records.RETENTION_RUN, roles=OPERATORS, changes=Forgotten)
 async def _run(call: Call[Forget]) -> Forgotten:
     """Do one unit of work; call it again with the answer's ``next`` until that is null."""
-    kept = _kept(call.services)
+    kept = _retention(call.services)
     rules = retention.all_rules(call.services.settings.retention, kept)
     place, after = call.given.place or 0, call.given.after or ""
     places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
@@ -114,7 +114,7 @@ class Choose(OfOrganization):
 
 async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     settings, have = call.services.settings, call.services
-    days = _kept(have).days_of(organization_id)
+    days = _retention(have).days_of(organization_id)
     mailings, lists, written = await have.repositories.storage.of_organization(organization_id)
     waiting, size = 0, 0
     for feature in features():
@@ -146,14 +146,14 @@ def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[Reten
 
 
 @OPERATIONS(records.KEPT_SHOW, edits="organization_id", operators=READERS, **_NAMED)
-async def _show_kept(call: Call[OfOrganization]) -> OrganizationRetention:
+async def _show_days(call: Call[OfOrganization]) -> OrganizationRetention:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     return await _found(call, organization_id)
 
 
 @OPERATIONS(records.KEPT_SET, edits="organization_id", changes=RetentionDays, **_NAMED)
-async def _set_kept(call: Call[Choose]) -> OrganizationRetention:
+async def _set_days(call: Call[Choose]) -> OrganizationRetention:
     given, organization_id = call.given, call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     days = RetentionDays(given.texts_days, given.events_days, given.inbound_days)
@@ -169,7 +169,7 @@ async def _set_kept(call: Call[Choose]) -> OrganizationRetention:
     if faults:
         raise Invalid.of(faults)
     by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
-    await _kept(call.services).choose(by, organization_id, days)
+    await _retention(call.services).choose(by, organization_id, days)
     return await _found(call, organization_id)
 
 

@@ -311,7 +311,7 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     ).fetchall()
     going = [key for key, status, is_out in found if status >= OVER and not is_out]
     empty(conn, going)
-    place = str(found[-1][0]) if found else ""
+    place = str(max(key for key, _, _ in found)) if found else ""
     return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
 
 
