@@ -15,7 +15,7 @@ _WORDS: Final = (
     (re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d{3}Z"), "Z"),
     (re.compile(r"\bu[0-9a-f]{12}\b"), "username"),
     (re.compile(r"\b(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}\b"), "SECRET"),
-    (re.compile(r'(?<=<bdi class="num">)\d+(?=</bdi> (?:s|ث)<)'), "seconds"),
+    (re.compile(r'(?<=<bdi class="num">)\d+(?=</bdi>\s(?:s|ث)<)'), "seconds"),
     (re.compile(r'(?<=<progress value=")\d+(?=" max="1000")'), "n"),
     (
         re.compile(

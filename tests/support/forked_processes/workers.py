@@ -9,6 +9,7 @@ This file is a program too: the process that forks, and what xdist starts in pla
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import random
@@ -88,7 +89,7 @@ def _prepare(asked: socket.socket, arguments: Sequence[str]) -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how a worker ended
+    signal.signal(signal.SIGCHLD, _bury)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while asked in select.select([asked, sys.stdin], [], [])[0]:
         worker, _ = asked.accept()
@@ -99,6 +100,13 @@ def _prepare(asked: socket.socket, arguments: Sequence[str]) -> None:
         worker.close()
         for each in fds:
             os.close(each)
+
+
+def _bury(*_: object) -> None:
+    """Nobody asks how a worker ended, but whoever is waited for has its processor time counted."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _work(code: str, fds: Sequence[int]) -> None:
