@@ -18,7 +18,8 @@ ROOMS: Final = (
     *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules", "sms"),
     *("engine/features/alerts/rules.py", "engine/features/alerts/readings.py"),
     *("engine/features/approvals/rules.py", "engine/features/hooks/rules"),
-    *("engine/features/payments/rules.py", "drivers/policies", "drivers/payments/patterns.py"),
+    *("engine/features/payments/rules.py", "engine/features/providers/rules.py"),
+    *("drivers/policies", "drivers/payments/patterns.py"),
 )
 """Where pure work is that runs on the loop, with words from outside."""
 TRIES: Final = 5

@@ -10,7 +10,6 @@ _RULES: Final[Mapping[str, str]] = {
         changes/carriers.py: declared_nowhere differences
         changes/settings.py: fingerprint
         keyring.py: read
-        people/oidc.py: provider_of member_provider authorization_query half_hash
         receiptgroups.py: alone
         request_bodies.py: noted made_thing
         roles.py: judge
@@ -39,9 +38,6 @@ _RULES: Final[Mapping[str, str]] = {
         webhooks/signatures.py: is_secret
         keywords.py: folded
     """,
-    "A provider's token, bounded where it is fetched.": """
-        people/oidc.py: token_fault signed_in_now identity_of
-    """,
     "Names of senders: at most 11 letters.": """
         likeness.py: skeleton is_generic
     """,
@@ -51,8 +47,12 @@ _RULES: Final[Mapping[str, str]] = {
     """,
 }
 _FEATURES: Final[Mapping[str, str]] = {
+    "A provider's token, bounded where it is fetched.": """
+        providers/rules.py: token_fault signed_in_now identity_of
+    """,
     "What it gets is the service's own: settings, figures, the trail, keys.": """
         approvals/rules.py: is_asker
+        providers/rules.py: provider_of member_provider authorization_query half_hash
         mailings/rules/timing.py: opens_at next_midnight
         alerts/readings.py: queue_old rate_low codes_abused
         alerts/readings.py: balance_low numbers_unserved inbound_unserved

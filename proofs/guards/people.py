@@ -14,55 +14,56 @@ _LIMITS: Final = ("engine/limits",)
 _ROLES: Final = ("engine/operations/test_operator_roles.py", "engine/operations")
 _FOUR_EYES: Final = ("engine/features/approvals/test_approvals.py", "engine/features/approvals")
 _FACTORS: Final = ("engine/features/factors/test_factors.py", "engine/features/factors")
-_TOKENS: Final = ("engine/people/test_identity_tokens.py",)
+_TOKENS: Final = ("engine/features/providers/test_identity_tokens.py",)
 _OIDC: Final = ("http/test_oidc.py",)
 _MEMBER_OIDC: Final = ("http/test_member_oidc.py",)
+_PROVIDERS: Final = ("engine/features/providers",)
 GUARDS: Final = (
     Guard(
         "An identity provider's token is the answer to this sign-in, by its nonce.",
-        "engine/rules/people/oidc.py",
+        "engine/features/providers/rules.py",
         '    if not _is_same(claims.get("nonce"), nonce):\n',
         "    if False:\n",
         _TOKENS,
     ),
     Guard(
         "An identity provider's answer counts in the browser that began, by its state.",
-        "engine/people/identities/signing.py",
+        "engine/features/providers/signing_in.py",
         "if hmac.compare_digest(of.state.encode(), given)), None)",
         "if given), None)",
         _OIDC,
     ),
     Guard(
         "An identity provider's answer works once.",
-        "engine/people/identities/signing.py",
+        "engine/features/providers/signing_in.py",
         "        if state in self._used:\n",
         "        if False:\n",
         _OIDC,
     ),
     Guard(
         "An e-mail address counts when the identity provider has verified it.",
-        "engine/rules/people/oidc.py",
+        "engine/features/providers/rules.py",
         " or claims.get(provider.verified_claim) not in _TRUE",
         "",
         _TOKENS,
     ),
     Guard(
         "An identity provider vouches for addresses of its domains alone.",
-        "engine/rules/people/oidc.py",
+        "engine/features/providers/rules.py",
         "    if domain_of(email) not in provider.domains:\n",
         "    if False:\n",
         _TOKENS,
     ),
     Guard(
         "Another account at the identity provider does not become a user that has one.",
-        "engine/journal/signing_in_identities.py",
+        "engine/features/providers/stored/signing_in.py",
         "    return IdentityFault.OTHER_ACCOUNT if has_another else known\n",
         "    return known\n",
         _OIDC,
     ),
     Guard(
         "An answer of one organization's identity provider is none of another's.",
-        "engine/people/identities/signing.py",
+        "engine/features/providers/signing_in.py",
         "if _whose(flow) != self._organization_id or now_ms >= until:",
         "if now_ms >= until:",
         _MEMBER_OIDC,
@@ -80,6 +81,13 @@ GUARDS: Final = (
         "        if caller.bound and caller.role is Role.USER:\n",
         "        if False:\n",
         _MEMBER_OIDC,
+    ),
+    Guard(
+        "Nobody enters where nothing can say whether they must come by a provider.",
+        "engine/journal/people/members.py",
+        "    return bool(required(lambda feature: feature.requires)(conn, organization_id))\n",
+        "    return False\n",
+        _PROVIDERS,
     ),
     Guard(
         "A code of an authenticator app works once.",

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from risala.engine.rules.people.oidc import half_hash
+from risala.engine.features.providers.rules import half_hash
 from risala.engine.rules.webhooks.schedule import ReceiverFault
 from risala.engine.rules.webhooks.types import FetchedAnswer, WebhookCall
 

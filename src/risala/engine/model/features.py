@@ -92,6 +92,11 @@ class Feature:
     None for any operator, which says whether they have it."""
     proves: Declared | None = None
     """How a person shows it: makes a ``FactorAccess`` of ``People``."""
+    requires: Declared | None = None
+    """Whether members enter an organization by its identity provider alone: a function of a
+    connection and the organization's id."""
+    lets_in: Declared | None = None
+    """Sign-in by identity providers: makes a ``ProviderAccess`` of ``People``."""
     of_user: Mapping[str, Declared] = field(default_factory=dict)
     """What an operator sees of it with a user, by the names of ``UserStory``: functions of a
     connection and the user's id."""

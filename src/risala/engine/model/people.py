@@ -170,6 +170,14 @@ class FactorAwaited:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedProvider:
+    """What a sign-in page offers to an address of a confirmed domain."""
+
+    organization_id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class IdentityStart:
     """A sign-in at an identity provider that begins."""
 

@@ -92,7 +92,6 @@ class Letters:
             MailKind.OLD_ADDRESS_CODE: self._address_code,
             MailKind.NEW_ADDRESS_CODE: self._address_code,
             MailKind.ADDRESS_CHANGED: self._address_changed,
-            MailKind.PROVIDER_CHANGED: self._provider_changed,
             MailKind.WEBHOOK_DISABLED: self._webhook_disabled,
             MailKind.LOW_BALANCE: self._low_balance,
             MailKind.KEY_EXPIRES: self._key_expires,
@@ -150,7 +149,7 @@ class Letters:
         organization = self.accounts.organization(found.organization_id)
         return {
             "organization": named(organization),
-            "who": _who(found.invited_by, words, "begins"),
+            "who": who_did(found.invited_by, words, "begins"),
             "role": words["roles"][found.role.value],
             "until": moment(found.expires_at, owed.language, organization.time_zone),
             "url": f"{self.url}/sign-in",
@@ -167,18 +166,6 @@ class Letters:
             "when": moment(owed.details["at"], owed.language, organization.time_zone),
             "why": reasons.get(owed.details["reason"], reasons["other"]),
             "url": f"{self.url}/app/{organization.id}/webhooks/{endpoint.id}",
-        }
-
-    def _provider_changed(self, owed: OwedMail, words: Words) -> Values:
-        organization = self.accounts.organization(owed.details["organization"])
-        said = words["providers"][owed.details["what"]]
-        return {
-            "organization": named(organization),
-            "what": said.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
-            "issuer": owed.details["issuer"],
-            "who": _who(owed.details["who"], words, "operator"),
-            "when": moment(owed.details["at"], owed.language, organization.time_zone),
-            "url": f"{self.url}/app/{organization.id}/members/sign-in",
         }
 
     def _low_balance(self, owed: OwedMail, _: Words) -> Values:
@@ -231,7 +218,7 @@ def hole_of(language: Language, name: str, value: str) -> str:
     return one_line(value) if name in _COPIED else apart(language, one_line(value))
 
 
-def _who(who: str, words: Words, form: str) -> str:
+def who_did(who: str, words: Words, form: str) -> str:
     """Who did something, for a customer: a user of the service's machine is its operator.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import trio
 
@@ -17,25 +17,20 @@ from risala.engine.model.people import (
     Denied,
     FactorAwaited,
     LinkView,
+    OfferedProvider,
     SessionKind,
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.access import FactorAccess
-from risala.engine.model.records.people.providers import OfferedProvider
+from risala.engine.model.people_records.access import FactorAccess, IdentityAccess, ProviderAccess
 from risala.engine.people.account import OwnAccount
 from risala.engine.people.ending import Ending
-from risala.engine.people.identities.providers import Providers
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import SignIn
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import new_token
 from risala.engine.people.users import Users
-
-if TYPE_CHECKING:
-    from risala.engine.people.identities.sign_ins import IdentitySignIns
-    from risala.engine.people.identities.signing import IdentitySignIn
 
 T = TypeVar("T")
 
@@ -49,8 +44,6 @@ class People:
         self.memberships = Memberships(sources, self.sessions)
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
-        self.providers = Providers(sources, self.sessions)
-        self._identities: IdentitySignIns | None = None
         self._parts: dict[Callable[[People], Any], Any] = {}
 
     def part(self, kind: Callable[[People], T]) -> T:
@@ -68,32 +61,25 @@ class People:
         return access
 
     @property
-    def identity_sign_in(self) -> IdentitySignIn | None:
-        """Sign-in to the console by an identity provider; None: there is none. Loaded when it is
-        first asked for, by who follows its button."""
-        return None if self.sources.identity_fetches is None else self._sign_ins().console()
+    def identity_sign_in(self) -> IdentityAccess | None:
+        """Sign-in to the console by an identity provider; None: there is none."""
+        return self._providers().console()
 
-    def identity_sign_in_of(self, organization_id: str) -> IdentitySignIn | None:
+    def identity_sign_in_of(self, organization_id: str) -> IdentityAccess | None:
         """Sign-in by an organization's identity provider; None: it has none that works."""
-        # Looked up first: strangers' addresses load nothing.
-        if self.providers.of_organization(organization_id) is None:
-            return None
-        return self._sign_ins().of_organization(organization_id)
+        return self._providers().sign_in_of(organization_id)
 
     def offered_provider(self, email: str) -> OfferedProvider | None:
         """The identity provider for addresses of this domain; None: no organization has one."""
-        return self.providers.offered(email)
+        return self._providers().offered(email)
 
     def provider_of(self, organization_id: str) -> OfferedProvider | None:
         """The identity provider of an organization, once it works; None: it has none."""
-        return self.providers.of_organization(organization_id)
+        return self._providers().of_organization(organization_id)
 
-    def _sign_ins(self) -> IdentitySignIns:
-        if self._identities is None:
-            from risala.engine.people.identities.sign_ins import IdentitySignIns
-
-            self._identities = IdentitySignIns(self.sources, self.sessions, self.sign_in)
-        return self._identities
+    def _providers(self) -> ProviderAccess:
+        access: ProviderAccess = self.part(required(lambda feature: feature.lets_in))
+        return access
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""

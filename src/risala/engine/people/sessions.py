@@ -152,7 +152,7 @@ class WebSessions:
             raise NotFound("There is no such organization.")
         is_recovery = place.role is Role.OWNER and session.has_factor
         must_come_by_it = session.bound_to is None and not is_recovery
-        if must_come_by_it and self._have.providers.requires(organization_id):
+        if must_come_by_it and self._have.members.requires_provider(organization_id):
             raise ProviderNeeded(organization_id)
         if not session.showed_two and self._demands_factor(organization_id):
             raise FactorNeeded

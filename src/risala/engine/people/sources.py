@@ -14,7 +14,6 @@ from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
-from risala.engine.journal.repositories.people.providers import ProviderRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.limits.claims import LimitsMessage
@@ -36,7 +35,6 @@ class PeopleSources:
     web_sessions: WebSessionRepository
     repositories: Repositories
     """For what features store of people."""
-    providers: ProviderRepository
     ids: IdSource
     accounts: Accounts
     limits: Ref[LimitsMessage]

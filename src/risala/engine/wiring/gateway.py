@@ -181,7 +181,6 @@ def people_of(
             sign_in=core.repositories.sign_in,
             web_sessions=core.repositories.web_sessions,
             repositories=core.repositories,
-            providers=core.repositories.providers,
             ids=core.seams.ids,
             accounts=core.accounts,
             limits=owners.limits,

@@ -8,15 +8,15 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
-from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records.people import providers
-from risala.engine.model.records.people.providers import (
+from risala.engine.features.providers import records as providers
+from risala.engine.features.providers.records import (
     SECRET_MAX,
     SESSION_HOURS,
     SESSION_HOURS_MAX,
     SETTINGS,
     IdentityProvider,
 )
+from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import as_seen, edit
 from risala.http.web.face import PageAccess

@@ -18,42 +18,18 @@ from risala.engine.model.people import (
     CodeAsked,
     Denied,
     FactorAwaited,
-    IdentityReturn,
-    IdentityStart,
     LinkView,
+    OfferedProvider,
     SessionKind,
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.access import FactorAccess
+from risala.engine.model.people_records.access import FactorAccess, IdentityAccess
 from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.payer import PartsToday
-from risala.engine.model.records.people.providers import OfferedProvider
 from risala.plugins.page import ConsolePages
 
 R = TypeVar("R")
-
-
-class IdentityAccess(Protocol):
-    """Sign-in by an identity provider.
-
-    Each raises ``IdentityRefused``; what judges also ``RateLimited``, ``Conflict``,
-    ``Unavailable``.
-    """
-
-    async def begin(self, target: str | None, /, *, freshens: bool) -> IdentityStart:
-        """Send a browser to the provider."""
-
-    def read(self, flow: str, /) -> tuple[bool, str]:
-        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
-
-    async def finish(
-        self, browser: Browser, back: IdentityReturn, /
-    ) -> SignedIn | FactorAwaited | Denied:
-        """Sign in by what a browser brings back."""
-
-    async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn, /) -> None:
-        """Make a session fresh by it."""
 
 
 class SignInAccess(Protocol):

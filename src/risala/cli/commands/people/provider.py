@@ -9,8 +9,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, without_missing
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.show import output
-from risala.engine.model.records.people import providers
-from risala.engine.model.records.people.providers import (
+from risala.engine.features.providers import records as providers
+from risala.engine.features.providers.records import (
     IdentityProvider,
     IdentityProviders,
     ProviderState,

@@ -14,6 +14,7 @@ _TOLD: Final = (
 )
 FEATURE: Final = Feature(
     name="factors",
+    needs=("providers",),
     operations=(later("features.factors.operations:OPERATIONS"),),
     awaits=later(_STORED + "has_any"),
     proves=later("features.factors.signing_in:FactorSignIn"),

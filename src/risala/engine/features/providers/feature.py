@@ -1,4 +1,4 @@
-"""Sign-in by an organization's own identity provider."""
+"""Sign-in by an identity provider: to the console, or by an organization's own."""
 
 from __future__ import annotations
 
@@ -6,12 +6,19 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
+from risala.engine.model.people_records.mails import MailKind
 
+_STORED: Final = "features.providers.stored.providers:"
+_SERVICE: Final = "features.providers.service:"
 FEATURE: Final = Feature(
     name="providers",
-    operations=(later("operations.people.providers:OPERATIONS"),),
-    images={AuditImage.IDENTITY_PROVIDER: later("journal.people.providers:provider")},
-    exported_settings={"identityProvider": later("journal.people.providers:find")},
+    operations=(later("features.providers.operations:OPERATIONS"),),
+    images={AuditImage.IDENTITY_PROVIDER: later(_STORED + "provider")},
+    exported_settings={"identityProvider": later(_STORED + "find")},
+    requires=later(_STORED + "requires"),
+    lets_in=later(_SERVICE + "Providers"),
+    letters={MailKind.PROVIDER_CHANGED: later(_SERVICE + "letter")},
     deleted=("provider_domains", "identity_providers", "identities"),
+    of_users=("identities",),
     tables=("identities", "identity_providers", "provider_domains"),
 )

@@ -14,7 +14,6 @@ from risala.engine.model.people import User
 
 _BY_USER: Final = (
     *("members", "web_sessions", "one_time_links", "email_changes", "sign_in_requests"),
-    "identities",
 )
 _BY_ADDRESS: Final = (
     ("invitations", "email"),

@@ -14,6 +14,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.features import required
 from risala.engine.model.people import Membership
 from risala.engine.model.records.people.members import Invitation
 from risala.engine.rules.people.lifetimes import INVITATION_SHOWN_MS
@@ -257,3 +258,9 @@ def answer(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: i
         raise NotFound("There is no such invitation.")
     withdraw(conn, found.id)
     return found
+
+
+def requires_provider(conn: sqlite3.Connection, organization_id: str) -> bool:
+    """Whether members enter an organization by its identity provider alone. Nobody enters where no
+    feature can say."""
+    return bool(required(lambda feature: feature.requires)(conn, organization_id))

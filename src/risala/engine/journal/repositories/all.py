@@ -20,7 +20,6 @@ from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
-from risala.engine.journal.repositories.people.providers import ProviderRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
@@ -63,7 +62,6 @@ class Repositories:
     storage: StorageRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
-    providers: ProviderRepository
     users: UserRepository
     web_sessions: WebSessionRepository
 
@@ -95,7 +93,6 @@ class Repositories:
             storage=StorageRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
-            providers=ProviderRepository(store),
             users=UserRepository(store),
             web_sessions=WebSessionRepository(store),
         )

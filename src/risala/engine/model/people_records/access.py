@@ -7,6 +7,10 @@ from typing import Protocol
 from risala.engine.model.people import (
     Browser,
     Denied,
+    FactorAwaited,
+    IdentityReturn,
+    IdentityStart,
+    OfferedProvider,
     PasskeySite,
     SessionKind,
     ShownFactor,
@@ -38,3 +42,41 @@ class FactorAccess(Protocol):
         self, session: WebSession, browser: Browser, shown: ShownFactor, /
     ) -> bool | Denied:
         """Judge a factor that is shown again within a session."""
+
+
+class IdentityAccess(Protocol):
+    """Sign-in by an identity provider.
+
+    Each raises ``IdentityRefused``; what judges also ``RateLimited``, ``Conflict``,
+    ``Unavailable``.
+    """
+
+    async def begin(self, target: str | None, /, *, freshens: bool) -> IdentityStart:
+        """Send a browser to the provider."""
+
+    def read(self, flow: str, /) -> tuple[bool, str]:
+        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
+
+    async def finish(
+        self, browser: Browser, back: IdentityReturn, /
+    ) -> SignedIn | FactorAwaited | Denied:
+        """Sign in by what a browser brings back."""
+
+    async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn, /) -> None:
+        """Make a session fresh by it."""
+
+
+class ProviderAccess(Protocol):
+    """The identity providers that people may come by."""
+
+    def console(self) -> IdentityAccess | None:
+        """That of the console; None: there is none."""
+
+    def sign_in_of(self, organization_id: str, /) -> IdentityAccess | None:
+        """That of an organization; None: it has none that works."""
+
+    def offered(self, email: str, /) -> OfferedProvider | None:
+        """The provider for addresses of this domain; None: no organization has one."""
+
+    def of_organization(self, organization_id: str, /) -> OfferedProvider | None:
+        """The provider of an organization, once it works; None: it has none."""

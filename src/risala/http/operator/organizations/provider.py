@@ -7,8 +7,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.people import providers
-from risala.engine.model.records.people.providers import IdentityProvider
+from risala.engine.features.providers import records as providers
+from risala.engine.features.providers.records import IdentityProvider
 from risala.engine.rules.people.emails import letters_by_script, spelled
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

@@ -17,11 +17,11 @@ from risala.engine.model.errors import (
     Refusal,
 )
 from risala.engine.model.people import FactorAwaited, IdentityReturn, SignedIn
+from risala.engine.model.people_records.access import IdentityAccess
 from risala.engine.rules.people.lifetimes import CODE_MS
 from risala.http.common.problems import plain
 from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.sign_in import go_on, signed_in
-from risala.http.web.facade import IdentityAccess
 from risala.http.web.face import PageAccess, again_path, fresh_path
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest

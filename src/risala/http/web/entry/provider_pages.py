@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import ProviderNeeded
-from risala.engine.model.records.people.providers import OfferedProvider
+from risala.engine.model.people import OfferedProvider
 from risala.http.web.page_request import PageRequest
 
 _PAGE: Final = "sign_in/provider.html"

@@ -19,11 +19,11 @@ from risala.engine.model.people import (
     CodeAsked,
     FactorAwaited,
     LinkView,
+    OfferedProvider,
     PasskeySite,
     ShownFactor,
     SignedIn,
 )
-from risala.engine.model.records.people.providers import OfferedProvider
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.common.problems import plain
 from risala.http.web.cookie_policy import Way, safe_next

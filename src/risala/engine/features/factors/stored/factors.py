@@ -14,7 +14,8 @@ from risala.engine.features.factors.records import (
     ProofKind,
     factor_view,
 )
-from risala.engine.journal.people import identities, mails, members, users, web_sessions
+from risala.engine.features.providers.stored import identities
+from risala.engine.journal.people import mails, members, users, web_sessions
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable

@@ -34,6 +34,7 @@ class MembershipRepository:
         return members.of_organization(self._store.reader, organization_id)
 
     of_user = read(members.of_user)
+    requires_provider = read(members.requires_provider)
     invitation = read(members.invitation)
     invitations_of = read(members.invitations_of)
     invitations_to = read(members.invitations_to)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.journal import signing_in, signing_in_identities, signing_in_members
+from risala.engine.journal import signing_in
 from risala.engine.journal.people import security, sign_in_failures, sign_in_tokens, web_sessions
 from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 
@@ -33,11 +33,7 @@ class SignInRepository:
     judge = command(signing_in.judge)
     add_link = audited_command(sign_in_tokens.add_link)
     use_link = command(signing_in.use_link)
-    enter_by_identity = command(signing_in_identities.enter_by_identity)
-    enter_member = command(signing_in_members.enter_member)
-    refuse_without_role = command(signing_in_members.refuse_without_role)
     freshen_by_code = command(signing_in.freshen_by_code)
-    freshen_by_identity = command(signing_in_identities.freshen_by_identity)
     note_failure = command(signing_in.note_failure)
     forget_over = command(sign_in_tokens.forget_over)
     lock_console = audited_command(security.lock_console)

@@ -1,4 +1,5 @@
-"""Organizations' own identity providers: the answers of their operations, and the asks."""
+"""Organizations' identity providers, and people's accounts at them: what is stored, what operations
+answer, and the asks."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import Annotated, Final
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.dataclass import dataclass
-from risala.engine.model.callers import Role
+from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
@@ -127,6 +128,40 @@ SETTINGS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedIdentity:
+    """A user's account at an identity provider."""
+
+    organization_id: str
+    """Whose provider it is; empty: the console's."""
+    issuer: str
+    subject: str
+    """What the provider calls the person; it never gives this to another one."""
+    user_id: str
+    created_at: int
+    used_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownIdentity:
+    """A person, as an identity provider's checked answer names them."""
+
+    issuer: str
+    subject: str
+    email: str
+    """In its one form: verified by the provider, and of a domain that is its own."""
+    two_factors: bool
+    role: OperatorRole | Role | None
+    """What the provider gives them, in the console or in its organization; None: it gives no
+    roles."""
+    makes: bool
+    """With a role the person becomes an operator, or a member."""
+    organization_id: str = ""
+    """Whose provider it is; empty: the console's."""
+    is_anew: bool = False
+    """The person signed in at the provider just now."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProviderState:
     """The identity provider of an organization, and what it has to be told."""
 
@@ -141,14 +176,6 @@ class IdentityProviders:
     """All identity providers of organizations: those with an unconfirmed domain first."""
 
     providers: tuple[IdentityProvider, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedProvider:
-    """What a sign-in page offers to an address of a confirmed domain."""
-
-    organization_id: str
-    label: str
 
 
 SHOW: Final = Ask("provider.show", ProviderState)

@@ -8,9 +8,15 @@ from typing import Any, Final
 from joserfc import jwk, jws, jwt
 from joserfc.errors import ExpiredTokenError, InvalidClaimError, JoseError
 
+from risala.engine.features.providers.rules import (
+    ALGORITHMS,
+    LEEWAY_S,
+    Provider,
+    half_hash,
+    token_fault,
+)
 from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.wire import unstorable
-from risala.engine.rules.people.oidc import ALGORITHMS, LEEWAY_S, Provider, half_hash, token_fault
 
 KEYS_MAX: Final = 50
 """Keys of one provider that are kept: large ones publish a dozen."""

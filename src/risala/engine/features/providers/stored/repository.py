@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from risala.dataclass import dataclass
-from risala.engine.journal import provider_changes
-from risala.engine.journal.people import providers
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.features.providers.stored import providers, signing_in
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.errors import SecretLost
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
@@ -26,7 +25,6 @@ class ProviderRepository:
     provider = read(providers.provider)
     of_domain = read(providers.of_domain)
     all_of_them = read(providers.all_of_them)
-    requires = read(providers.requires)
 
     # -- secrets of clients, which the database has sealed
 
@@ -49,7 +47,11 @@ class ProviderRepository:
 
     # -- commands
 
-    put = audited_command(provider_changes.put)
-    delete = audited_command(provider_changes.delete)
-    confirm = audited_command(provider_changes.confirm)
-    refuse = audited_command(provider_changes.refuse)
+    put = audited_command(providers.put)
+    delete = audited_command(providers.delete)
+    confirm = audited_command(providers.confirm)
+    refuse = audited_command(providers.refuse)
+    enter_by_identity = command(signing_in.enter_by_identity)
+    enter_member = command(signing_in.enter_member)
+    refuse_without_role = command(signing_in.refuse_without_role)
+    freshen_by_identity = command(signing_in.freshen_by_identity)

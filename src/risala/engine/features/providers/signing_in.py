@@ -10,12 +10,25 @@ import hmac
 import json
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import structlog
 
+from risala.dataclass import dataclass
+from risala.engine.features.providers.client import ProviderClient
+from risala.engine.features.providers.records import ShownIdentity
+from risala.engine.features.providers.rules import (
+    ERRORS,
+    REDIRECT,
+    authorization_query,
+    identity_of,
+    member_provider,
+    provider_of,
+)
+from risala.engine.features.providers.stored.repository import ProviderRepository
 from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.people import (
     AccessEnded,
@@ -28,23 +41,14 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.identities import ShownIdentity
 from risala.engine.model.people_records.sign_in import (
     FailureReason,
     SignInFailure,
 )
 from risala.engine.people import sign_in_limits
-from risala.engine.people.identities.client import ProviderClient
-from risala.engine.people.sessions import WebSessions
-from risala.engine.people.sign_in import SignIn
-from risala.engine.people.sources import PeopleSources
+from risala.engine.people.people import People
 from risala.engine.people.tokens import FlowSecrets, new_token
 from risala.engine.rules.people.lifetimes import CODE_MS
-from risala.engine.rules.people.oidc import (
-    ERRORS,
-    authorization_query,
-    identity_of,
-)
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +56,10 @@ USED_MAX: Final = 10_000
 """Sign-ins that are remembered as answered. A provider accepts a code once too."""
 FLOW_MAX: Final = 1000
 """Characters of a cookie that are read."""
+KNOWN_MAX: Final = 100
+"""Organizations' providers whose endpoints and keys are remembered: some 20 kB each."""
+CALLBACK: Final = "/operator/sign-in/oidc/callback"
+"""Where the console's provider sends browsers back to; it knows this address."""
 _QUIET: Final = (IdentityFault.CANCELLED, IdentityFault.UNREACHABLE, IdentityFault.MISSET)
 """Faults that say nothing about the person: they are logged, and are no refused sign-in."""
 
@@ -76,9 +84,7 @@ class IdentitySignIn:
 
     def __init__(
         self,
-        sources: PeopleSources,
-        sessions: WebSessions,
-        sign_in: SignIn,
+        people: People,
         client: ProviderClient,
         used: UsedAnswers,
         kind: SessionKind,
@@ -90,9 +96,10 @@ class IdentitySignIn:
             redirect_uri: the address that the provider sends browsers back to.
             organization_id: the organization that is entered; empty: the console.
         """
-        self._have = sources
-        self._sessions = sessions
-        self._sign_in = sign_in
+        self._have = people.sources
+        self._stored = people.sources.repositories.part(ProviderRepository)
+        self._sessions = people.sessions
+        self._sign_in = people.sign_in
         self._client = client
         self._used = used
         self._kind = kind
@@ -154,7 +161,7 @@ class IdentitySignIn:
             Unavailable: not possible now.
         """
         shown = await self._shown(browser, back, freshens=False)
-        token, stored = new_token(), self._have.sign_in
+        token, stored = new_token(), self._stored
         entrant = self._sign_in.entrant(browser, shown.email, self._kind, token)
         if self._organization_id:
             member = await stored.enter_member(shown, entrant, self._sign_in.rules)
@@ -174,7 +181,7 @@ class IdentitySignIn:
         if not shown.is_anew:
             await self._refuse(IdentityRefused(IdentityFault.STALE, email=shown.email), browser)
         try:
-            answer = await self._have.sign_in.freshen_by_identity(
+            answer = await self._stored.freshen_by_identity(
                 session.id, shown, entrant, self._sign_in.rules
             )
         finally:
@@ -203,7 +210,7 @@ class IdentitySignIn:
     async def _end_open(self, subject: str) -> None:
         """The provider gives a person no role any more: what they have open by it ends."""
         issuer, organization_id = self._client.provider.issuer, self._organization_id
-        unit = self._have.sign_in.refuse_without_role
+        unit = self._stored.refuse_without_role
         for user_id in await unit(organization_id, issuer, subject):
             self._sessions.forget(user_id)
             self._sessions.tell_ended(AccessEnded(user_id, organization_id))
@@ -239,6 +246,63 @@ class IdentitySignIn:
             await self._have.sign_in.note_failure(failure, self._sign_in.rules)
             sign_in_limits.say(failure)
         raise error
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    updated_at: int
+    sign_in: IdentitySignIn
+
+
+class IdentitySignIns:
+    """Sign-in by each identity provider: that of the console, and those of organizations."""
+
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._have = people.sources
+        self._stored = people.sources.repositories.part(ProviderRepository)
+        self._used = UsedAnswers()
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._console: IdentitySignIn | None = None
+
+    def console(self) -> IdentitySignIn | None:
+        """The console's; None: the settings name no provider."""
+        have = self._have
+        if self._console is None and have.identity_fetches is not None:
+            provider = provider_of(have.settings.people.oidc, have.identity_secret)
+            client = ProviderClient(provider, have.identity_fetches, have.now_ms)
+            address = have.console_url + CALLBACK
+            self._console = IdentitySignIn(
+                self._people, client, self._used, SessionKind.OPERATOR, address, ""
+            )
+        return self._console
+
+    def of_organization(self, organization_id: str) -> IdentitySignIn | None:
+        """An organization's; None: it has no provider, no domain of it is confirmed, or the key of
+        its secret is lost."""
+        have = self._have
+        found = self._stored.find(organization_id)
+        if found is None or not found.confirmed or have.provider_fetches is None:
+            self._known.pop(organization_id, None)
+            return None
+        known = self._known.get(organization_id)
+        if known is None or known.updated_at != found.updated_at:
+            secret = self._stored.secret_of(organization_id)
+            if secret is None:
+                return None
+            provider = member_provider(found, secret)
+            client = ProviderClient(provider, have.provider_fetches, have.now_ms)
+            address = have.public_url + REDIRECT.format(organization_id)
+            sign_in = IdentitySignIn(
+                self._people, client, self._used, SessionKind.CUSTOMER, address, organization_id
+            )
+            known = self._known[organization_id] = _Known(found.updated_at, sign_in)
+        self._known.move_to_end(organization_id)
+        if len(self._known) > KNOWN_MAX:
+            self._known.popitem(last=False)
+        # Domains are confirmed and refused without a change of the provider itself.
+        known.sign_in.set_domains(found.confirmed)
+        return known.sign_in
 
 
 def _until(flow: str) -> int:

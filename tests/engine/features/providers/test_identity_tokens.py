@@ -13,10 +13,10 @@ from joserfc.jwk import OctKey
 
 from identity_provider import CLIENT, ISSUER, IdentityProvider, new_key
 from risala.config.people import OidcRolesSection, OidcSection
+from risala.engine.features.providers.rules import authorization_query, identity_of, provider_of
+from risala.engine.features.providers.tokens import UnknownKey, checked_claims, keys_of
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import IdentityFault, IdentityRefused
-from risala.engine.people.identities.tokens import UnknownKey, checked_claims, keys_of
-from risala.engine.rules.people.oidc import authorization_query, identity_of, provider_of
 
 NOW_S = 1_800_000_000
 KEY = new_key("first")

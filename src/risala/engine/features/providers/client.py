@@ -11,9 +11,9 @@ from urllib.parse import quote, urlencode
 import trio
 
 from risala.dataclass import dataclass
+from risala.engine.features.providers.rules import ERRORS, Provider
+from risala.engine.features.providers.tokens import Key, UnknownKey, checked_claims, keys_of
 from risala.engine.model.errors import IdentityFault, IdentityRefused
-from risala.engine.people.identities.tokens import Key, UnknownKey, checked_claims, keys_of
-from risala.engine.rules.people.oidc import ERRORS, Provider
 from risala.engine.rules.webhooks.schedule import ReceiverFault
 from risala.engine.rules.webhooks.types import Fetches, WebhookCall
 
@@ -56,7 +56,7 @@ class _Read:
 
 class ProviderClient:
     """One provider. What it says of itself is one document and at most
-    :data:`~risala.engine.people.identities.tokens.KEYS_MAX` keys."""
+    :data:`~risala.engine.features.providers.tokens.KEYS_MAX` keys."""
 
     def __init__(self, provider: Provider, fetches: Fetches, now_ms: Callable[[], int]) -> None:
         self.provider = provider

@@ -1,7 +1,7 @@
 """OpenID Connect: what a provider is asked, and what its claims mean here. Pure.
 
 Signatures and the registered claims are checked by a library
-(:mod:`risala.engine.people.identities.tokens`); here is the rest of OpenID Connect Core 3.1.3.7.
+(:mod:`risala.engine.features.providers.tokens`); here is the rest of OpenID Connect Core 3.1.3.7.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from urllib.parse import urlencode
 
 from risala.config.people import OidcSection
 from risala.dataclass import dataclass
+from risala.engine.features.providers.records import IdentityProvider, ShownIdentity
 from risala.engine.model.callers import OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused
-from risala.engine.model.people_records.identities import ShownIdentity
-from risala.engine.model.records.people.providers import IdentityProvider
 from risala.engine.rules.people.emails import domain_of, normalised
 
+REDIRECT: Final = "/sign-in/oidc/{}/callback"
+"""Where an organization's provider sends browsers back to: each has an address of its own, so that
+one provider's answer never passes for another's."""
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519"),

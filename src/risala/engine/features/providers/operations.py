@@ -7,20 +7,26 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.callers import Role
-from risala.engine.model.errors import Invalid
-from risala.engine.model.records.people import providers
-from risala.engine.model.records.people.providers import (
+from risala.engine.features.providers.records import (
+    CONFIRM,
+    DELETE,
     LABEL_MAX,
+    LIST,
     LIST_MAX,
+    REFUSE,
     SECRET_MAX,
     SESSION_HOURS_MAX,
+    SET,
+    SHOW,
     TEXT_MAX,
     IdentityProvider,
     IdentityProviders,
     ProviderState,
 )
+from risala.engine.features.providers.service import Providers
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Invalid
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -37,7 +43,7 @@ from risala.engine.operations.arguments import (
     whole,
     words,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.people.arguments import MEMBER_ROLES
 from risala.engine.rules.people.emails import letters_by_script
 from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT
@@ -141,6 +147,14 @@ class ConfirmDomain(OfDomain):
     """True: the operator has seen that its letters are of several scripts."""
 
 
+OPERATIONS: Final = Operations()
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": IdentityProvider, "fresh": True}
+
+
+def _providers(call: Call[Any]) -> Providers:
+    return call.services.people.part(Providers)
+
+
 def _actor(call: Call[Any]) -> str | None:
     """The owner who asks; None: the operator, who need not be a member."""
     return (call.caller.user_id or "") if call.caller.is_member else None
@@ -153,10 +167,12 @@ def _signed(call: Call[Any]) -> AuditEntry:
     )
 
 
+@OPERATIONS(SHOW, roles=OWNERS, operators=SUPPORT, owner=owners.named, edits="organization_id")
 async def _show(call: Call[OfOrganization]) -> ProviderState:
-    return call.services.people.providers.state(call.given.organization_id)
+    return _providers(call).state(call.given.organization_id)
 
 
+@OPERATIONS(SET, roles=OWNERS, edits="organization_id", **_ONE)
 async def _set(call: Call[SetProvider]) -> IdentityProvider:
     given = call.given
     values = {
@@ -166,21 +182,24 @@ async def _set(call: Call[SetProvider]) -> IdentityProvider:
     }
     if given.default_role is not None:
         values["default_role"] = None if given.default_role == NOBODY else Role(given.default_role)
-    put = call.services.people.providers.put
+    put = _providers(call).put
     return await put(
         given.organization_id, values, given.client_secret, _actor(call), _signed(call)
     )
 
 
+@OPERATIONS(DELETE, roles=OWNERS, **_ONE)
 async def _delete(call: Call[OfOrganization]) -> IdentityProvider:
-    delete = call.services.people.providers.delete
+    delete = _providers(call).delete
     return await delete(call.given.organization_id, _actor(call), _signed(call))
 
 
+@OPERATIONS(LIST, roles=OPERATORS, operators=SUPPORT)
 async def _list(call: Call[NoArguments]) -> IdentityProviders:
-    return IdentityProviders(tuple(call.services.people.providers.all_of_them()))
+    return IdentityProviders(tuple(_providers(call).all_of_them()))
 
 
+@OPERATIONS(CONFIRM, roles=OPERATORS, **_ONE)
 async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
     """An operator says that a domain is the organization's; one whose letters are of several
     scripts only after a warning that shows them."""
@@ -193,30 +212,12 @@ async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
             f" another ({shown}). Ask the organization, then confirm it with `mixedScripts`."
         )
         raise Invalid("domain", "mixed_scripts", text)
-    confirm = call.services.people.providers.confirm
+    confirm = _providers(call).confirm
     return await confirm(given.organization_id, given.domain, _signed(call))
 
 
+@OPERATIONS(REFUSE, roles=OPERATORS, **_ONE)
 async def _refuse(call: Call[OfDomain]) -> IdentityProvider:
     given = call.given
-    refuse = call.services.people.providers.refuse
+    refuse = _providers(call).refuse
     return await refuse(given.organization_id, given.domain, _signed(call))
-
-
-_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": IdentityProvider, "fresh": True}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        providers.SHOW,
-        OfOrganization,
-        _show,
-        roles=OWNERS,
-        operators=SUPPORT,
-        owner=owners.named,
-        edits="organization_id",
-    ),
-    operation(providers.SET, SetProvider, _set, roles=OWNERS, edits="organization_id", **_ONE),
-    operation(providers.DELETE, OfOrganization, _delete, roles=OWNERS, **_ONE),
-    operation(providers.LIST, NoArguments, _list, roles=OPERATORS, operators=SUPPORT),
-    operation(providers.CONFIRM, ConfirmDomain, _confirm, roles=OPERATORS, **_ONE),
-    operation(providers.REFUSE, OfDomain, _refuse, roles=OPERATORS, **_ONE),
-)

@@ -4,11 +4,12 @@ provider of an organization is known there alone; the console's has no organizat
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import asdict
 from typing import Final
 
-from risala.engine.journal.store.named import Rows
+from risala.engine.features.providers.records import LinkedIdentity
+from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.people_records.identities import LinkedIdentity
 
 _TABLE: Final = "identities"
 _ROWS: Final = Rows(LinkedIdentity)
@@ -35,16 +36,7 @@ def of_user(
 
 
 def add(conn: sqlite3.Connection, new: LinkedIdentity) -> None:
-    writable(conn, _TABLE).insert(
-        {
-            "organization_id": new.organization_id,
-            "issuer": new.issuer,
-            "subject": new.subject,
-            "user_id": new.user_id,
-            "created_at": new.created_at,
-            "used_at": new.used_at,
-        }
-    )
+    writable(conn, _TABLE).insert(columns_of(asdict(new)))
 
 
 def used(conn: sqlite3.Connection, found: LinkedIdentity, now_ms: int) -> None:
@@ -62,13 +54,6 @@ def forget(conn: sqlite3.Connection, user_id: str) -> int:
     return int(count)
 
 
-def forget_of_organization(
-    conn: sqlite3.Connection, organization_id: str, user_id: str | None = None
-) -> None:
-    """Delete those at an organization's provider: all of them, or a user's."""
-    stored = writable(conn, _TABLE)
-    if user_id is None:
-        stored.delete_where("organization_id = ?", (organization_id,))
-    else:
-        one = "organization_id = ? AND user_id = ?"
-        stored.delete_where(one, (organization_id, user_id))
+def forget_of_organization(conn: sqlite3.Connection, organization_id: str) -> None:
+    """Delete those at an organization's provider."""
+    writable(conn, _TABLE).delete_where("organization_id = ?", (organization_id,))

@@ -1,39 +1,58 @@
 """Organizations' own identity providers: registered by owners, confirmed by operators.
 
-What asks a provider is loaded with the first sign-in by one (:mod:`.sign_ins`).
+What asks a provider is loaded with the first sign-in by one (:mod:`.signing_in`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
+from risala.engine.features.providers.records import SESSION_HOURS, IdentityProvider, ProviderState
+from risala.engine.features.providers.rules import REDIRECT
+from risala.engine.features.providers.stored.repository import ProviderRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
-from risala.engine.model.people import AccessEnded
-from risala.engine.model.records.people.providers import (
-    SESSION_HOURS,
-    IdentityProvider,
-    OfferedProvider,
-    ProviderState,
-)
-from risala.engine.people.sessions import WebSessions
-from risala.engine.people.sources import PeopleSources
+from risala.engine.model.people import AccessEnded, OfferedProvider
+from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.people.letters import Letters, Values, Words, moment, named, who_did
+from risala.engine.people.lines import apart, one_line
+from risala.engine.people.people import People
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
-REDIRECT: Final = "/sign-in/oidc/{}/callback"
-"""Where an organization's provider sends browsers back to: each has an address of its own, so that
-one provider's answer never passes for another's."""
+if TYPE_CHECKING:
+    from risala.engine.features.providers.signing_in import IdentitySignIn, IdentitySignIns
 
 
 class Providers:
-    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
-        self._sessions = sessions
-        self._rules = rules_of(sources.settings.webhooks)
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._have = people.sources
+        self._stored = people.sources.repositories.part(ProviderRepository)
+        self._sessions = people.sessions
+        self._rules = rules_of(people.sources.settings.webhooks)
+
+    # -- signing in
+
+    def console(self) -> IdentitySignIn | None:
+        """Sign-in to the console by an identity provider; None: there is none."""
+        return None if self._have.identity_fetches is None else self._sign_ins().console()
+
+    def sign_in_of(self, organization_id: str) -> IdentitySignIn | None:
+        """Sign-in by an organization's identity provider; None: it has none that works."""
+        # Looked up first: strangers' addresses load nothing.
+        if self.of_organization(organization_id) is None:
+            return None
+        return self._sign_ins().of_organization(organization_id)
+
+    def _sign_ins(self) -> IdentitySignIns:
+        from risala.engine.features.providers.signing_in import IdentitySignIns
+
+        return self._people.part(IdentitySignIns)
 
     # -- reading
 
@@ -45,7 +64,7 @@ class Providers:
         """
         self._have.accounts.organization(organization_id)
         return ProviderState(
-            self.redirect_address(organization_id), self._have.providers.find(organization_id)
+            self.redirect_address(organization_id), self._stored.find(organization_id)
         )
 
     def redirect_address(self, organization_id: str) -> str:
@@ -53,18 +72,18 @@ class Providers:
 
     def all_of_them(self) -> Sequence[IdentityProvider]:
         """All, those that wait for an operator first."""
-        return self._have.providers.all_of_them()
+        return self._stored.all_of_them()
 
     def offered(self, email: str) -> OfferedProvider | None:
         """The provider for an address of this domain, whether anybody has it or not; None: there
         is none."""
         address = typed_address(email)
-        found = None if address is None else self._have.providers.of_domain(domain_of(address))
+        found = None if address is None else self._stored.of_domain(domain_of(address))
         return None if found is None else self._offered(found)
 
     def of_organization(self, organization_id: str) -> OfferedProvider | None:
         """The provider of an organization, once an operator has confirmed a domain."""
-        found = self._have.providers.find(organization_id)
+        found = self._stored.find(organization_id)
         return None if found is None or not found.confirmed else self._offered(found)
 
     def _offered(self, found: IdentityProvider) -> OfferedProvider:
@@ -96,7 +115,7 @@ class Providers:
         checked = self._checked(values)
         column: dict[str, str | None] = {}
         if secret is not None:
-            sealed = have.providers.sealed(organization_id, secret) if secret else None
+            sealed = self._stored.sealed(organization_id, secret) if secret else None
             column["client_secret"] = sealed
 
         def change(former: IdentityProvider | None) -> IdentityProvider:
@@ -104,7 +123,7 @@ class Providers:
             return replace(present, **checked, updated_at=now_ms)
 
         with self._changing(organization_id):
-            return await have.providers.put(
+            return await self._stored.put(
                 by, organization_id, change, column, actor_id, by.caller.who
             )
 
@@ -131,7 +150,7 @@ class Providers:
             Forbidden: the actor is no longer an owner.
         """
         with self._changing(organization_id):
-            delete = self._have.providers.delete
+            delete = self._stored.delete
             return await delete(by, organization_id, actor_id, by.caller.who)
 
     async def confirm(self, organization_id: str, domain: str, by: AuditEntry) -> IdentityProvider:
@@ -142,7 +161,7 @@ class Providers:
             Conflict: it is another organization's.
         """
         with self._changing(organization_id):
-            confirm = self._have.providers.confirm
+            confirm = self._stored.confirm
             given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
             return await confirm(by, *given)
 
@@ -153,28 +172,19 @@ class Providers:
             NotFound: the organization did not ask for it.
         """
         with self._changing(organization_id):
-            refuse = self._have.providers.refuse
+            refuse = self._stored.refuse
             given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
             return await refuse(by, *given)
 
-    def _changing(self, organization_id: str) -> _Changing:
-        return _Changing(self._have, self._sessions, organization_id)
-
-
-class _Changing:
-    """After the block: sessions are read again, and what members follow ends."""
-
-    def __init__(self, have: PeopleSources, sessions: WebSessions, organization_id: str) -> None:
-        self._have, self._sessions = have, sessions
-        self._organization_id = organization_id
-
-    def __enter__(self) -> None:
-        """Nothing begins."""
-
-    def __exit__(self, *_: object) -> None:
-        self._sessions.forget_bound(self._organization_id)
-        self._sessions.tell_ended(AccessEnded(organization_id=self._organization_id))
-        self._have.owed()
+    @contextmanager
+    def _changing(self, organization_id: str) -> Iterator[None]:
+        """After the block, sessions are read again, and what members follow ends."""
+        try:
+            yield
+        finally:
+            self._sessions.forget_bound(organization_id)
+            self._sessions.tell_ended(AccessEnded(organization_id=organization_id))
+            self._have.owed()
 
 
 def _domain(text: str) -> str:
@@ -223,3 +233,17 @@ def _first(
         created_by=who,
         updated_at=now_ms,
     )
+
+
+def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
+    """What owners are told of a change of their organization's provider."""
+    organization = letters.accounts.organization(owed.details["organization"])
+    said = words["providers"][owed.details["what"]]
+    return {
+        "organization": named(organization),
+        "what": said.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
+        "issuer": owed.details["issuer"],
+        "who": who_did(owed.details["who"], words, "operator"),
+        "when": moment(owed.details["at"], owed.language, organization.time_zone),
+        "url": f"{letters.url}/app/{organization.id}/members/sign-in",
+    }

@@ -1,1 +1,0 @@
-"""Sign-in by OpenID Connect: loaded with the first one."""
