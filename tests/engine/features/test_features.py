@@ -12,8 +12,11 @@ from sqlite_utils import Database
 from risala.engine.journal.audit import images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import NotFound
 from risala.engine.model.features import NAMES, Declared, Feature, features
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.walks import WalkKind
+from risala.engine.operations.gateway import Gateway
 
 PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
 CORE = {
@@ -126,3 +129,19 @@ def test_each_kind_of_walk_is_somebodys():
     theirs = [kind for feature in features() for kind in feature.walks]
     assert len(theirs) == len(set(theirs))
     assert set(theirs) < set(WalkKind)
+
+
+def test_what_no_feature_offers_is_not_found():
+    gateway = Gateway(None)
+    with pytest.raises(NotFound, match="does not do that"):
+        gateway.access(FeatureAccess("nothing"))
+    with pytest.raises(NotFound, match="does not do that"):
+        gateway.access(FeatureAccess("tables"))
+
+
+def test_no_two_features_fill_the_same_mail_or_count():
+    for of in ("letters", "decides", "figures", "oldest", "exported"):
+        theirs = [each for feature in features() for each in getattr(feature, of)]
+        assert len(theirs) == len(set(theirs)), of
+    for feature in features():
+        assert set(feature.quoting) <= set(feature.letters), feature.name

@@ -47,10 +47,10 @@ _HOPELESS: Final = (TextKind.FOREIGN_SENDER, TextKind.FOREIGN_CENTRE, TextKind.N
 
 
 class BankSmsReader:
-    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
+    def __init__(self, sources: PaymentSources, writer: CreditWriter) -> None:
         self._have = sources
         self._texts = sources.bank_texts
-        self._cashier = cashier
+        self._writer = writer
         self._items = sources.set_aside.loop("bank_texts")
         self._currency = sources.settings.service.currency
 
@@ -161,7 +161,7 @@ class BankSmsReader:
         organization_id = self._have.payments.payment(payment_id).organization_id
         credit = partial(self._texts.credit, stored.id, caps, self._have.now_ms())
         try:
-            await self._cashier.enter(organization_id, credit)
+            await self._writer.enter(organization_id, credit)
         except Withheld as error:
             await self._put_off(stored, error.why)
 

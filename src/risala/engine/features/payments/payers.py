@@ -32,9 +32,9 @@ CODES_MAX: Final = 3
 
 
 class Payers:
-    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
+    def __init__(self, sources: PaymentSources, writer: CreditWriter) -> None:
         self._have = sources
-        self._cashier = cashier
+        self._writer = writer
 
     def is_owed(self, found: StoredPayment) -> bool:
         """Whether the customer was asked for the payer's number, and has not yet proved that it is
@@ -80,7 +80,7 @@ class Payers:
             RateLimited: the number got enough codes.
             Unavailable: no code can be sent now.
         """
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_codes >= CODES_MAX:
@@ -115,7 +115,7 @@ class Payers:
             Invalid: it is not the code.
             Unavailable: not possible now.
         """
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_session is None:

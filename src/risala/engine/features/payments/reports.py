@@ -34,9 +34,9 @@ AT_ONCE: Final = 8
 class Callbacks:
     """See :class:`PaymentAccess`."""
 
-    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
+    def __init__(self, sources: PaymentSources, writer: CreditWriter) -> None:
         self._have = sources
-        self._cashier = cashier
+        self._writer = writer
 
     async def callback(self, name: str, callback: PaymentCallback) -> int:
         method: object = self._have.methods.get(name)
@@ -61,7 +61,7 @@ class Callbacks:
         if report.needs_operator:
             await self._have.payments.change(None, found.id, {"by_operator": True})
             return
-        await self._cashier.apply(found, report.result)
+        await self._writer.apply(found, report.result)
 
     def _reported(self, name: str, report: PaymentReport) -> StoredPayment | None:
         """The payment in a provider's report; None: it is already credited, and this is a repeat.
@@ -85,10 +85,10 @@ class Callbacks:
 
     async def play(self, payment_id: str, card: str) -> StoredPayment:
         found = self.playable(payment_id)
-        method = self._cashier.method(found)
+        method = self._writer.method(found)
         assert isinstance(method, Played), "only what is played is playable"
         try:
-            told = method.played(self._cashier.handed(found), card, self._have.now_ms())
+            told = method.played(self._writer.handed(found), card, self._have.now_ms())
         except ValueError:
             raise Invalid("card", "no_test_card", "This is not a sandbox card.") from None
         await self.callback(found.method, told)
@@ -104,9 +104,9 @@ class Callbacks:
 class Polls:
     """Asks providers for the state of payments without callbacks."""
 
-    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
+    def __init__(self, sources: PaymentSources, writer: CreditWriter) -> None:
         self._have = sources
-        self._cashier = cashier
+        self._writer = writer
         self._items = sources.set_aside.loop("payment_polls")
 
     async def run(self) -> None:
@@ -143,7 +143,7 @@ class Polls:
             failed.append(error)
 
     async def _poll_due_one(self, payment_id: str) -> None:
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found = self._have.payments.payment(payment_id)
             if found.poll_at is not None and found.poll_at <= self._have.now_ms():
                 await self._poll(found)
@@ -156,13 +156,13 @@ class Polls:
             Conflict: it is decided, or its method has no polls.
             Unavailable: its provider does not answer.
         """
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found = self._have.payments.payment(payment_id)
-            method = self._cashier.method(found)
+            method = self._writer.method(found)
             if not found.is_open or not isinstance(method, Polled):
                 raise Conflict("The provider cannot be asked about this payment.")
             await self._have.payments.note_asked(by, payment_id)
-            return await self._cashier.step(found, method.poll, polls=found.polls)
+            return await self._writer.step(found, method.poll, polls=found.polls)
 
     async def _poll(self, found: StoredPayment) -> None:
         """Ask about one, and return when to ask again."""
@@ -172,7 +172,7 @@ class Polls:
             await self._have.payments.change(None, found.id, {"poll_at": None})
             return
         try:
-            after = await self._cashier.step(found, method.poll, polls=polls)
+            after = await self._writer.step(found, method.poll, polls=polls)
         except MethodSilent:
             after = await self._put_off(found, polls)
         if after.is_open and after.poll_at is None and after.expires_at is None:

@@ -73,12 +73,12 @@ class PaymentWish:
 class PaymentService:
     def __init__(self, services: Services) -> None:
         self._have = sources = PaymentSources.of(services)
-        self._cashier = CreditWriter(sources)
-        self.callbacks = Callbacks(sources, self._cashier)
+        self._writer = CreditWriter(sources)
+        self.callbacks = Callbacks(sources, self._writer)
         self._items = sources.set_aside.loop("payments")
-        self.polls = Polls(sources, self._cashier)
-        self.payers = Payers(sources, self._cashier)
-        self.reader = BankSmsReader(sources, self._cashier)
+        self.polls = Polls(sources, self._writer)
+        self.payers = Payers(sources, self._writer)
+        self.reader = BankSmsReader(sources, self._writer)
 
     # -- reading
 
@@ -162,11 +162,11 @@ class PaymentService:
             NotFound: the payment does not exist.
             Unavailable: the method cannot be asked.
         """
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found = self.payment(payment_id)
             if found.state_at(self._have.now_ms()) is not PaymentState.BEGUN:
                 return found
-            return await self._cashier.step(found, self._cashier.method(found).begin)
+            return await self._writer.step(found, self._writer.method(found).begin)
 
     async def claim(
         self, payment_id: str, entered: Mapping[str, str], by: AuditEntry
@@ -179,11 +179,11 @@ class PaymentService:
             Invalid: something is missing, or its reference was credited or waits already.
             Unavailable: the method cannot be asked; the entries are kept.
         """
-        async with self._cashier.turn(payment_id):
+        async with self._writer.turn(payment_id):
             found, now_ms = self.payment(payment_id), self._have.now_ms()
             if found.state_at(now_ms) is not PaymentState.WAITING or not found.asks:
                 raise Conflict("This payment no longer needs anything from you.")
-            method = self._cashier.method(found)
+            method = self._writer.method(found)
             given = entered_of(found.asks, entered)
             asked, reference = reference_of(found.asks, given)
             change: PaymentChange = {
@@ -198,7 +198,7 @@ class PaymentService:
                 change["payer_number"] = number
             claimed = await self._have.payments.change(by, payment_id, change)
             if isinstance(method, Claimed):
-                claimed = await self._cashier.step(claimed, method.claim)
+                claimed = await self._writer.step(claimed, method.claim)
             claimed = await self.payers.begin(claimed)
         self._have.texts.ring()
         return claimed
@@ -252,7 +252,7 @@ class PaymentService:
             found.currency,
             found.payer_number,
         )
-        await self._cashier.credit(found, settled, who, by)
+        await self._writer.credit(found, settled, who, by)
         return self.payment(payment_id)
 
     async def refuse(self, payment_id: str, reason: str, who: str, by: AuditEntry) -> StoredPayment:

@@ -191,17 +191,17 @@ _STEP: Final[dict[str, Any]] = {
 
 @OPERATIONS(records.METHODS, roles=VIEWERS, operators=READERS, for_all=True)
 async def _methods(call: Call[NoArguments]) -> PaymentMethods:
-    desk = _payments(call)
+    payments = _payments(call)
     methods = (
         OfferedMethod(
             name,
             offer.title,
             offer.amount_min,
-            desk.most(offer),
+            payments.most(offer),
             tuple(asked_field(each) for each in offer.asks_first),
             offer.only_in_demo,
         )
-        for name, offer in desk.offers.items()
+        for name, offer in payments.offers.items()
         if offer.begun_by is Beginner.CUSTOMER
     )
     return PaymentMethods(tuple(methods), call.services.settings.service.currency)
@@ -218,15 +218,15 @@ async def _methods(call: Call[NoArguments]) -> PaymentMethods:
 )
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     refuse_if_nobody_pays(call.services)
-    given, desk = call.given, _payments(call)
-    offer = desk.offers.get(given.method)
+    given, payments = call.given, _payments(call)
+    offer = payments.offers.get(given.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
         raise Forbidden("Only operators can begin payments of this method.")
     language = given.language.value
     wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
-    drafted = desk.draft(wish, call.caller.who)
+    drafted = payments.draft(wish, call.caller.who)
     by = call.audit(AuditImage.PAYMENT, drafted.id)
-    return shown(call, await desk.begin(drafted, by))
+    return shown(call, await payments.begin(drafted, by))
 
 
 @OPERATIONS(records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, crosses=True)
