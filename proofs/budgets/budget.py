@@ -17,8 +17,9 @@ SOURCE: Final = Path(risala.__file__).parent
 ROOMS: Final = (
     *("engine/rules", "engine/features/tables/rules", "engine/features/mailings/rules", "sms"),
     *("engine/features/alerts/rules.py", "engine/features/alerts/readings.py"),
-    *("engine/features/approvals/rules.py", "engine/features/hooks/rules"),
-    *("engine/features/payments/rules.py", "engine/features/providers/rules.py"),
+    *("engine/features/approvals/rules.py", "engine/features/compat/rules.py"),
+    *("engine/features/hooks/rules", "engine/features/payments/rules.py"),
+    *("engine/features/providers/rules.py",),
     *("drivers/policies", "drivers/payments/patterns.py"),
 )
 """Where pure work is that runs on the loop, with words from outside."""

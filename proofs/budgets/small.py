@@ -29,8 +29,6 @@ _RULES: Final[Mapping[str, str]] = {
     "It looks once at each character, or only at the beginning.": """
         codes.py: key_for
         days.py: is_zone
-        faces/credentials.py: shape_of username_fault
-        faces/mails.py: ignored text_of
         networks.py: network
         people/emails.py: domain_of masked_email letters_by_script spelled
         request_bodies.py: hidden
@@ -61,6 +59,7 @@ _FEATURES: Final[Mapping[str, str]] = {
         hooks/rules/presets.py: preset_of
     """,
     "It looks once at each character, or only at the beginning.": """
+        compat/rules.py: shape_of username_fault ignored text_of
         hooks/rules/presets.py: preset
     """,
     "As many payments as one reference has open.": """

@@ -6,7 +6,7 @@ from typing import Final
 
 from proofs.guards.guard import Guard
 
-_CREDENTIALS: Final = ("engine/accounts/test_credentials.py",)
+_CREDENTIALS: Final = ("engine/features/compat/test_credentials.py",)
 _SMPP: Final = ("smpp_server/test_session.py", "smpp_server")
 _COURIER: Final = ("smpp_server/test_courier.py", "smpp_server")
 _LEASE: Final = ("engine/features/standby/test_lease.py", "engine/features/standby")
@@ -16,49 +16,49 @@ _OUTBOUND: Final = ("http/outbound",)
 GUARDS: Final = (
     Guard(
         "A credential of a face has a password.",
-        "engine/accounts/credentials.py",
+        "engine/features/compat/credentials.py",
         "        if not await self._is(shape_of(face), known, password) or known is None:\n",
         "        if known is None:\n",
         _CREDENTIALS,
     ),
     Guard(
         "A revoked credential is found by its name no more.",
-        "engine/journal/accounts/credentials.py",
+        "engine/features/compat/stored.py",
         '"face = ? AND username = ? AND revoked_at IS NULL"',
         '"face = ? AND username = ?"',
         _CREDENTIALS,
     ),
     Guard(
         "A credential is good at its own face.",
-        "engine/journal/accounts/credentials.py",
+        "engine/features/compat/stored.py",
         '"face = ? AND username = ? AND revoked_at IS NULL"',
         '"? IS NOT NULL AND username = ? AND revoked_at IS NULL"',
         _CREDENTIALS,
     ),
     Guard(
         "A revoked credential lets nobody in, also where it was remembered.",
-        "engine/accounts/credentials.py",
+        "engine/features/compat/credentials.py",
         "            if (known := self._known.pop(credential_id, None)) is not None:\n",
         "            if (known := None) is not None:\n",
         _CREDENTIALS,
     ),
     Guard(
         "A revoked credential lets nobody in.",
-        "engine/accounts/credentials.py",
+        "engine/features/compat/credentials.py",
         "None if found.revoked_at is not None else self._remember(found)",
         "self._remember(found)",
         _CREDENTIALS,
     ),
     Guard(
         "A credential that is bound to addresses is refused from elsewhere.",
-        "engine/accounts/credentials.py",
+        "engine/features/compat/credentials.py",
         "        if allowed is not None and (\n",
         "        if False and (\n",
         _CREDENTIALS,
     ),
     Guard(
         "A credential of a suspended organization lets nobody in.",
-        "engine/accounts/credentials.py",
+        "engine/features/compat/credentials.py",
         'if self._accounts.organization(principal.organization_id).status != "active":',
         "if False:",
         _CREDENTIALS,
@@ -79,7 +79,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A callback leaves for an address outside.",
-        "engine/operations/faces/access.py",
+        "engine/features/compat/access.py",
         "                parse_target(callback_url, rules_of(self._services.settings.webhooks))\n",
         "                pass\n",
         ("http/faces",),

@@ -47,9 +47,11 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/forgetting.py": BULK,  # rows of mailings by the hundred
     "engine/features/mailings/stored/figures.py": READER,
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
+    "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/hooks/stored.py": HOT,  # of each used one
     "engine/features/factors/stored/factors.py": BULK,  # one statement uses a proof up
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
+    "engine/features/alerts/stored/alerts.py": BULK,  # times that move with the clock
     "engine/features/alerts/stored/facts.py": READER,
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     "engine/features/payments/stored/payments.py": READER,  # what was paid
@@ -57,7 +59,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
-    f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
     "engine/features/own_data/stored/account_export.py": READER,
     "engine/features/own_data/stored/erasing.py": BULK,
@@ -158,7 +159,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
     f"{JOURNAL}/webhooks/event_cursors.py": HOT,  # each batch of each consumer
     f"{JOURNAL}/webhooks/event_rows.py": HOT,
-    f"{JOURNAL}/webhooks/compat_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
     "engine/features/standby/stored/copy.py": FILE,
@@ -179,12 +179,12 @@ BY_HAND = re.compile(
 """Writes to what is set by hand, or noted now and then; and to a table whose name is not there."""
 EXCEPTIONS = {
     (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
-    (f"{JOURNAL}/accounts/credentials.py", "UPDATE face_credentials SET last_used_at"),
+    ("engine/features/compat/stored.py", "UPDATE face_credentials SET last_used_at"),
     ("engine/features/hooks/stored.py", "UPDATE hooks SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
     (f"{JOURNAL}/clock_rollback.py", "UPDATE api_keys SET old_until"),
-    (f"{JOURNAL}/clock_rollback.py", "UPDATE hooks SET old_until"),
+    ("engine/features/hooks/stored.py", "UPDATE hooks SET old_until"),
     (
         f"{JOURNAL}/clock_rollback.py",
         "UPDATE webhook_endpoints SET notice_due_at",

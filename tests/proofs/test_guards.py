@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SECRETS = {
     "engine/rules/codes.py": "matches",
     "engine/people/tokens.py": "is_form_token",
-    "engine/accounts/credentials.py": "_is",
+    "engine/features/compat/credentials.py": "_is",
     "http/web/once.py": "find",
     "drivers/payments/sandbox.py": "callback",
     "drivers/smpp/outbind.py": "wait",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from risala.engine.accounts import credentials
+from risala.engine.features.compat import credentials
 from risala.engine.model.clock import TrioClock
 from risala.engine.wiring.foundation import DATABASE
 

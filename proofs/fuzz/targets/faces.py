@@ -22,9 +22,9 @@ from risala.drivers.faces.twilio.compat import (
     TwilioCompat,
     TwilioSettings,
 )
+from risala.engine.features.compat.records import Admitted, CompatCredential
 from risala.engine.model import errors
-from risala.engine.model.commands import Admitted, Principal, SendCode, SendMessage
-from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization

@@ -10,6 +10,7 @@ import trio
 
 from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
+from risala.engine.features.compat.access import CompatAccess
 from risala.engine.features.hooks.receiving import HookReceiver
 from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
@@ -56,7 +57,8 @@ async def open_faces(
         failed_keys=failed_keys,
     )
     faces.start_soon(app.attend, stop)
-    add_faces(app, gateway, settings, others, listening.api.url)
+    access = gateway.services.part(CompatAccess)
+    add_faces(app, gateway, access, settings, others, listening.api.url)
     add_hooks(app, gateway, gateway.services.part(HookReceiver), settings)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     if own is not None:

@@ -10,6 +10,7 @@ from typing import Final
 import trio
 
 from risala.config.smpp_server import SmppServerSection
+from risala.engine.features.compat.credentials import Credentials
 from risala.engine.model.following import Owner
 from risala.engine.wiring.engine import Engine
 from risala.http.common.client_address import bucket_of, parse_address
@@ -46,7 +47,7 @@ class _Doors:
     """The engine's doors, as the server asks at them."""
 
     def __init__(self, engine: Engine) -> None:
-        self._credentials = engine.gateway.services.credentials
+        self._credentials = engine.gateway.services.part(Credentials)
         self._cursors = engine.cursors
 
     async def admit(

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
@@ -20,6 +19,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
+from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
@@ -41,7 +41,6 @@ from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
-from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.router import Router
 from risala.engine.rules.secrets.sealed_texts import Seal
 from risala.engine.rules.trail.state import TrailState
@@ -192,6 +191,8 @@ class Surroundings:
     """Called when a mail is owed; None: nothing sends mails."""
     answers: Callable[[], Mapping[int, int]] | None = None
     """The API's answers since the start: how many, by status. None: they are not counted."""
+    cursors: EventCursors | None = None
+    """For consumers that must get every event."""
     jumps: ClockJumps | None = None
     """The steps of the wall clock; None: nothing notices them."""
     plugged: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -232,7 +233,6 @@ class Services:
     repositories: Repositories
     ids: IdSource
     accounts: Accounts
-    credentials: Credentials
     senders: Senders
     intake: Intake
     billing: Ref[BillingMessage]
@@ -249,7 +249,6 @@ class Services:
     """Of codes that other software made, until they have left."""
     public_url: str
     """Without a slash at its end."""
-    mail_tables: MailTables
     router: Router
     credits: Broadcast[str]
     """Organizations whose balance has grown."""

@@ -10,10 +10,10 @@ import pytest
 from risala.config.model import LimitsSection
 from risala.config.people import PeopleSection
 from risala.engine.accounts.key_values import KEY_CHARACTERS, KEY_LENGTH
+from risala.engine.features.compat.rules import shape_of
 from risala.engine.limits import people
 from risala.engine.model.people import SessionKind
 from risala.engine.people.tokens import TOKEN_BYTES
-from risala.engine.rules.faces.credentials import shape_of
 from risala.engine.rules.people.lifetimes import (
     ATTEMPTS_MAX,
     FAILURES_PER_DAY,

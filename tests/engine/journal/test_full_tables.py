@@ -6,13 +6,14 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.alerts.stored.alerts import MUTES_MAX, OPEN_MAX
+from risala.engine.features.compat.records import CompatCredential, Proof
 from risala.engine.journal.accounts import accounts, credentials, senders
 from risala.engine.journal.accounts.accounts import KEYS_MAX
-from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX
 from risala.engine.journal.accounts.senders import SENDERS_MAX
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.inbound.inbound import ROUTES_MAX
@@ -21,8 +22,6 @@ from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, Membership, User
-from risala.engine.model.records.accounts import Proof
-from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.people.members import Invitation

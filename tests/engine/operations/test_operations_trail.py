@@ -23,6 +23,7 @@ from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.approvals import stored as approvals
 from risala.engine.features.approvals.records import ApprovalState, StoredApproval
+from risala.engine.features.compat.operations import mail_senders
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.own_data.stored import exports
@@ -148,7 +149,7 @@ class World:
         self.file.settings = services.settings.model_copy(
             update={"carriers": carriers, "mail_to_sms": (mails,)}
         )
-        services.mail_tables.retune(self.file.settings)
+        services.part(mail_senders).retune(self.file.settings)
         key = await self.do("key.create", type="publishable", **mine)
         made = await self.do("credential.create", face="kannel", **mine)
         called = await self.do("hook.create", preset="supabase-auth", **mine)

@@ -17,6 +17,7 @@ from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.set_aside import AGAIN_FIRST_S, SetAsideItems
 from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.sorter import sort_again
+from risala.engine.features.compat.callbacks import CompatCallbacks
 from risala.engine.features.hooks.records import Storm
 from risala.engine.features.hooks.service import end_due
 from risala.engine.features.own_data import erasing
@@ -28,7 +29,6 @@ from risala.engine.features.payments.bank_sms_reader import BankSmsReader
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.walks import Forgot
-from risala.engine.operations.faces.callbacks import CompatCallbacks
 from risala.engine.people.post import Post
 from risala.engine.verify.sessions import VerificationSessions
 from risala.engine.webhooks.notices import Notices

@@ -15,6 +15,7 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.drivers.testmode import FACTORY
+from risala.engine.features.compat.access import CompatAccess
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
@@ -134,5 +135,6 @@ async def open_office(
                 credit = {"organization_id": organization_id, "amount": "100"}
                 await gateway.perform("topup", credit)
         app = create_api(gateway, settings, clock, notes=gateway.requests)
-        add_faces(app, gateway, settings, faces, "http://127.0.0.1:8080", clock)
+        access = gateway.services.part(CompatAccess)
+        add_faces(app, gateway, access, settings, faces, "http://127.0.0.1:8080", clock)
         yield FaceOffice(app.test_client(), app, gateway, calls, driver, organization_id, settings)

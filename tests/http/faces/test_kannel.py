@@ -15,7 +15,7 @@ from tests.http.faces.face_office import CALLED, TO, FakeOutbound, open_office
 from cases import sweep
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
-from risala.engine.journal.webhooks import compat_calls
+from risala.engine.features.compat import stored as compat_calls
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.sms.cause import Cause

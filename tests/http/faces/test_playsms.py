@@ -13,7 +13,7 @@ from tests.http.faces.face_office import TO, open_office
 
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.drivers.faces.playsms.compat import LISTED_MAX, PlaysmsCompat, PlaysmsSettings
-from risala.engine.rules.faces.credentials import HEX_ALPHABET, shape_of
+from risala.engine.features.compat.rules import HEX_ALPHABET, shape_of
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope
 

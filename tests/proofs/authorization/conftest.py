@@ -28,6 +28,7 @@ from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
+from risala.engine.features.compat.access import CompatAccess
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
@@ -298,7 +299,8 @@ async def built_city(
         console = create_console(gateway, settings, shutdown=trio.Event(), clock=clock)
         api = create_api(gateway, settings, clock, tally=tally, failed_keys=failed)
         add_metrics(api, gateway, everybody=False)
-        add_faces(api, gateway, settings, faces, "http://127.0.0.1", clock)
+        access = gateway.services.part(CompatAccess)
+        add_faces(api, gateway, access, settings, faces, "http://127.0.0.1", clock)
         made = City(gateway, clock, path / DATABASE, api, dashboard, console, drivers=lines)
         for name in ("own", "other"):
             await _found(made, name)

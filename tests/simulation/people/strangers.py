@@ -20,6 +20,7 @@ from tests.simulation.people.submits import EsmeErrands
 
 from risala.drivers.faces.twilio.compat import CHECK, MESSAGES, VERIFICATIONS, service_of
 from risala.drivers.faces.twilio.wire import start_of
+from risala.engine.features.compat.access import CompatAccess
 from risala.engine.model.numbers import FORGOTTEN
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of
@@ -45,7 +46,8 @@ class Strangers(EsmeErrands):
             received_at_ms=now_ms,
             **{"arguments": {}, "query": {}, "headers": {}, "read": _body(b""), **given},
         )
-        service = RequestService(self.gateway, self.gateway.faces, DEFAULT, face, None, now_ms)
+        access = self.gateway.services.part(CompatAccess)
+        service = RequestService(self.gateway, access, DEFAULT, face, None, now_ms)
         return await self.world.faces[face].answer(request, service)
 
     async def faces(self) -> None:

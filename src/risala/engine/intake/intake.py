@@ -12,13 +12,13 @@ from risala.engine.intake.intake_places import IntakePlaces, IntakeStatistics, K
 from risala.engine.intake.policies import Ruling
 from risala.engine.intake.steps import SAY_AGAIN, IntakeSteps, unconfirmed
 from risala.engine.intake.together import Together
+from risala.engine.journal.repositories.messages import Around
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.limits.claims import SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown
-from risala.engine.model.events import Callback
 from risala.engine.model.records.payer import StoredPayer
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of
@@ -51,17 +51,17 @@ class Intake:
         command: SendMessage,
         *,
         by: AuditEntry | None = None,
-        callback: Callback | None = None,
+        around: Around | None = None,
     ) -> bytes:
         """See :meth:`Gateway.send_message`.
 
         Args:
             by: the actor named in the audit trail, written in the same unit.
-            callback: what to call as the message goes on, stored in the same unit.
+            around: makes one unit of what accepts it and of what is stored with it.
         """
-        if by is None and callback is None and self._groups.are_possible:
+        if by is None and around is None and self._groups.are_possible:
             return await self._together.ask(principal, command)
-        return await self._send_within(principal, command, by, callback)
+        return await self._send_within(principal, command, by, around)
 
     def retune(self, settings: Settings) -> None:
         """Apply prices and limits that were changed at run time."""
@@ -118,10 +118,10 @@ class Intake:
         principal: Principal,
         command: SendMessage,
         by: AuditEntry | None = None,
-        callback: Callback | None = None,
+        around: Around | None = None,
     ) -> bytes:
         told = [command.idempotency_key]
-        work = partial(self._send, principal, command, by, callback, told)
+        work = partial(self._send, principal, command, by, around, told)
         return await self._steps.recorder.answers.within(work, partial(unconfirmed, told))
 
     async def _send(
@@ -129,21 +129,21 @@ class Intake:
         principal: Principal,
         command: SendMessage,
         by: AuditEntry | None,
-        callback: Callback | None,
+        around: Around | None,
         told: list[str | None],
     ) -> bytes:
         """As :meth:`send`; ``told`` gets the message's key, also if that is ours."""
         with self._places.inside(1):
             if command.idempotency_key is None:
-                return await self._accept(principal, command, by, callback, told)
-            return await self._accept_once(principal, command, by, callback, told)
+                return await self._accept(principal, command, by, around, told)
+            return await self._accept_once(principal, command, by, around, told)
 
     async def _accept_once(
         self,
         principal: Principal,
         command: SendMessage,
         by: AuditEntry | None,
-        callback: Callback | None,
+        around: Around | None,
         told: list[str | None],
     ) -> bytes:
         """Accept a message with a key. Of several requests with one key at the same time one
@@ -159,14 +159,14 @@ class Intake:
             await self._keys.wait_free({slot})
         # There was no await since the look-up in the journal, so no other request came in between.
         with self._keys.held((slot,)):
-            return await self._accept(principal, command, by, callback, told)
+            return await self._accept(principal, command, by, around, told)
 
     async def _accept(
         self,
         principal: Principal,
         command: SendMessage,
         by: AuditEntry | None,
-        callback: Callback | None,
+        around: Around | None,
         told: list[str | None],
     ) -> bytes:
         organization = self._steps.accounts.organization(principal.organization_id)
@@ -183,7 +183,7 @@ class Intake:
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
             key = told[0] = new.idempotency_key
-            accepted = await self._steps.messages.accept(new, stamp, by, callback)
+            accepted = await self._steps.messages.accept(new, stamp, by, around)
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):

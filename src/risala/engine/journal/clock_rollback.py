@@ -10,7 +10,7 @@ from risala.engine.model.features import features
 from risala.engine.model.records.messages import HELD_DUE_AT
 
 # Waits for a period of time. Not a time that was chosen (a scheduled message is due at its time),
-# nor a message's validity: it merely lasts longer.
+# nor a message's validity: it merely lasts longer. Features have theirs (``Feature.shifts``).
 _SHIFTS: Final = (
     "UPDATE message SET due_at = due_at - :by WHERE status = 0 AND due_at > :now"
     " AND (send_at IS NULL OR due_at <> send_at)"
@@ -19,20 +19,13 @@ _SHIFTS: Final = (
     "UPDATE verifications SET expires_at = expires_at - :by"
     " WHERE status = 'pending' AND expires_at > :now",
     "UPDATE webhook_delivery SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
-    "UPDATE face_call SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
     "UPDATE webhook_endpoints SET notice_due_at = notice_due_at - :by WHERE notice_due_at > :now",
     "UPDATE mails SET due_at = due_at - :by, useless_at = useless_at - :by"
     " WHERE settled_at IS NULL AND due_at > :now",
-    "UPDATE alert_calls SET due_at = due_at - :by WHERE settled_at IS NULL AND due_at > :now",
-    "UPDATE alert_mutes SET until = until - :by WHERE until > :now",
     "UPDATE sign_in_requests SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE one_time_links SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE email_changes SET expires_at = expires_at - :by WHERE expires_at > :now",
     "UPDATE api_keys SET old_until = old_until - :by WHERE old_until > :now",
-    "UPDATE hooks SET old_until = old_until - :by WHERE old_until > :now",
-    "UPDATE hook_storms SET ends_at = ends_at - :by WHERE ends_at > :now",
-    "UPDATE mailings SET again_at = again_at - :by WHERE state = 'sending' AND again_at > :now"
-    " AND wait NOT IN ('send_at', 'hours', 'spend_cap')",
     "UPDATE web_sessions SET expires_at = expires_at - :by WHERE expires_at > :now",
 )
 

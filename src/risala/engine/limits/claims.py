@@ -38,13 +38,6 @@ class TakeAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class TakeMail:
-    """Count one message by mail from an address."""
-
-    sender: str
-
-
-@dataclass(frozen=True, slots=True)
 class TakePeople:
     """Take one place in each of these windows, or in none; answers with None."""
 
@@ -107,7 +100,6 @@ LimitsMessage = (
     TakeSms
     | GiveBackSms
     | TakeAddress
-    | TakeMail
     | TakePeople
     | ReserveCode
     | ReleaseCode

@@ -38,7 +38,6 @@ from risala.engine.limits.claims import (
     SetCodeGuards,
     SetGeneralRate,
     TakeAddress,
-    TakeMail,
     TakePeople,
     TakeSms,
 )
@@ -57,11 +56,6 @@ ADDRESSES_MAX: Final = 50_000
 """Addresses that each limit remembers; beyond that, the one unused for longest is forgotten.
 
 With the defaults at most about 45 MB, if each of them has used its hour up.
-"""
-MAIL_SENDERS_MAX: Final = 10_000
-"""Mail addresses whose messages are counted; beyond that, the one unused for longest is forgotten.
-
-With the defaults at most about 20 MB, if each of them has used its hour up.
 """
 HISTORIES_MAX: Final = 20_000
 """Numbers and organizations whose hour is in memory; any other is read again when needed.
@@ -102,11 +96,6 @@ class LimitsMemory:
             AddressUse.CODE_SEND: SlidingWindows(sends, ADDRESSES_MAX),
             AddressUse.CODE_CHECK: SlidingWindows(checks, ADDRESSES_MAX),
         }
-        mails = (
-            Window(limits.mails_per_minute, _MINUTE_MS),
-            Window(limits.mails_per_hour, HOUR_MS),
-        )
-        self.mails = SlidingWindows(mails, MAIL_SENDERS_MAX)
         self.people = people_windows(people or PeopleSection())
 
 
@@ -134,8 +123,6 @@ class Limits(Decider[LimitsMessage]):
                     bucket.give_back(tokens)
             case TakeAddress():
                 self._take_address(message)
-            case TakeMail():
-                self._take_mail(message)
             case TakePeople():
                 take_people(self._memory.people, message, int(self._now_s() * 1000))
             case ReserveCode():
@@ -186,12 +173,6 @@ class Limits(Decider[LimitsMessage]):
         if wait_ms > 0:
             text = "Too many requests came from your address. Wait, then try again."
             raise RateLimited("ip", _whole_seconds(wait_ms), text)
-
-    def _take_mail(self, claim: TakeMail) -> None:
-        wait_ms = self._memory.mails.take(claim.sender, int(self._now_s() * 1000))
-        if wait_ms > 0:
-            text = "This address has sent too many messages by mail. They are sent later."
-            raise RateLimited("mail", _whole_seconds(wait_ms), text)
 
     def _reserve_code(self, claim: ReserveCode) -> None:
         slot = claim.slot

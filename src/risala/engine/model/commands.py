@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
 from risala.engine.model.lines import Line
-from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
@@ -149,14 +148,6 @@ class TimelineEntry(NamedTuple):
     segment: int | None = None
     raw: str | None = None
     """The carrier's own code."""
-
-
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """A caller admitted with a credential."""
-
-    credential: CompatCredential
-    principal: Principal
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,8 @@ class Feature:
     erased: Declared | None = None
     """Erases a phone number: a function of a connection, an organization's id, the number and how
     many rows at once, which returns how many rows of which kind went."""
+    emptied: Declared | None = None
+    """Deletes what it has of erased messages: a function of a connection and the messages' keys."""
     figures: Mapping[str, Declared] = field(default_factory=dict)
     """What there is of a phone number before it is erased, by the names of ``NumberFigures``:
     functions of a connection, an organization's id, the number, and the most that is counted."""

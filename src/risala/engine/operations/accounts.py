@@ -121,7 +121,7 @@ async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
     organization = await services.accounts.set_status(organization_id, status, by=by)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
-    services.credentials.organization_changed(organization_id)
+    services.forget_organization(organization_id)
     return organization
 
 

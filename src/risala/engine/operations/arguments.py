@@ -20,6 +20,7 @@ from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
 from risala.engine.model.wire import Unstorable, is_text, unstorable
 from risala.engine.rules.people.names import NameTooLong, UnfitName, as_name
+from risala.sms.address import sender_fault
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 from risala.sms.numbering.written import NumberFault, UnreadNumber
 
@@ -347,6 +348,14 @@ def addresses(value: object) -> tuple[str, ...] | None:
         raise fault(error.code, str(error)) from None
 
 
+def sender(value: object) -> str:
+    """Whom a message is from: a name or a number that phones can show."""
+    found = text(value)
+    if wrong := sender_fault(found):
+        raise fault("invalid_sender", wrong)
+    return found
+
+
 Text = Annotated[str, PlainValidator(text), ArgumentKind("text")]
 MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("text")]
 MaybeSearch = Annotated[str | None, PlainValidator(maybe(search)), ArgumentKind("text")]
@@ -360,6 +369,7 @@ _any_name: Final = name_text(NAME_MAX, _NAME_CODE, _NAME_LENGTH, may_be_empty=Tr
 Name = Annotated[str, PlainValidator(_name), ArgumentKind("text")]
 """Of an organization; others read it in mails."""
 MaybeName = Annotated[str | None, PlainValidator(maybe(_name)), ArgumentKind("text")]
+MaybeSender = Annotated[str | None, PlainValidator(maybe(sender)), ArgumentKind("sender")]
 MaybeAnyName = Annotated[
     str | None,
     PlainValidator(maybe(_any_name)),

@@ -44,7 +44,6 @@ from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.console.organizations import parts_today
-from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.people.people import People
 from risala.engine.services import Services
@@ -66,8 +65,6 @@ class Gateway:
         self.services = services
         self._later = later
         self._permitted: dict[tuple[Role, OperatorRole], frozenset[str]] = {}
-        self.faces = CompatAccess(services)
-        """For callers of faces other than the API."""
 
     @property
     def people(self) -> People:

@@ -39,6 +39,7 @@ from risala.engine.operations.arguments import (
     MaybeFlag,
     MaybeMoment,
     MaybeNumber,
+    MaybeSender,
     MaybeText,
     ModeWord,
     Number,
@@ -55,7 +56,6 @@ from risala.engine.rules.template import freeze
 from risala.engine.rules.verify_settings import VerifySettings
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
-from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7, plainer
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.segment import count
@@ -79,13 +79,6 @@ def _body(value: object) -> str:
     return value
 
 
-def _sender(value: object) -> str:
-    found = text(value)
-    if wrong := sender_fault(found):
-        raise fault("invalid_sender", wrong)
-    return found
-
-
 def _idempotency_key(value: object) -> str:
     found = text(value)
     least, most = IDEMPOTENCY_KEY_CHARACTERS
@@ -107,9 +100,7 @@ class Send(OfOrganization):
 
     to: Number
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
-    sender: Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")] = Field(
-        default=None, alias="from"
-    )
+    sender: MaybeSender = Field(default=None, alias="from")
     idempotency_key: Annotated[
         str | None, PlainValidator(maybe(_idempotency_key)), ArgumentKind("text")
     ] = None

@@ -21,7 +21,6 @@ from risala.engine.follow.live import Live
 from risala.engine.follow.sinks.sinks import Sinks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.operations.faces.callbacks import CallbackSources, CompatCallbacks
 from risala.engine.people.letters import Letters
 from risala.engine.people.lines import SayDriver, as_written
 from risala.engine.people.post import Post, keep_tidy
@@ -32,8 +31,8 @@ from risala.engine.upkeep.head_sinks import HeadSink
 from risala.engine.upkeep.trail_heads import TrailHeads
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
-from risala.plugins.face import CallsBack, GatewayFace
-from risala.plugins.kinds import PAYMENT_METHODS
+from risala.plugins.face import GatewayFace
+from risala.plugins.kinds import FACES, PAYMENT_METHODS
 from risala.plugins.mail import Mailer
 from risala.plugins.manager import PluginFault, PluginInfo
 from risala.plugins.page import ConsolePages
@@ -91,7 +90,7 @@ class Connections:
     @property
     def plugged(self) -> Mapping[str, Mapping[str, object]]:
         """What plugins built for features, by the key of its kind and by its name."""
-        return {PAYMENT_METHODS.key: self.payments}
+        return {PAYMENT_METHODS.key: self.payments, FACES.key: self.faces}
 
 
 NO_OUTSIDE: Final = Connections()
@@ -143,8 +142,6 @@ class Outward:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
             await start("webhooks", self.webhooks.run)
-        if (callbacks := self._callbacks(services)) is not None:
-            await start("faces' callbacks", callbacks.run)
         inline = self.recorder.journal.is_on_loop
         heads = TrailHeads(services, inline=inline)
         await start("audit heads", heads.run)
@@ -156,25 +153,6 @@ class Outward:
         await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
         return heads.retune
-
-    def _callbacks(self, services: Services) -> CompatCallbacks | None:
-        """What makes the callbacks for customers of faces; None: no face has any."""
-        faces = {
-            name: face for name, face in self.outside.faces.items() if isinstance(face, CallsBack)
-        }
-        if not faces or self.outside.outbound is None:
-            return None
-        sources = CallbackSources(
-            faces=faces,
-            credentials=services.credentials,
-            cursors=self.cursors,
-            calls=services.repositories.callbacks,
-            clock=self.recorder.clock,
-            outbound=self.outside.outbound,
-            kept_days=services.settings.retention.events_days,
-            items=services.set_aside.loop("compat_calls"),
-        )
-        return CompatCallbacks(sources)
 
 
 def public_url(settings: Settings, outside: Connections) -> str:

@@ -191,6 +191,7 @@ async def open_engine(
             people,
             outside,
             running,
+            outward.cursors,
             clock,
         )
         # Done before any worker starts, so that no code is sent after its session has ended.
@@ -204,7 +205,6 @@ async def open_engine(
         services = gateway.services
         obeying += (
             services.intake.retune,
-            services.mail_tables.retune,
             await outward.start(core.supervisor, services),
             *(partial(each.retuned(), services) for each in features() if each.retuned),
         )
@@ -305,7 +305,6 @@ async def _start_services(
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.uses.keep_writing)
     await start("keys' places", core.accounts.places.keep_writing)
-    await start("credentials", core.credentials.uses.keep_writing)
     await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)

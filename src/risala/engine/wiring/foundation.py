@@ -12,7 +12,6 @@ import trio
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.answer_window import AnswerWindow
@@ -120,7 +119,6 @@ class Foundation:
     journal: Journal
     repositories: Repositories
     accounts: Accounts
-    credentials: Credentials
     requests: RequestLog
     server_keys: ServerKeys
     sealing: SealingKeys
@@ -199,7 +197,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                     settings.limits.key_age_days,
                     set_aside,
                 )
-                credentials = Credentials(accounts, stored.credentials, clock, ids, set_aside)
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
                 told = RequestRepository(data_dir, inline=seams.inline_journal)
@@ -213,7 +210,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         journal,
                         stored,
                         accounts,
-                        credentials,
                         requests,
                         server_keys,
                         sealing,
@@ -227,7 +223,6 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.uses.write()
                         await accounts.places.write()
-                        await credentials.uses.write()
                         await supervisor.stop()
                     await requests.close()
                     inner.cancel_scope.cancel()

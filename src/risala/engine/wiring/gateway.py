@@ -13,6 +13,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
+from risala.engine.follow.cursors import EventCursors
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
@@ -23,7 +24,6 @@ from risala.engine.model.ids import MessageIds
 from risala.engine.operations.gateway import Gateway
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
-from risala.engine.rules.faces.mails import MailTables
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services, Surroundings
@@ -54,6 +54,7 @@ async def open_intake(
     people: People,
     outside: Connections,
     delivery: Callable[[Intake], Delivery],
+    cursors: EventCursors | None = None,
     jumps: ClockJumps | None = None,
 ) -> Gateway:
     """Build the parts that decide on acceptance, and the gateway over them; needed with and without
@@ -99,7 +100,6 @@ async def open_intake(
             repositories=core.repositories,
             ids=ids,
             accounts=core.accounts,
-            credentials=core.credentials,
             senders=senders,
             intake=intake,
             billing=owners.billing,
@@ -124,10 +124,10 @@ async def open_intake(
             credits=owners.credits,
             read_table=core.seams.read_table,
             write_report=core.seams.write_report,
-            mail_tables=MailTables(settings.mail_to_sms),
             pages=outside.pages,
             surroundings=Surroundings(
                 outbound=outside.outbound,
+                cursors=cursors,
                 call_secret=outside.alert_secret,
                 wake_post=None if outside.mailer is None else people.mail_is_owed,
                 answers=outside.answers,

@@ -20,7 +20,8 @@ from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import Fields, Handler, PlainPath, PlainRequest
-from risala.http.faces.mount import FacedApp, FacesGateway, TypedAnswer
+from risala.http.faces.mount import FacedApp, TypedAnswer
+from risala.http.faces.service import ServiceGateway
 from risala.plugins.face import FaceAnswer
 
 PATH: Final = "/hooks/{id}"
@@ -109,7 +110,7 @@ def _noted(receipt: HookReceipt) -> bytes:
 
 def add_hooks(
     app: FacedApp,
-    gateway: FacesGateway,
+    gateway: ServiceGateway,
     receiver: ReceivesHooks,
     settings: Settings,
     clock: Clock | None = None,

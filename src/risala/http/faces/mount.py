@@ -75,13 +75,6 @@ class FacedApp(Protocol):
         """Whether a path already has a handler."""
 
 
-class FacesGateway(ServiceGateway, Protocol):
-    """The engine's gateway, with its door for faces."""
-
-    @property
-    def faces(self) -> CompatGateway: ...
-
-
 class TypedAnswer(PlainAnswer):
     """An answer whose body need not be JSON."""
 
@@ -299,7 +292,8 @@ def _frames(error: BaseException) -> Iterator[str]:
 
 def add_faces(
     app: FacedApp,
-    gateway: FacesGateway,
+    gateway: ServiceGateway,
+    door: CompatGateway,
     settings: Settings,
     faces: Mapping[str, GatewayFace],
     base_url: str,
@@ -312,7 +306,7 @@ def add_faces(
     """
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url
-    mounted = Faces(app, gateway, gateway.faces, settings.plan, keys, clock or SystemClock(), base)
+    mounted = Faces(app, gateway, door, settings.plan, keys, clock or SystemClock(), base)
     for name, face in faces.items():
         mounted.add(name, face)
     for face in faces.values():

@@ -6,17 +6,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
+from risala.engine.features.compat.records import Admitted
 from risala.engine.model import errors
 from risala.engine.model.callers import key_holder
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import (
-    AHEAD_MAX_S,
-    Admitted,
-    CutPart,
-    Principal,
-    SendCode,
-    SendMessage,
-)
+from risala.engine.model.commands import AHEAD_MAX_S, CutPart, Principal, SendCode, SendMessage
 from risala.engine.model.ids import key_of
 from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
@@ -71,7 +65,7 @@ class ServiceGateway(GatewayFacade, Operator, Protocol):
 
 
 class CompatGateway(Protocol):
-    """The used part of :class:`risala.engine.operations.faces.access.CompatAccess`."""
+    """The used part of :class:`risala.engine.features.compat.access.CompatAccess`."""
 
     async def admit(
         self, face: str, username: str, password: str, address: Address | None, /

@@ -7,8 +7,8 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output
-from risala.engine.model.records import credentials
-from risala.engine.model.records.credentials import (
+from risala.engine.features.compat import records as credentials
+from risala.engine.features.compat.records import (
     CompatCredential,
     CompatCredentials,
     CreatedCredential,

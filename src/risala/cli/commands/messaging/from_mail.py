@@ -25,11 +25,11 @@ from risala.cli.commands.messaging.mail_reader import (
 from risala.cli.reach.options import Options
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records import messages
+from risala.engine.features.compat import records
 
 if TYPE_CHECKING:
+    from risala.engine.features.compat.records import MailedMessage
     from risala.engine.model.records.asks import Reply
-    from risala.engine.model.records.messages import MailedMessage
 
 _RECIPIENT: Final = "RECIPIENT"
 """The variable in which mail servers give their pipes the recipient: qmail's way, which Exim and
@@ -132,7 +132,7 @@ def _send_mail(options: Options, recipient: str | None, mail_from: str | None) -
         "automatic": mail.is_automatic,
     }
     try:
-        reply = options.ask_service(lambda session: session.ask(messages.MAIL, **arguments))
+        reply = options.ask_service(lambda session: session.ask(records.MAIL, **arguments))
     except CommandRefused as refused:
         _refuse(refused)
     if reply is None:

@@ -17,6 +17,7 @@ FEATURE: Final = Feature(
         AuditImage.ALERT: later(_HERE + "stored.alerts:seen"),
         AuditImage.ALERT_MUTE: later(_HERE + "stored.alerts:seen_mute"),
     },
+    shifts=later(_HERE + "stored.alerts:SHIFTS"),
     metrics=later(_HERE + "metrics:of_alerts"),
     examined=later(_HERE + "stored.alerts:examine"),
     letters=dict.fromkeys(_LETTERS, later(_HERE + "words:letter")),

@@ -7,14 +7,19 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, later
 
+_CREDENTIALS: Final = "features.compat.credentials:"
+_STORED: Final = "features.compat.stored:"
 FEATURE: Final = Feature(
     name="compat",
-    operations=(
-        later("operations.credentials:OPERATIONS"),
-        later("operations.faces.mails:OPERATIONS"),
-    ),
-    images={AuditImage.CREDENTIAL: later("journal.accounts.credentials:seen")},
-    exported_settings={"credentials": later("journal.accounts.credentials:of_organization")},
+    operations=(later("features.compat.operations:OPERATIONS"),),
+    images={AuditImage.CREDENTIAL: later(_STORED + "seen")},
+    exported_settings={"credentials": later(_STORED + "of_organization")},
+    emptied=later(_STORED + "erase"),
+    shifts=later(_STORED + "SHIFTS"),
+    tasks=later("features.compat.callbacks:tasks"),
+    stopping=later(_CREDENTIALS + "write_uses"),
+    forgets=later(_CREDENTIALS + "forget"),
+    retuned=later("features.compat.operations:retune"),
     deleted=("face_credentials",),
     tables=("face_credentials", "face_callback", "face_call"),
 )

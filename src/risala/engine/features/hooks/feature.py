@@ -15,6 +15,7 @@ FEATURE: Final = Feature(
     images={AuditImage.HOOK: later(_STORED + "hook")},
     exported_settings={"hooks": later(_STORED + "of_organization")},
     ends=later(_STORED + "end_storms"),
+    shifts=later(_STORED + "SHIFTS"),
     deleted=("hooks",),
     tasks=later(_SERVICE + "tasks"),
     stopping=later(_SERVICE + "write_uses"),

@@ -27,6 +27,7 @@ from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
     Arguments,
+    MaybeSender,
     MaybeText,
     MaybeWhole,
     ModeWord,
@@ -45,14 +46,6 @@ from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.services import Services
-from risala.sms.address import sender_fault
-
-
-def _sender(value: object) -> str:
-    found = text(value)
-    if wrong := sender_fault(found):
-        raise fault("invalid_sender", wrong)
-    return found
 
 
 def _numbers(value: object, info: ValidationInfo) -> tuple[str, ...] | None:
@@ -79,7 +72,6 @@ Numbers = Annotated[
     PlainValidator(_numbers),
     ArgumentKind(f"list of at most {NUMBERS_MAX} phone numbers"),
 ]
-Sender = Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")]
 Locale = Annotated[
     str | None,
     PlainValidator(maybe(one_of("invalid_locale", BUILT_IN))),
@@ -103,7 +95,7 @@ class CreateHook(OfOrganization):
     name: Name = None
     numbers: Numbers = None
     """Who gets its messages, if the program names no recipient."""
-    sender: Sender = Field(default=None, alias="from")
+    sender: MaybeSender = Field(default=None, alias="from")
     locale: Locale = None
     """The language of codes whose request names none."""
     mapping: Annotated[str | None, PlainValidator(maybe(_mapping)), ArgumentKind("JSON text")] = (
@@ -126,7 +118,7 @@ class SetHook(OfHook):
 
     name: Name = None
     numbers: Numbers = None
-    sender: Sender = Field(default=None, alias="from")
+    sender: MaybeSender = Field(default=None, alias="from")
     locale: Locale = None
     allowed_addresses: Addresses = None
     version: MaybeWhole = None

@@ -26,6 +26,11 @@ STORM_WINDOW_MS: Final = 5 * 60_000
 """From its first alert on: as long as a person takes to look at the first messages."""
 STORM_TEXT_MAX: Final = 100
 """Characters kept of the first alert that is held: its message has room for no more."""
+SHIFTS: Final = (
+    "UPDATE hooks SET old_until = old_until - :by WHERE old_until > :now",
+    "UPDATE hook_storms SET ends_at = ends_at - :by WHERE ends_at > :now",
+)
+"""Move the times of waits back with the clock."""
 _LATER: Final = {"old_until", "last_used_at", "disabled_at"}
 """What a new hook has not."""
 _TABLE: Final = "hooks"

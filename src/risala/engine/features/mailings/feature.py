@@ -27,6 +27,7 @@ FEATURE: Final = Feature(
     ends=later(_STORED + "forgetting:mark_mailings"),
     walks={WalkKind.MAILINGS: later(_STORED + "forgetting:walk_old")},
     oldest={"mailings": later(_STORED + "forgetting:oldest")},
+    shifts=later(_STORED + "mailings:SHIFTS"),
     cleared=later(_STORED + "forgetting:clear_mailings"),
     erased=later(_STORED + "forgetting:take_number_from_rows"),
     figures={"mailing_rows": later(_STORED + "forgetting:count_rows_with")},

@@ -310,7 +310,6 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
         )
     finally:
         services.accounts.forget_organization(organization_id)
-        services.credentials.organization_changed(organization_id)
         services.forget_organization(organization_id)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_deleted(organization_id, deleted.users)

@@ -9,6 +9,7 @@ from typing import Final
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.features import features
 from risala.engine.model.numbers import FORGOTTEN
 
 TEXT_GONE: Final = 1
@@ -38,8 +39,9 @@ def empty(conn: sqlite3.Connection, keys: Collection[int]) -> None:
     redact(conn, keys)
     going = [(key,) for key in keys]
     conn.executemany("DELETE FROM hook_codes WHERE message = ?", going)
-    conn.executemany("DELETE FROM face_call WHERE message = ?", going)
-    conn.executemany("DELETE FROM face_callback WHERE message = ?", going)
+    for feature in features():
+        if feature.emptied is not None:
+            feature.emptied()(conn, keys)
     conn.executemany(
         f"UPDATE message SET metadata = NULL, recipient = '{FORGOTTEN}' WHERE key = ?",  # noqa: S608 -- a constant
         going,

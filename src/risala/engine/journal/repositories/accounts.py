@@ -1,16 +1,12 @@
-"""Organizations, their keys, and credentials for other faces."""
+"""Organizations and their keys."""
 
 from __future__ import annotations
-
-from dataclasses import replace
-from functools import partial
 
 from risala.dataclass import dataclass
 from risala.engine.journal import key_ages
 from risala.engine.journal.accounts import (
     accounts,
     countries,
-    credentials,
     key_places,
     key_reminders,
     payers,
@@ -18,10 +14,6 @@ from risala.engine.journal.accounts import (
 )
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.accounts import Proof
-from risala.engine.model.records.credentials import CompatCredential
-from risala.engine.rules.secrets.sealing import SecretPurpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,46 +72,3 @@ class KeyRepository:
     places = read(key_places.of_key)
     note_places = command(key_places.note)
     forget_old_places = command(key_places.forget_old)
-
-
-@dataclass(frozen=True, slots=True)
-class CredentialRepository:
-    """Credentials for faces other than the API. All reads are by an index, on the loop's thread.
-
-    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
-    """
-
-    _store: Store
-
-    by_username = read(credentials.by_username)
-    credential = read(credentials.credential)
-    proof = read(credentials.proof)
-    of_organization = read(credentials.of_organization)
-
-    def signer(self, credential_id: str, sealed: bytes) -> bytes:
-        """What signs calls for a credential, of its stored proof.
-
-        Raises:
-            SecretLost: it cannot be opened.
-        """
-        purpose = SecretPurpose.CREDENTIAL_SIGNER
-        return self._store.sealing.unseal(purpose, credential_id, sealed.decode("latin-1"))
-
-    async def add(
-        self, by: AuditEntry | None, credential: CompatCredential, proof: Proof
-    ) -> CompatCredential:
-        """Store a credential; what signs for it is sealed.
-
-        Raises:
-            NotFound: no such organization.
-            Conflict: the name is taken, or the organization has too many.
-        """
-        if proof.signer is not None:
-            purpose = SecretPurpose.CREDENTIAL_SIGNER
-            sealed = self._store.sealing.seal(purpose, credential.id, proof.signer)
-            proof = replace(proof, signer=sealed.encode())
-        unit = partial(credentials.add, credential=credential, proof=proof)
-        return await self._store.commit(unit, by)
-
-    revoke = audited_command(credentials.revoke)
-    touch = command(credentials.touch)

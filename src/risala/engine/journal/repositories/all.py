@@ -7,13 +7,12 @@ from typing import TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.repositories.accounts import (
-    CredentialRepository,
     KeyRepository,
     OrganizationRepository,
 )
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
-from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
+from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
@@ -42,7 +41,6 @@ class Repositories:
     organizations: OrganizationRepository
     keys: KeyRepository
     senders: SenderRepository
-    credentials: CredentialRepository
     audit: AuditRepository
     carriers: CarrierRepository
     figures: FiguresRepository
@@ -55,7 +53,6 @@ class Repositories:
     endpoints: EndpointRepository
     deliveries: DeliveryRepository
     events: EventRepository
-    callbacks: CallbackRepository
     messages: MessageRepository
     message_lists: MessageListRepository
     sealed: SealedRepository
@@ -73,7 +70,6 @@ class Repositories:
             organizations=OrganizationRepository(store),
             keys=KeyRepository(store),
             senders=SenderRepository(store),
-            credentials=CredentialRepository(store),
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
             figures=FiguresRepository(store),
@@ -86,7 +82,6 @@ class Repositories:
             endpoints=EndpointRepository(store),
             deliveries=DeliveryRepository(store),
             events=EventRepository(store),
-            callbacks=CallbackRepository(store),
             messages=MessageRepository(store),
             message_lists=MessageListRepository(store),
             sealed=SealedRepository(store),

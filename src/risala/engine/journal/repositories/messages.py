@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from risala.dataclass import dataclass
@@ -12,12 +12,13 @@ from risala.engine.journal.messages import acceptance, answers, reads, redacting
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.pages import cut_messages, find, lists
 from risala.engine.journal.repositories.store import Store, audited_command, read
-from risala.engine.journal.store.transaction import Group, Piece
-from risala.engine.journal.webhooks.compat_calls import registering
+from risala.engine.journal.store.transaction import Group, Piece, Unit
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.events import Callback
 from risala.engine.model.records.messages import Acceptance, MessageView, NewMessage, Stamp
 from risala.engine.model.states import Mode
+
+Around = Callable[[Unit[Acceptance]], Unit[Acceptance]]
+"""Makes one unit of what accepts a message and of what is stored with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +55,19 @@ class MessageRepository:
         new: NewMessage,
         stamp: Stamp | None,
         by: AuditEntry | None,
-        callback: Callback | None,
+        around: Around | None,
     ) -> Coroutine[Any, Any, Acceptance]:
         """Accept a message.
 
         Args:
             stamp: given where the organization has senders that wait for volume.
-            callback: what to call as it goes on.
+            around: makes one unit of this and of what is stored with it.
 
         Raises:
             InsufficientBalance, SpendCapReached, Forbidden: refused; nothing was written.
         """
         unit = audited(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
-        return self._store.journal.commit_shielded(registering(callback, unit))
+        return self._store.journal.commit_shielded(unit if around is None else around(unit))
 
     async def accept_each(self, news: Sequence[NewMessage], stamp: Stamp | None) -> Acceptance:
         """Accept messages of as many requests by one unit: each is charged for itself."""

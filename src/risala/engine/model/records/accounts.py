@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final, NamedTuple
 
 from risala.dataclass import dataclass
@@ -38,17 +37,6 @@ class BalanceState(NamedTuple):
     """The day of ``spent``, in the organization's own calendar."""
     spent: int
     """Charged on that day, minor units; refunds do not give it back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What a password is compared with."""
-
-    hash: bytes = field(repr=False)
-    salt: bytes | None = field(repr=False)
-    """None: the hash is a plain one."""
-    signer: bytes | None = field(repr=False)
-    """Sealed, once it is stored."""
 
 
 @dataclass(frozen=True, slots=True)

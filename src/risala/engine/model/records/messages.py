@@ -279,16 +279,6 @@ class AcceptedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class MailedMessage:
-    """What became of a mail."""
-
-    message_id: str | None
-    """None: it was passed over in silence."""
-    ignored: str | None = None
-    """Why, in a sentence."""
-
-
-@dataclass(frozen=True, slots=True)
 class ShownMessage:
     """A message as it is now."""
 
@@ -408,7 +398,6 @@ class MessageBody:
 
 
 SEND: Final = Ask("send", AcceptedMessage)
-MAIL: Final = Ask("message.mail", MailedMessage)
 SHOW: Final = Ask("message.show", MessageStory)
 ESTIMATE: Final = Ask("message.estimate", Estimate)
 EVENTS: Final = Ask("message.events", EventsAbout)

@@ -7,9 +7,9 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
+from risala.engine.features.compat import records as credentials
+from risala.engine.features.compat.records import CompatCredential
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import credentials
-from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.record import shallow
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

@@ -7,9 +7,10 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.compat import records as credentials
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials, keys, messages
+from risala.engine.model.records import keys, messages
 from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.http.web.page_request import PageRequest
 

@@ -34,6 +34,11 @@ KEPT_MAX: Final = 2000
 OPEN_MAX: Final = 500
 """Alerts that may be open together: more would add nothing, and each is a mail to each operator."""
 MUTES_MAX: Final = 200
+SHIFTS: Final = (
+    "UPDATE alert_calls SET due_at = due_at - :by WHERE settled_at IS NULL AND due_at > :now",
+    "UPDATE alert_mutes SET until = until - :by WHERE until > :now",
+)
+"""Move the times of waits back with the clock."""
 _TABLE: Final = "alerts"
 _MUTES: Final = "alert_mutes"
 _ALERTS: Final = Rows(Alert, kind=AlertKind, facts=json.loads, over_facts=json.loads)

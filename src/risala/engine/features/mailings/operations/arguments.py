@@ -33,7 +33,6 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.operation import Call
 from risala.engine.services import Services
-from risala.sms.address import sender_fault
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh", "ibm850")
@@ -56,13 +55,6 @@ def whole_between(least: int, most: int) -> Any:  # noqa: ANN401 -- a parser, as
         return found
 
     return parse_whole
-
-
-def _sender(value: object) -> str:
-    found = text(value)
-    if wrong := sender_fault(found):
-        raise fault("invalid_sender", wrong)
-    return found
 
 
 def _message(value: object) -> str:
@@ -106,7 +98,6 @@ MaybeMessage = Annotated[
     PlainValidator(maybe(_message)),
     ArgumentKind(f"text, at most {TEXT_CHARACTERS_MAX} characters"),
 ]
-MaybeSender = Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")]
 MaybePasted = Annotated[
     str | None, PlainValidator(maybe(_pasted)), ArgumentKind("text: a row on each line")
 ]

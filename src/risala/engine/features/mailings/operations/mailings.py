@@ -14,7 +14,6 @@ from risala.engine.features.mailings.operations.arguments import (
     MaybeName,
     MaybePace,
     MaybePasted,
-    MaybeSender,
     MaybeToHour,
     OfMailing,
     ReadAs,
@@ -40,6 +39,7 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     MaybeMoment,
+    MaybeSender,
     MaybeText,
     MaybeWhole,
     ModeWord,

@@ -28,6 +28,11 @@ _STORED: Final = (
 )
 _ID: Final = 0
 """The place of the id in such a row."""
+SHIFTS: Final = (
+    "UPDATE mailings SET again_at = again_at - :by WHERE state = 'sending' AND again_at > :now"
+    " AND wait NOT IN ('send_at', 'hours', 'spend_cap')",
+)
+"""Move the times of waits back with the clock."""
 
 
 def add(

@@ -11,6 +11,8 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from cases import first
+from risala.engine.features.compat.credentials import Credentials
+from risala.engine.features.compat.rules import shape_of
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.errors import (
@@ -23,7 +25,6 @@ from risala.engine.model.errors import (
     Unauthorized,
 )
 from risala.engine.model.states import Mode
-from risala.engine.rules.faces.credentials import shape_of
 
 HERE = ip_address("203.0.113.7")
 
@@ -38,7 +39,7 @@ async def house(request, open_house, autojump_clock):
 
 
 def credentials(house):
-    return house.gateway.services.credentials
+    return house.gateway.services.part(Credentials)
 
 
 async def create(house, face="kannel", username=None, mode=Mode.LIVE, **more):

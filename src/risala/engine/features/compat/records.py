@@ -1,11 +1,15 @@
-"""Credentials for faces other than the API: what operations answer, and what faces ask by."""
+"""Other software's ways in: credentials for faces other than the API, their callers and calls, and
+mails that become messages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.model.commands import Principal
+from risala.engine.model.events import MessageEvent
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
 from risala.engine.model.states import Mode
@@ -56,6 +60,75 @@ class CompatCredentials:
     credentials: tuple[CompatCredential, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A caller admitted with a credential."""
+
+    credential: CompatCredential
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a password is compared with."""
+
+    hash: bytes = field(repr=False)
+    salt: bytes | None = field(repr=False)
+    """None: the hash is a plain one."""
+    signer: bytes | None = field(repr=False)
+    """Sealed, once it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailedMessage:
+    """What became of a mail."""
+
+    message_id: str | None
+    """None: it was passed over in silence."""
+    ignored: str | None = None
+    """Why, in a sentence."""
+
+
 CREATE: Final = Ask("credential.create", CreatedCredential)
 LIST: Final = Ask("credential.list", CompatCredentials)
 REVOKE: Final = Ask("credential.revoke", CompatCredential)
+MAIL: Final = Ask("message.mail", MailedMessage)
+
+
+# -- calls that faces owe their customers, as a message goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """What to call as a message goes on."""
+
+    credential: str
+    url: str = field(repr=False)
+    told: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OwedCall:
+    """A call for one event of a message."""
+
+    event: int
+    message: int
+    credential: str
+
+
+@dataclass(frozen=True, slots=True)
+class DueCall:
+    event: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallToMake:
+    """Everything that one attempt needs."""
+
+    message: int
+    event: MessageEvent
+    event_id: str
+    callback: Callback
+    tries: int = 0
+    """Including this one."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hmac
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -18,20 +18,23 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
+from risala.engine.features.compat.credentials import Credentials
+from risala.engine.features.compat.records import CallToMake, CompatCredential, OwedCall
+from risala.engine.features.compat.stored import CallbackRepository
 from risala.engine.follow.cursors import EventCursors
-from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, NotFound, SecretLost, Unavailable
-from risala.engine.model.events import CallToMake, EventType, OwedCall
-from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.events import EventType
+from risala.engine.model.features import Task
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
+from risala.engine.services import Services
 from risala.plugins.face import CallsBack, FaceCall, FaceEvent
+from risala.plugins.kinds import FACES
 
 log = structlog.get_logger(__name__)
 
@@ -275,3 +278,24 @@ def _signed(key: bytes, octets: bytes) -> bytes:
 
 def _unsigned(_: bytes) -> bytes:
     return b""
+
+
+def tasks(services: Services) -> Iterator[Task]:
+    """What writes when credentials were used, and what calls back, if a face does."""
+    credentials, around = services.part(Credentials), services.surroundings
+    yield "credentials", credentials.uses.keep_writing, False
+    plugged = around.plugged.get(FACES.key, {})
+    faces = {name: face for name, face in plugged.items() if isinstance(face, CallsBack)}
+    if not faces or around.outbound is None or around.cursors is None:
+        return
+    sources = CallbackSources(
+        faces=faces,
+        credentials=credentials,
+        cursors=around.cursors,
+        calls=services.repositories.part(CallbackRepository),
+        clock=services.recorder.clock,
+        outbound=around.outbound,
+        kept_days=services.settings.retention.events_days,
+        items=services.set_aside.loop("compat_calls"),
+    )
+    yield "faces' callbacks", CompatCallbacks(sources).run, True

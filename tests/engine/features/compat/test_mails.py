@@ -6,6 +6,7 @@ import pytest
 import trio
 
 from risala.config.model import LimitsSection, MailToSmsSection, Settings
+from risala.engine.features.compat.rules import MailSenders, text_of
 from risala.engine.model.errors import (
     Conflict,
     Forbidden,
@@ -14,7 +15,6 @@ from risala.engine.model.errors import (
     RateLimited,
     SenderNotApproved,
 )
-from risala.engine.rules.faces.mails import MailTables, text_of
 
 TABLES = (
     MailToSmsSection(senders=("alerts@example.com",), subject="only", characters_max=12),
@@ -152,7 +152,7 @@ def test_what_a_message_says(given, text):
 
 
 def test_tables_change_while_the_service_runs():
-    tables = MailTables(())
+    tables = MailSenders(Settings())
     assert not tables
     tables.retune(Settings(mail_to_sms=(table(),)))
     assert tables.of("x@A") == table()

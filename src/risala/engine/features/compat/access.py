@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from risala.engine.accounts.credentials import Address
-from risala.engine.model.commands import Admitted, Principal, SendMessage
+from risala.engine.features.compat.credentials import Credentials
+from risala.engine.features.compat.records import Callback
+from risala.engine.features.compat.stored import registering
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.events import Callback
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.records.message_lists import MessageFilter
@@ -29,27 +31,9 @@ class CompatAccess:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-
-    async def admit(
-        self, face: str, username: str, password: str, address: Address | None
-    ) -> Admitted:
-        """The caller with this name and password at a face.
-
-        Raises:
-            Unauthorized: the name is unknown, the credential is revoked, or the password is wrong.
-            AddressNotAllowed: the credential may not be used from this address.
-            Forbidden: its organization is not active.
-        """
-        return await self._services.credentials.authenticate(face, username, password, address)
-
-    def admitted(self, credential_id: str) -> Admitted:
-        """The caller of a credential, checked again.
-
-        Raises:
-            Unauthorized: it is revoked.
-            Forbidden: its organization is not active.
-        """
-        return self._services.credentials.admitted(credential_id)
+        credentials = services.part(Credentials)
+        self.admit = credentials.authenticate
+        self.admitted = credentials.admitted
 
     def organization(self, principal: Principal) -> Organization:
         """The caller's organization, with its present balance."""
@@ -70,14 +54,15 @@ class CompatAccess:
             Refusal, Unavailable: as for
                 :meth:`risala.engine.operations.gateway.Gateway.send_message`.
         """
-        callback = None
+        around = None
         if callback_url is not None:
             try:
                 parse_target(callback_url, rules_of(self._services.settings.webhooks))
             except UrlRefused as refused:
                 raise Invalid("callback", "invalid_url", str(refused)) from None
             callback = Callback(principal.key_id, callback_url, told)
-        response = await self._services.intake.send(principal, command, callback=callback)
+            around = partial(registering, callback)
+        response = await self._services.intake.send(principal, command, around=around)
         message_id: str = json.loads(response)["messageId"]
         return message_id
 

@@ -17,13 +17,18 @@ from typing import Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import Accounts, safe_name
+from risala.engine.accounts.accounts import safe_name
 from risala.engine.accounts.last_uses import LastUses
-from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.repositories.accounts import CredentialRepository
+from risala.engine.features.compat.records import (
+    Admitted,
+    CompatCredential,
+    CreatedCredential,
+    Proof,
+)
+from risala.engine.features.compat.rules import FACE, CredentialShape, shape_of, username_fault
+from risala.engine.features.compat.stored import CredentialRepository
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Admitted, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.errors import (
     AddressNotAllowed,
     Forbidden,
@@ -32,13 +37,10 @@ from risala.engine.model.errors import (
     SecretLost,
     Unauthorized,
 )
-from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
-from risala.engine.model.records.accounts import Proof
-from risala.engine.model.records.credentials import CompatCredential, CreatedCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault
+from risala.engine.services import Services
 
 Address = IPv4Address | IPv6Address
 
@@ -67,22 +69,15 @@ class _Known:
 class Credentials:
     """See the module's text."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        stored: CredentialRepository,
-        clock: Clock,
-        ids: IdSource,
-        set_aside: SetAsideItems,
-    ) -> None:
-        self._accounts = accounts
-        self._stored = stored
-        self._clock = clock
-        self._ids = ids
+    def __init__(self, services: Services) -> None:
+        self._accounts = services.accounts
+        self._stored = services.repositories.part(CredentialRepository)
+        self._clock = services.recorder.clock
+        self._ids = services.ids
         self._known: OrderedDict[str, _Known] = OrderedDict()
         """By id."""
         self._by_name: dict[tuple[str, str], str] = {}
-        self.uses = LastUses("credentials", stored.touch, set_aside.loop("uses"))
+        self.uses = LastUses("credentials", self._stored.touch, services.set_aside.loop("uses"))
         self._own_key = secrets.token_bytes(32)
         self._guesses = trio.CapacityLimiter(1)
         """One slow hash at a time: guesses must not use up the machine."""
@@ -319,3 +314,13 @@ def _slow(password: bytes, salt: bytes) -> bytes:
 def _made(shape: CredentialShape) -> str:
     """A random name."""
     return f"{shape.made}{secrets.token_hex(16)}" if shape.made else f"u{secrets.token_hex(6)}"
+
+
+async def write_uses(services: Services) -> None:
+    """Write when credentials were used last: the service ends."""
+    await services.part(Credentials).uses.write()
+
+
+def forget(services: Services, organization_id: str) -> None:
+    """Read an organization's credentials again."""
+    services.part(Credentials).organization_changed(organization_id)

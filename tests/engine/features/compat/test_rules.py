@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.rules.faces.credentials import (
+from risala.engine.features.compat.rules import (
     ANY,
     SHAPES,
     CredentialShape,
