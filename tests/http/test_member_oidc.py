@@ -17,6 +17,7 @@ from identity_provider import CLIENT, ISSUER, IdentityProvider
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.features.factors.records import Factor
 from risala.engine.features.factors.stored.repository import FactorRepository
+from risala.engine.features.providers.records import ACCESS
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFresh
@@ -254,7 +255,7 @@ async def test_a_domain_works_once_an_operator_confirms_it_and_is_one_organizati
     async with open_town() as town:
         evil = (await town.do("org.create", name="Evil"))["id"]
         await town.register(evil)
-        offered = town.gateway.people.offered_provider
+        offered = town.gateway.access(ACCESS).offered
         assert offered(OMAR).organization_id == town.org
         assert (await Reader(town.dashboard).get(town.start(evil))).status == 404
         with pytest.raises(Conflict, match="another organization"):

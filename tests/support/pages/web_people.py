@@ -18,7 +18,8 @@ import web_mailings
 import web_messages
 import web_requests
 import web_verify
-from risala.engine.features.payments.records import ACCESS, PaymentState
+from risala.engine.features.factors.records import PasskeySite
+from risala.engine.features.payments.records import PaymentState
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
@@ -30,7 +31,6 @@ from risala.engine.model.people import (
     Device,
     Language,
     LinkView,
-    PasskeySite,
     ReachableOrganization,
     SessionKind,
     SignedIn,
@@ -64,6 +64,16 @@ class FakeFactors:
         return "{}"
 
 
+class FakeProviders:
+    """No organization here has a provider, nor has the console."""
+
+    def offered(self, email: str) -> None:
+        """None."""
+
+    def console(self) -> None:
+        """None."""
+
+
 @dataclass
 class FakePeople:
     """Sessions by their tokens; a code is always the same."""
@@ -74,8 +84,6 @@ class FakePeople:
     ended: dict[str, trio.Event] = field(default_factory=dict)
     browsers: list[Browser] = field(default_factory=list)
     refuse: Exception | None = None
-    factor_sign_in: FakeFactors = field(default_factory=FakeFactors)
-    identity_sign_in: None = None
     _tokens: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     @property
@@ -89,9 +97,6 @@ class FakePeople:
         )
         self.sessions[token] = WebSession(device, who, places, stale=False)
         return token
-
-    def offered_provider(self, email: str) -> None:
-        """No organization here has a provider."""
 
     def new_token(self) -> str:
         return f"token-{next(self._tokens)}-" + "x" * 30
@@ -649,8 +654,8 @@ class FakeWebGateway:
         return PartsToday(30, 200) if self.is_self_paid else None
 
     def access(self, of: FeatureAccess[Any]) -> Any:
-        assert of == ACCESS
-        return self.payments
+        ways = {"payments": self.payments, "factors": FakeFactors(), "providers": FakeProviders()}
+        return ways[of.feature]
 
     def console_lock(self) -> str | None:
         return None

@@ -92,13 +92,9 @@ class Feature:
     awaits: Declared | None = None
     """What a sign-in still asks for after the code: a function of a connection and a user's id, or
     None for any operator, which says whether they have it."""
-    proves: Declared | None = None
-    """How a person shows it: makes a ``FactorAccess`` of ``People``."""
     requires: Declared | None = None
     """Whether members enter an organization by its identity provider alone: a function of a
     connection and the organization's id."""
-    lets_in: Declared | None = None
-    """Sign-in by identity providers: makes a ``ProviderAccess`` of ``People``."""
     of_user: Mapping[str, Declared] = field(default_factory=dict)
     """What an operator sees of it with a user, by the names of ``UserStory``: functions of a
     connection and the user's id."""
@@ -122,8 +118,8 @@ class Feature:
     """Uploads that wait: an async function of the services and an organization's id, which returns
     how many there are, and their bytes."""
     access: Declared | None = None
-    """What others do with it that is no operation, such as programs without an account: what its
-    ``FeatureAccess`` says, made of the services."""
+    """What others do with it that is no operation, such as programs without an account, or who
+    signs in: what its ``FeatureAccess`` says, made of the services."""
     takes_texts: Declared | None = None
     """Takes a carrier's incoming texts in place of customers: a function of the services and the
     carrier's name, which returns a ``TextTaker``, or None: they are for customers."""

@@ -170,56 +170,6 @@ class FactorAwaited:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedProvider:
-    """What a sign-in page offers to an address of a confirmed domain."""
-
-    organization_id: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityStart:
-    """A sign-in at an identity provider that begins."""
-
-    url: str
-    """Where the browser goes."""
-    flow: str = field(repr=False)
-    """For a cookie of this browser: what the answer is held to."""
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityReturn:
-    """What a browser brings back from an identity provider."""
-
-    flow: str = field(repr=False)
-    """The value of its cookie; empty: it has none."""
-    state: str = field(repr=False)
-    code: str = field(repr=False)
-    error: str = ""
-    issuer: str = ""
-    """As the answer names it (RFC 9207); empty: it does not."""
-
-
-@dataclass(frozen=True, slots=True)
-class PasskeySite:
-    """The pages that a passkey is for."""
-
-    host: str
-    """RP ID."""
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownFactor:
-    """What somebody shows: a code that they typed, or a passkey's answer."""
-
-    typed: str = field(default="", repr=False)
-    answer: str = field(default="", repr=False)
-    site: PasskeySite | None = None
-    """The pages that a passkey answers to; None: passkeys do not work there."""
-
-
-@dataclass(frozen=True, slots=True)
 class Denied:
     """A code that does not match."""
 

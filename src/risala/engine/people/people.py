@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import trio
 
 from risala.engine.model.callers import Caller
-from risala.engine.model.features import required
 from risala.engine.model.people import (
     AccessEnded,
     Browser,
@@ -17,12 +16,10 @@ from risala.engine.model.people import (
     Denied,
     FactorAwaited,
     LinkView,
-    OfferedProvider,
     SessionKind,
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.access import FactorAccess, IdentityAccess, ProviderAccess
 from risala.engine.people.account import OwnAccount
 from risala.engine.people.ending import Ending
 from risala.engine.people.memberships import Memberships
@@ -53,33 +50,6 @@ class People:
         if found is None:
             found = self._parts[kind] = kind(self)
         return found
-
-    @property
-    def factor_sign_in(self) -> FactorAccess:
-        """Second factors, as people show them."""
-        access: FactorAccess = self.part(required(lambda feature: feature.proves))
-        return access
-
-    @property
-    def identity_sign_in(self) -> IdentityAccess | None:
-        """Sign-in to the console by an identity provider; None: there is none."""
-        return self._providers().console()
-
-    def identity_sign_in_of(self, organization_id: str) -> IdentityAccess | None:
-        """Sign-in by an organization's identity provider; None: it has none that works."""
-        return self._providers().sign_in_of(organization_id)
-
-    def offered_provider(self, email: str) -> OfferedProvider | None:
-        """The identity provider for addresses of this domain; None: no organization has one."""
-        return self._providers().offered(email)
-
-    def provider_of(self, organization_id: str) -> OfferedProvider | None:
-        """The identity provider of an organization, once it works; None: it has none."""
-        return self._providers().of_organization(organization_id)
-
-    def _providers(self) -> ProviderAccess:
-        access: ProviderAccess = self.part(required(lambda feature: feature.lets_in))
-        return access
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""

@@ -19,12 +19,10 @@ from risala.engine.model.people import (
     Denied,
     FactorAwaited,
     LinkView,
-    OfferedProvider,
     SessionKind,
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.access import FactorAccess, IdentityAccess
 from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.payer import PartsToday
 from risala.plugins.page import ConsolePages
@@ -70,23 +68,6 @@ class SignInAccess(Protocol):
         self, session: WebSession, browser: Browser, code: str, /
     ) -> bool | Denied:
         """Judge that code. Raises as ``finish``."""
-
-    @property
-    def factor_sign_in(self) -> FactorAccess:
-        """Second factors."""
-
-    @property
-    def identity_sign_in(self) -> IdentityAccess | None:
-        """Sign-in to the console by an identity provider; None: there is none."""
-
-    def identity_sign_in_of(self, organization_id: str, /) -> IdentityAccess | None:
-        """The same to one organization, by a provider of its own."""
-
-    def offered_provider(self, email: str, /) -> OfferedProvider | None:
-        """The provider for addresses of this domain; None: no organization has one."""
-
-    def provider_of(self, organization_id: str, /) -> OfferedProvider | None:
-        """The provider of an organization, once it works; None: it has none."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
         """The user signed in by this cookie."""

@@ -10,6 +10,7 @@ import pytest
 from risala.config.alerts import AlertsSection
 from risala.engine.features.alerts.measure import Measuring
 from risala.engine.features.factors.codes import STEP_MS, hash_of, matching_step, new_codes
+from risala.engine.features.factors.records import ACCESS, ShownFactor
 from risala.engine.model import features as declarations
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.errors import (
@@ -20,13 +21,7 @@ from risala.engine.model.errors import (
     NotFresh,
     RateLimited,
 )
-from risala.engine.model.people import (
-    Denied,
-    FactorAwaited,
-    SessionKind,
-    ShownFactor,
-    SignedIn,
-)
+from risala.engine.model.people import Denied, FactorAwaited, SessionKind, SignedIn
 from risala.engine.rules.people.lifetimes import FACTOR_TRIES_PER_DAY, FRESH_MS
 
 FATIMA, OMAR = "fatima@example.com", "omar@example.com"
@@ -93,7 +88,7 @@ async def code_shown(town, email: str, kind: SessionKind = SessionKind.CUSTOMER,
 
 
 async def shown(town, browser, typed: str, kind: SessionKind = SessionKind.CUSTOMER):
-    return await town.people.factor_sign_in.finish(browser, ShownFactor(typed=typed), kind)
+    return await town.gateway.access(ACCESS).finish(browser, ShownFactor(typed=typed), kind)
 
 
 async def test_the_factor_is_demanded_before_the_session_and_each_code_works_once(
@@ -208,7 +203,7 @@ async def test_setting_up_wants_a_fresh_sign_in_which_e_mail_alone_does_not_rene
     assert me(town, found).freshness is Freshness.EXEMPT
     with pytest.raises(NotFresh):
         await town.do("factor.begin_app", me(town, found))
-    access, browser = town.people.factor_sign_in, town.browser(found.token)
+    access, browser = town.gateway.access(ACCESS), town.browser(found.token)
     session = town.people.session(found.token, SessionKind.CUSTOMER)
     await town.people.ask_code(session, browser)
     assert await town.people.freshen_by_code(session, browser, "000000") == Denied(4)

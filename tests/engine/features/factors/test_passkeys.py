@@ -7,15 +7,10 @@ from dataclasses import replace
 import pytest
 
 from authenticator import PRESENT, Authenticator
+from risala.engine.features.factors.records import ACCESS, PasskeySite, ShownFactor
 from risala.engine.features.factors.service import Factors
 from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.people import (
-    Denied,
-    PasskeySite,
-    SessionKind,
-    ShownFactor,
-    SignedIn,
-)
+from risala.engine.model.people import Denied, SessionKind, SignedIn
 from risala.engine.rules.people.lifetimes import CODE_MS
 
 FATIMA = "fatima@example.com"
@@ -35,9 +30,9 @@ async def made(town, found: SignedIn, device: Authenticator, cookie: str | None 
 
 async def shown(town, device: Authenticator, browser=None, site: PasskeySite | None = SITE):
     browser = browser or town.browser()
-    question = town.people.factor_sign_in.question(SITE, browser.token)
+    question = town.gateway.access(ACCESS).question(SITE, browser.token)
     given = ShownFactor(answer=device.show(question), site=site)
-    return await town.people.factor_sign_in.by_passkey(browser, given, CUSTOMER)
+    return await town.gateway.access(ACCESS).by_passkey(browser, given, CUSTOMER)
 
 
 @pytest.fixture
@@ -60,7 +55,7 @@ async def test_a_passkey_alone_lets_in(town, device, autojump_clock):
 async def test_an_answer_works_once_and_for_the_browser_that_was_asked(
     town, device, autojump_clock
 ):
-    browser, access = town.browser(), town.people.factor_sign_in
+    browser, access = town.browser(), town.gateway.access(ACCESS)
     question = access.question(SITE, browser.token)
     given = ShownFactor(answer=device.show(question), site=SITE)
     assert isinstance(await access.by_passkey(town.browser(), given, CUSTOMER), Denied)
@@ -114,7 +109,7 @@ async def test_what_is_not_right_lets_nobody_in(town, device, autojump_clock, ch
     other = PasskeySite("other.example", "https://other.example")
     assert isinstance(await shown(town, device, site=other), Denied)
     assert isinstance(await shown(town, device, site=None), Denied)
-    access, browser = town.people.factor_sign_in, town.browser()
+    access, browser = town.gateway.access(ACCESS), town.browser()
     for answer in ("", "{", "[]", '{"rawId": 5}', '{"rawId": "AA"}', "[" * 9_000):
         given = ShownFactor(answer=answer, site=SITE)
         assert isinstance(await access.by_passkey(browser, given, CUSTOMER), Denied)

@@ -18,14 +18,16 @@ from risala.engine.features.factors.records import (
     Factor,
     FactorList,
     PasskeySetUp,
+    PasskeySite,
     RecoveryCodes,
     ResetFactors,
+    ShownFactor,
     factor_view,
 )
 from risala.engine.features.factors.service import Factors
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Conflict
-from risala.engine.model.people import PasskeySite, ShownFactor, User
+from risala.engine.model.people import User
 from risala.engine.model.records.people.users import FactorView
 from risala.engine.operations.arguments import (
     Arguments,

@@ -16,8 +16,8 @@ from typing import Any, Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.features.factors.records import Factor
-from risala.engine.model.people import PasskeySite, User
+from risala.engine.features.factors.records import Factor, PasskeySite
+from risala.engine.model.people import User
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.lifetimes import CODE_MS
 

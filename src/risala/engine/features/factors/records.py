@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Protocol
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.asks import Ask
+from risala.engine.model.people import Browser, Denied, SessionKind, SignedIn, WebSession
+from risala.engine.model.records.asks import Ask, FeatureAccess
 from risala.engine.model.records.fields import UNAUDITED
 from risala.engine.model.records.people.users import FactorKind, FactorView
 
@@ -67,6 +68,53 @@ class FactorTry:
     """None: it fits no factor."""
     is_guessable: bool
     """It is a code of an app, which has few digits."""
+
+
+@dataclass(frozen=True, slots=True)
+class PasskeySite:
+    """The pages that a passkey is for."""
+
+    host: str
+    """RP ID."""
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFactor:
+    """What somebody shows: a code that they typed, or a passkey's answer."""
+
+    typed: str = field(default="", repr=False)
+    answer: str = field(default="", repr=False)
+    site: PasskeySite | None = None
+    """The pages that a passkey answers to; None: passkeys do not work there."""
+
+
+class FactorAccess(Protocol):
+    """The part that handles what somebody shows; set-up and removal are operations.
+
+    Each that judges raises ``RateLimited``, ``Forbidden``, ``Unavailable``.
+    """
+
+    def question(self, site: PasskeySite, cookie: str, /) -> str:
+        """What a browser is asked to show a passkey, as JSON."""
+
+    async def finish(
+        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
+    ) -> SignedIn | Denied:
+        """Judge the second factor of a browser whose code was right."""
+
+    async def by_passkey(
+        self, browser: Browser, shown: ShownFactor, kind: SessionKind, /
+    ) -> SignedIn | Denied:
+        """Sign in with a passkey alone."""
+
+    async def freshen(
+        self, session: WebSession, browser: Browser, shown: ShownFactor, /
+    ) -> bool | Denied:
+        """Judge a factor that is shown again within a session."""
+
+
+ACCESS: Final[FeatureAccess[FactorAccess]] = FeatureAccess("factors")
 
 
 def factor_view(found: Factor) -> FactorView:

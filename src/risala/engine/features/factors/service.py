@@ -19,11 +19,18 @@ from risala.engine.features.factors.codes import (
     seed_of,
 )
 from risala.engine.features.factors.passkeys import Passkeys
-from risala.engine.features.factors.records import Factor, FactorProof, FactorTry, ProofKind
+from risala.engine.features.factors.records import (
+    Factor,
+    FactorProof,
+    FactorTry,
+    PasskeySite,
+    ProofKind,
+    ShownFactor,
+)
 from risala.engine.features.factors.stored.repository import FactorRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.people import AccessEnded, PasskeySite, ShownFactor, User
+from risala.engine.model.people import AccessEnded, User
 from risala.engine.model.people_records.mails import OwedMail
 from risala.engine.model.records.people.users import FactorKind
 from risala.engine.people.letters import Letters, Values, Words, moment

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from risala.engine.features.factors.records import PasskeySite, ShownFactor
 from risala.engine.features.factors.service import Factors
 from risala.engine.features.factors.stored.repository import FactorRepository
-from risala.engine.model.people import (
-    Browser,
-    Denied,
-    PasskeySite,
-    SessionKind,
-    ShownFactor,
-    SignedIn,
-    WebSession,
-)
+from risala.engine.model.people import Browser, Denied, SessionKind, SignedIn, WebSession
 from risala.engine.people.people import People
 from risala.engine.people.tokens import digest, new_token
+from risala.engine.services import Services
 
 
 class FactorSignIn:
@@ -84,3 +78,8 @@ class FactorSignIn:
             self._sessions.forget(user.id)
         have.owed()
         return self._sign_in.freshened(answer)
+
+
+def access(services: Services) -> FactorSignIn:
+    """For the pages of sign-in."""
+    return services.people.part(FactorSignIn)

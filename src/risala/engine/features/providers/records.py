@@ -3,12 +3,14 @@ answer, and the asks."""
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from dataclasses import field
+from typing import Annotated, Final, Protocol
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.dataclass import dataclass
 from risala.engine.model.callers import OperatorRole, Role
-from risala.engine.model.records.asks import Ask
+from risala.engine.model.people import Browser, Denied, FactorAwaited, SignedIn, WebSession
+from risala.engine.model.records.asks import Ask, FeatureAccess
 from risala.engine.model.records.fields import (
     AUDITED,
     N_,
@@ -178,6 +180,76 @@ class IdentityProviders:
     providers: tuple[IdentityProvider, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedProvider:
+    """What a sign-in page offers to an address of a confirmed domain."""
+
+    organization_id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityStart:
+    """A sign-in at an identity provider that begins."""
+
+    url: str
+    """Where the browser goes."""
+    flow: str = field(repr=False)
+    """For a cookie of this browser: what the answer is held to."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityReturn:
+    """What a browser brings back from an identity provider."""
+
+    flow: str = field(repr=False)
+    """The value of its cookie; empty: it has none."""
+    state: str = field(repr=False)
+    code: str = field(repr=False)
+    error: str = ""
+    issuer: str = ""
+    """As the answer names it (RFC 9207); empty: it does not."""
+
+
+class IdentityAccess(Protocol):
+    """Sign-in by an identity provider.
+
+    Each raises ``IdentityRefused``; what judges also ``RateLimited``, ``Conflict``,
+    ``Unavailable``.
+    """
+
+    async def begin(self, target: str | None, /, *, freshens: bool) -> IdentityStart:
+        """Send a browser to the provider."""
+
+    def read(self, flow: str, /) -> tuple[bool, str]:
+        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
+
+    async def finish(
+        self, browser: Browser, back: IdentityReturn, /
+    ) -> SignedIn | FactorAwaited | Denied:
+        """Sign in by what a browser brings back."""
+
+    async def freshen(self, session: WebSession, browser: Browser, back: IdentityReturn, /) -> None:
+        """Make a session fresh by it."""
+
+
+class ProviderAccess(Protocol):
+    """The identity providers that people may come by."""
+
+    def console(self) -> IdentityAccess | None:
+        """That of the console; None: there is none."""
+
+    def sign_in_of(self, organization_id: str, /) -> IdentityAccess | None:
+        """That of an organization; None: it has none that works."""
+
+    def offered(self, email: str, /) -> OfferedProvider | None:
+        """The provider for addresses of this domain; None: no organization has one."""
+
+    def of_organization(self, organization_id: str, /) -> OfferedProvider | None:
+        """The provider of an organization, once it works; None: it has none."""
+
+
+ACCESS: Final[FeatureAccess[ProviderAccess]] = FeatureAccess("providers")
 SHOW: Final = Ask("provider.show", ProviderState)
 SET: Final = Ask("provider.set", IdentityProvider)
 DELETE: Final = Ask("provider.delete", IdentityProvider)

@@ -11,18 +11,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
-from risala.engine.features.providers.records import SESSION_HOURS, IdentityProvider, ProviderState
+from risala.engine.features.providers.records import (
+    SESSION_HOURS,
+    IdentityProvider,
+    OfferedProvider,
+    ProviderState,
+)
 from risala.engine.features.providers.rules import REDIRECT
 from risala.engine.features.providers.stored.repository import ProviderRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
-from risala.engine.model.people import AccessEnded, OfferedProvider
+from risala.engine.model.people import AccessEnded
 from risala.engine.model.people_records.mails import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, moment, named, who_did
 from risala.engine.people.lines import apart, one_line
 from risala.engine.people.people import People
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
+from risala.engine.services import Services
 
 if TYPE_CHECKING:
     from risala.engine.features.providers.signing_in import IdentitySignIn, IdentitySignIns
@@ -247,3 +253,8 @@ def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
         "when": moment(owed.details["at"], owed.language, organization.time_zone),
         "url": f"{letters.url}/app/{organization.id}/members/sign-in",
     }
+
+
+def access(services: Services) -> Providers:
+    """For the pages of sign-in."""
+    return services.people.part(Providers)

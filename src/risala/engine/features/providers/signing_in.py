@@ -19,7 +19,7 @@ import structlog
 
 from risala.dataclass import dataclass
 from risala.engine.features.providers.client import ProviderClient
-from risala.engine.features.providers.records import ShownIdentity
+from risala.engine.features.providers.records import IdentityReturn, IdentityStart, ShownIdentity
 from risala.engine.features.providers.rules import (
     ERRORS,
     REDIRECT,
@@ -35,8 +35,6 @@ from risala.engine.model.people import (
     Browser,
     Denied,
     FactorAwaited,
-    IdentityReturn,
-    IdentityStart,
     SessionKind,
     SignedIn,
     WebSession,

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.factors import records as factors
 from risala.engine.model.callers import Freshness
 from risala.engine.model.errors import EngineError, Forbidden, RateLimited
 from risala.engine.model.people import SessionKind
@@ -48,7 +49,8 @@ async def submit(visit: PageRequest) -> TrioResponse:
     try:
         if session.has_factor:
             shown = shown_factor(visit)
-            result = await people.factor_sign_in.freshen(session, visit.browser, shown)
+            access = visit.site.gateway.access(factors.ACCESS)
+            result = await access.freshen(session, visit.browser, shown)
         elif "code" in form.fields:
             result = await people.freshen_by_code(session, visit.browser, form.text("code"))
         else:

@@ -9,6 +9,7 @@ from typing import Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.providers.records import ACCESS, IdentityAccess, IdentityReturn
 from risala.engine.model.errors import (
     Conflict,
     IdentityFault,
@@ -16,8 +17,7 @@ from risala.engine.model.errors import (
     RateLimited,
     Refusal,
 )
-from risala.engine.model.people import FactorAwaited, IdentityReturn, SignedIn
-from risala.engine.model.people_records.access import IdentityAccess
+from risala.engine.model.people import FactorAwaited, SignedIn
 from risala.engine.rules.people.lifetimes import CODE_MS
 from risala.http.common.problems import plain
 from risala.http.web.cookie_policy import safe_next
@@ -137,12 +137,8 @@ async def _refused(visit: PageRequest, error: Refusal, *, freshens: bool) -> Tri
 
 
 def _access(visit: PageRequest) -> IdentityAccess:
-    people, organization_id = visit.site.gateway.people, visit.arguments.get("whose")
-    access = (
-        people.identity_sign_in
-        if organization_id is None
-        else people.identity_sign_in_of(organization_id)
-    )
+    providers, whose = visit.site.gateway.access(ACCESS), visit.arguments.get("whose")
+    access = providers.console() if whose is None else providers.sign_in_of(whose)
     if access is None:
         raise plain(404)
     return access

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.features.providers.records import ACCESS, OfferedProvider
 from risala.engine.model.errors import ProviderNeeded
-from risala.engine.model.people import OfferedProvider
 from risala.http.web.page_request import PageRequest
 
 _PAGE: Final = "sign_in/provider.html"
@@ -25,7 +25,7 @@ async def provider_page(
 
 async def to_provider(visit: PageRequest, error: ProviderNeeded) -> TrioResponse:
     """For a reader who signed in otherwise: the organization is entered by its provider alone."""
-    found = visit.site.gateway.people.provider_of(error.organization_id)
+    found = visit.site.gateway.access(ACCESS).of_organization(error.organization_id)
     if found is None:  # it was removed a moment ago
         return visit.go(visit.face.home)
     return await _page(visit, found, "", visit.request.path, must=True)

@@ -9,9 +9,8 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.factors import records as factors
-from risala.engine.features.factors.records import AddedFactor
+from risala.engine.features.factors.records import AddedFactor, PasskeySite
 from risala.engine.model.errors import Conflict, Refusal
-from risala.engine.model.people import PasskeySite
 from risala.http.web.entry.fresh import own_access
 from risala.http.web.entry.sign_in import ANSWER_FIELD, passkey_site
 from risala.http.web.face import security_path

@@ -14,16 +14,12 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.config.numbers import demo_elsewhere
+from risala.engine.features.factors import records as factors
+from risala.engine.features.factors.records import PasskeySite, ShownFactor
+from risala.engine.features.providers import records as providers
+from risala.engine.features.providers.records import OfferedProvider
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
-from risala.engine.model.people import (
-    CodeAsked,
-    FactorAwaited,
-    LinkView,
-    OfferedProvider,
-    PasskeySite,
-    ShownFactor,
-    SignedIn,
-)
+from risala.engine.model.people import CodeAsked, FactorAwaited, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.common.problems import plain
 from risala.http.web.cookie_policy import Way, safe_next
@@ -67,7 +63,8 @@ async def _begin(visit: PageRequest, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
     if not takes_email(visit):
         raise plain(404)
-    offered = None if visit.is_console else visit.site.gateway.people.offered_provider(email)
+    access = visit.site.gateway.access(providers.ACCESS)
+    offered = None if visit.is_console else access.offered(email)
     if offered is not None and "by_code" not in visit.form.fields:
         # By the address's domain alone: strangers learn nothing of who is a member.
         return await provider_page(visit, offered, email, target)
@@ -114,7 +111,7 @@ async def _show_factor(visit: PageRequest, target: str | None) -> TrioResponse:
     people, shown, kind = visit.site.gateway.people, shown_factor(visit), visit.face.kind
     asked = people.pending(visit.cookie)
     awaits = asked is not None and asked.user_id is not None
-    access = people.factor_sign_in
+    access = visit.site.gateway.access(factors.ACCESS)
     try:
         judge = access.finish if awaits else access.by_passkey
         result = await judge(visit.browser, shown, kind)
@@ -274,7 +271,7 @@ def _bound_to(visit: PageRequest) -> OfferedProvider | None:
     session = visit.session
     if session is None or session.bound_to is None:
         return None
-    return visit.site.gateway.people.provider_of(session.bound_to)
+    return visit.site.gateway.access(providers.ACCESS).of_organization(session.bound_to)
 
 
 def _has_unsent(visit: PageRequest, target: str | None) -> bool:
@@ -332,7 +329,7 @@ def question(visit: PageRequest) -> str | None:
     site = passkey_site(visit)
     if site is None:
         return None
-    return visit.site.gateway.people.factor_sign_in.question(site, visit.cookie)
+    return visit.site.gateway.access(factors.ACCESS).question(site, visit.cookie)
 
 
 def _is_address(host: str) -> bool:
