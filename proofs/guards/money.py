@@ -171,7 +171,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Billing holds what others have reserved.",
-        "engine/billing/accounts.py",
+        "engine/billing/billing.py",
         "    left = standing.balance - account.held_amount\n",
         "    left = standing.balance\n",
         ("engine/billing/test_held_money.py", "engine/billing"),

@@ -13,7 +13,7 @@ import structlog
 
 from risala.app.connections import refuse_shared
 from risala.config.model import CarrierSection, Settings
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.model.errors import EngineError
 from risala.engine.model.records.carriers.rereading import APPLY, PREVIEW
 from risala.engine.operations.gateway import Gateway

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.config.model import Settings
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 
 log = structlog.get_logger(__name__)
 

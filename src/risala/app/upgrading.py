@@ -16,8 +16,7 @@ from typing import Final, TypeAlias
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.journal.upkeep.upgrade.move import RowMove
-from risala.engine.journal.upkeep.upgrade.moves import MOVES
+from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
 from risala.engine.wiring.foundation import DATABASE

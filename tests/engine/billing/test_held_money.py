@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.billing.accounts import ACCOUNTS_MAX, HeldMoney
+from risala.engine.billing.billing import ACCOUNTS_MAX, HeldMoney
 from risala.engine.billing.claims import Release, Reservation, Reserve, Settle
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
 from risala.engine.model.records.accounts import BalanceState, Entered

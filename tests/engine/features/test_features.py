@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal.audit import images
+from risala.engine.journal.audit import audited as images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound

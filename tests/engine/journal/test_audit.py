@@ -6,8 +6,7 @@ import sqlite3
 import pytest
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.audit.audited import audited
-from risala.engine.journal.audit.images import seen_of
+from risala.engine.journal.audit.audited import audited, seen_of
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, CallerKind, Role

@@ -10,16 +10,8 @@ from risala.engine.features.own_data.records import ExportFault
 from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
 from risala.engine.journal.accounts import accounts, balances, credentials, ledger, references
-from risala.engine.journal.messages import (
-    declined,
-    delivery,
-    endings,
-    held,
-    live,
-    reads,
-    timeline,
-    waiting,
-)
+from risala.engine.journal.messages import delivery, endings, held, live, reads, timeline, waiting
+from risala.engine.journal.messages import endings as declined
 from risala.engine.journal.state import load
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound

@@ -6,7 +6,7 @@ from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
 from risala.engine.operations import lists
-from risala.engine.operations.begun import EXPORT_AGE_MAX_MS
+from risala.engine.operations.operation import EXPORT_AGE_MAX_MS
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import users as pages
+from risala.engine.journal.pages import by_time as pages
 from risala.engine.journal.people import (
     email_changes,
     mails,

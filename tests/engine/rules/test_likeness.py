@@ -6,8 +6,7 @@ import pytest
 
 from risala.config.kinds import SendersSection
 from risala.engine.model.records.senders import Mark
-from risala.engine.rules.likeness import is_generic, resembles
-from risala.engine.rules.sender_marks import Marker, Owned
+from risala.engine.rules.likeness import Marker, Owned, is_generic, resembles
 
 SETTINGS = SendersSection()
 

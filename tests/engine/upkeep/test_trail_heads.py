@@ -17,7 +17,7 @@ import trio
 from risala.config.hooks import SinksSection
 from risala.config.model import MailSection
 from risala.config.outward import StandbySection
-from risala.engine.journal.store import trail_key
+from risala.engine.journal.store import key_file as trail_key
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.restore import restore

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.features.standby.service import StoppedEarly
 from risala.engine.features.standby.stored.awaited_log import AwaitedLog
 from risala.engine.features.standby.stored.log_sender import Rest

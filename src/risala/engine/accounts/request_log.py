@@ -19,7 +19,7 @@ import trio
 
 from risala.config.kinds import RequestLogSection
 from risala.dataclass import dataclass
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import Clock

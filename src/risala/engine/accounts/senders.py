@@ -14,7 +14,7 @@ from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.senders import Mark, Sender, reasons_of
-from risala.engine.rules.sender_marks import Marker, Owned
+from risala.engine.rules.likeness import Marker, Owned
 from risala.sms.address import fold_sender, sender_fault, spelled
 
 DESCRIPTION_MAX: Final = 500

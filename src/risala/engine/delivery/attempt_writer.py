@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 import structlog
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import AGAIN_FIRST_S, AGAIN_MAX_S
 from risala.engine.journal.recorder import Page, Recorder
 from risala.engine.model.errors import Draining, Failed, Unavailable

@@ -18,7 +18,7 @@ import trio
 
 from risala.config.model import CarrierSection
 from risala.dataclass import dataclass
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.carrier_runtime import CarrierRuntime
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.scheduler import Rearrange

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.fairqueue import FairQueue
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.store.named import BrokenRow

@@ -15,7 +15,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.store.named import BrokenRow

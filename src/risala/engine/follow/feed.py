@@ -10,7 +10,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.events import EventRepository

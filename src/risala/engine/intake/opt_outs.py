@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.repositories.inbound import InboundRepository

@@ -13,8 +13,7 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.billing.payer import PayerPolicy
-from risala.engine.billing.prices import Prices
+from risala.engine.billing.prices import PayerPolicy, Prices
 from risala.engine.intake.batch import Judged, Result
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
-from risala.engine.journal.store import meta
+from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.upkeep.stored import FullOrganization, StoredOfKind

@@ -40,9 +40,8 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
-from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, line_of, operation
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import trio
 
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Caller
 from risala.engine.model.people import (
     AccessEnded,
@@ -21,7 +22,6 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.people.account import OwnAccount
-from risala.engine.people.ending import Ending
 from risala.engine.people.memberships import Memberships
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import SignIn
@@ -158,3 +158,29 @@ class People:
     def organization_changed(self, organization_id: str) -> None:
         """It was suspended or resumed: what its members follow ends, and begins again."""
         self.sessions.tell_ended(AccessEnded(organization_id=organization_id))
+
+
+# Deletes a user: name and address, and everything that lets them sign in.
+
+
+class Ending:
+    def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
+        self._have = sources
+        self._sessions = sessions
+
+    def owned_alone(self, user_id: str) -> list[str]:
+        """The ids of organizations that would be left without an owner."""
+        return self._have.users.owned_alone(user_id)
+
+    async def delete(self, user_id: str, by: AuditEntry) -> None:
+        """Delete a user; all their sessions end at once.
+
+        Raises:
+            NotFound: no user has this id.
+            Conflict: an organization would be left without an owner.
+        """
+        try:
+            await self._have.users.delete(by, user_id)
+        finally:
+            self._sessions.forget(user_id)
+        self._sessions.tell_ended(AccessEnded(user_id))

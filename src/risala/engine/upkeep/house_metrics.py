@@ -13,7 +13,7 @@ from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.rules.people.lifetimes import HOUR_MS
-from risala.engine.upkeep.families import gauge
+from risala.engine.upkeep.carrier_metrics import gauge
 
 UNSERVED_COUNTED_MAX = 10_000
 """Messages that are counted at most: a scrape must stay cheap however long the queue is."""

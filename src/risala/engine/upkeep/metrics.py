@@ -23,7 +23,7 @@ from risala.engine.model.features import features
 from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.services import Services
 from risala.engine.upkeep import carrier_metrics, house_metrics
-from risala.engine.upkeep.families import Rows, counter, gauge
+from risala.engine.upkeep.carrier_metrics import Rows, counter, gauge
 
 _BOUND_AS: Final = ("transmitter", "receiver", "transceiver")
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")

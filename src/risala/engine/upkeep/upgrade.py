@@ -16,8 +16,7 @@ import structlog
 import trio
 
 from risala.engine.journal.upkeep.backup import Progress
-from risala.engine.journal.upkeep.upgrade.move import RowMove
-from risala.engine.journal.upkeep.upgrade.moves import MOVES
+from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over as _bring_over
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
 from risala.engine.model.clock import Clock

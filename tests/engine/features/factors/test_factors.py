@@ -9,8 +9,8 @@ import pytest
 
 from risala.config.alerts import AlertsSection
 from risala.engine.features.alerts.measure import Measuring
-from risala.engine.features.factors.codes import STEP_MS, hash_of, matching_step, new_codes
 from risala.engine.features.factors.records import ACCESS, ShownFactor
+from risala.engine.features.factors.service import STEP_MS, hash_of, matching_step, new_codes
 from risala.engine.model import features as declarations
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.errors import (

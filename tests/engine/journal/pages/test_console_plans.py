@@ -2,7 +2,8 @@
 
 import re
 
-from risala.engine.journal.pages import behind, organizations, requests, users
+from risala.engine.journal.pages import behind, organizations, requests
+from risala.engine.journal.pages import by_time as users
 from risala.engine.model.people_records.users import UserFilter
 from risala.engine.model.records.accounts import OrganizationFilter, SenderRequestFilter
 from risala.engine.model.records.paging import Steps

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.main import cli
-from risala.engine.journal.store import trail_key
+from risala.engine.journal.store import key_file as trail_key
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import checksum

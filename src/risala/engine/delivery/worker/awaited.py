@@ -9,7 +9,7 @@ from typing import Final
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 
 ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
 """From the carrier's acceptance to each question: most receipts come in seconds, and a phone that

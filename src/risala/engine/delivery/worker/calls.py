@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast
 import structlog
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.worker.discreet import discreet
 from risala.engine.delivery.worker.parts import Job
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting

@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.upkeep.families import gauge
+from risala.engine.upkeep.carrier_metrics import gauge
 
 
 def of_alerts(repositories: Repositories, _: int) -> Iterator[Metric]:

@@ -18,8 +18,7 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.alarm import LOOK_S
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import LOOK_S, Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.mailings.records import Mailing, MailingState, MailingWait

@@ -10,7 +10,7 @@ from prometheus_client.core import Metric
 from risala.engine.features.mailings.records import MailingWait
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.upkeep.families import gauge
+from risala.engine.upkeep.carrier_metrics import gauge
 
 
 def _named_elsewhere(mailing_id: str, fault: Exception) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.features.mailings.records import Mailing
 from risala.engine.features.mailings.row_records import NewRow

@@ -26,7 +26,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import structlog
 import trio
 
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.own_data.records import Export, ExportedPart, ExportFault, ExportState
 from risala.engine.features.own_data.retention import STORAGE_RETRY_S

@@ -9,8 +9,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
-from risala.engine.actors.alarm import Alarm
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Alarm, Bell
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.features.payments.stored.repository import BankTextRepository, PaymentRepository

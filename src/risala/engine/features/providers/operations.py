@@ -44,7 +44,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operations
-from risala.engine.operations.people.arguments import MEMBER_ROLES
+from risala.engine.operations.people.users import MEMBER_ROLES
 from risala.engine.rules.people.emails import letters_by_script
 from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT
 

@@ -10,7 +10,7 @@ from prometheus_client.core import HistogramMetricFamily, Metric
 
 from risala.engine.features.standby.service import second_machine
 from risala.engine.services import Services
-from risala.engine.upkeep.families import gauge
+from risala.engine.upkeep.carrier_metrics import gauge
 
 if TYPE_CHECKING:
     from risala.engine.features.standby.stored.awaited_log import AwaitedLog

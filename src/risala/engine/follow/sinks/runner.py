@@ -7,7 +7,9 @@ has one batch, however far the sink is behind.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from typing import Any, Final
 
 import structlog
@@ -15,6 +17,7 @@ import trio
 
 from risala.config.hooks import SinkTable
 from risala.dataclass import dataclass
+from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageFailed
@@ -219,3 +222,41 @@ class _Call:
             log.error("sink.bug", sink=self._name, reason=kind, at=raised_at(error))
         finally:
             self.over.set()
+
+
+# All sinks that are configured: each runs separately.
+
+POLICY: Final = RestartPolicy(restarts_max=None)
+"""A sink is restarted without limit: its faults must not end the sending of messages."""
+
+
+class Sinks:
+    """All sinks, by their configured names."""
+
+    def __init__(
+        self,
+        tables: Mapping[str, SinkTable],
+        sinks: Mapping[str, EventSink],
+        cursors: EventCursors,
+        clock: Clock,
+    ) -> None:
+        self._clock = clock
+        self._runners = tuple(
+            SinkRunner(name, tables[name], sink, cursors, clock) for name, sink in sinks.items()
+        )
+
+    @property
+    def by_name(self) -> Mapping[str, EventSink]:
+        """The plugins' parts, to find whose code is running."""
+        return {each.name: each.sink for each in self._runners}
+
+    async def start(self, supervisor: Supervisor) -> None:
+        """Run each until cancelled."""
+        start = partial(supervisor.start_service, policy=POLICY)
+        for each in self._runners:
+            await start(f"sink {each.name}", each.run)
+
+    def standings(self) -> list[dict[str, Any]]:
+        """The state of each; a bounded query on the disk for each."""
+        now_ms = self._clock.now_ms()
+        return [each.status().wire(now_ms) for each in self._runners]

@@ -12,7 +12,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.senders import Sender
-from risala.engine.rules.sender_marks import Owned
+from risala.engine.rules.likeness import Owned
 from risala.sms.address import fold_sender
 
 HOUR_MS: Final = 3_600_000

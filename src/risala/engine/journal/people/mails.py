@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.journal.people import members, users
-from risala.engine.journal.store import meta
+from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language

@@ -8,10 +8,10 @@ from risala.engine.journal.accounts import (
     accounts,
     countries,
     key_places,
-    key_reminders,
     payers,
     spending,
 )
+from risala.engine.journal.accounts import accounts as key_reminders
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 

@@ -9,7 +9,7 @@ from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting
 from risala.engine.journal.repositories.store import Store, command, read, scan
-from risala.engine.journal.store import meta
+from risala.engine.journal.store import sql as meta
 from risala.engine.journal.upkeep import restore_hold, set_aside
 
 

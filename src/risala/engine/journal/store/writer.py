@@ -27,7 +27,7 @@ import structlog
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.actors.bell import Bell
+from risala.engine.actors.alarm import Bell
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer

@@ -10,7 +10,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.state import MessageState
-from risala.engine.journal.store import meta
+from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import MODES, STATUSES

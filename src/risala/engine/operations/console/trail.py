@@ -25,10 +25,9 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
 )
-from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, line_of, operation
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH
 

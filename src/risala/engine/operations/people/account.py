@@ -30,7 +30,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.operations.people.arguments import MaybeLanguage
+from risala.engine.operations.people.users import MaybeLanguage
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 from risala.engine.rules.roles import USERS
 

@@ -12,7 +12,7 @@ from risala.engine.model.records.people.members import Invitation, Members, Memb
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import MaybeWhole, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.operations.people.arguments import MemberRole
+from risala.engine.operations.people.users import MemberRole
 from risala.engine.rules.roles import OPERATORS, OWNERS, STAFF, VIEWERS
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.callers import CallerKind, OperatorRole
+from risala.engine.model.callers import CallerKind, OperatorRole, Role
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language, SessionKind
 from risala.engine.model.people_records.users import UserFilter
@@ -25,6 +27,7 @@ from risala.engine.model.records.people.users import (
 )
 from risala.engine.model.records.record import shallow
 from risala.engine.operations.arguments import (
+    ArgumentKind,
     Arguments,
     MaybeAnyName,
     MaybeAnyText,
@@ -33,11 +36,54 @@ from risala.engine.operations.arguments import (
     MaybeText,
     MaybeWhole,
     Text,
+    fault,
+    maybe,
+    text,
 )
 from risala.engine.operations.operation import Call, Operation, Weight, operation
-from risala.engine.operations.people.arguments import MaybeLanguage, MaybeOperatorRole
 from risala.engine.people.users import UserChange
 from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
+
+# Arguments of operations on people.
+
+MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
+
+
+def _role(value: object) -> Role:
+    try:
+        found = Role(text(value))
+    except ValueError:
+        found = Role.SYSTEM
+    if found not in MEMBER_ROLES:
+        raise fault("invalid_role", "`{name}` is `owner`, `developer` or `viewer`.")
+    return found
+
+
+def _language(value: object) -> Language:
+    try:
+        return Language(text(value))
+    except ValueError:
+        raise fault("invalid_language", "`{name}` is `fr`, `ar` or `en`.") from None
+
+
+def _operator_role(value: object) -> OperatorRole:
+    try:
+        return OperatorRole(text(value))
+    except ValueError:
+        raise fault("invalid_role", f"`{{name}}` is one of: {', '.join(OperatorRole)}.") from None
+
+
+_ROLES: Final = ArgumentKind("`owner`, `developer` or `viewer`")
+MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
+MaybeLanguage = Annotated[
+    Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
+]
+MaybeOperatorRole = Annotated[
+    OperatorRole | None,
+    PlainValidator(maybe(_operator_role)),
+    ArgumentKind("`administrator`, `finance`, `support` or `viewer`"),
+]
+
 
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
 """Pages neither make operators nor give anybody access to another's account."""

@@ -39,9 +39,8 @@ from risala.engine.operations.arguments import (
     one_of,
     text,
 )
-from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operation, line_of, operation
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 STEPS: Final = ("next", "previous", "random")

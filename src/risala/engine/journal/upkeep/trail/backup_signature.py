@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import trail_key
+from risala.engine.journal.store import key_file as trail_key
 from risala.engine.journal.upkeep import checksum
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.times import iso

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import meta
+from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_log

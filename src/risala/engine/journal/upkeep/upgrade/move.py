@@ -12,7 +12,7 @@ that changes the tables of those checks has to bring along the checks for the fo
 from __future__ import annotations
 
 import sqlite3
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class RowMove(Protocol):
@@ -50,3 +50,9 @@ class RowMove(Protocol):
     def finish(self, conn: sqlite3.Connection) -> None:
         """Remove the old tables, which are empty, in the open transaction."""
         ...
+
+
+# The moves of this version, in the order of their migrations.
+
+MOVES: Final[tuple[RowMove, ...]] = ()
+"""None: no released version has rows that this one keeps elsewhere."""

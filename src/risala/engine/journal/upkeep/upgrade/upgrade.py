@@ -45,8 +45,7 @@ from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.upgrade import note as notes
 from risala.engine.journal.upkeep.upgrade import room
-from risala.engine.journal.upkeep.upgrade.move import RowMove
-from risala.engine.journal.upkeep.upgrade.moves import MOVES
+from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.journal.upkeep.upgrade.note import Books, UpgradeNote
 from risala.engine.model.errors import StorageUnusable
 
