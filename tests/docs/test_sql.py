@@ -66,7 +66,7 @@ MAY: dict[str, str] = {
     "engine/features/own_data/stored/exports.py": READER,  # how much there will be
     "engine/features/own_data/stored/retention.py": BULK,
     f"{JOURNAL}/messages/redacting.py": BULK,
-    f"{JOURNAL}/accounts/key_reminders.py": READER,  # of keys and their organizations
+    f"{JOURNAL}/accounts/accounts.py": READER,  # keys that end soon, and their organizations
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
@@ -80,7 +80,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/awaiting.py": READER,
     f"{JOURNAL}/messages/counts.py": HOT,
     f"{JOURNAL}/messages/deadlines.py": HOT,
-    f"{JOURNAL}/messages/declined.py": HOT,
     f"{JOURNAL}/messages/delivery.py": HOT,
     f"{JOURNAL}/messages/endings.py": HOT,
     f"{JOURNAL}/messages/held.py": HOT,
@@ -107,14 +106,12 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/pages/by_time.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
-    f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/clock_rollback.py": BULK,
     f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
-    f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,
     f"{JOURNAL}/store/opening.py": FILE,
@@ -140,7 +137,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/views.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
     f"{JOURNAL}/store/searching.py": READER,  # of any table that is searched by words
-    f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
+    f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say; small facts of files of any schema
     f"{JOURNAL}/store/tables.py": FILE,  # whether a table is there, and an upsert as one statement
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
