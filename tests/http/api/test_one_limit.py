@@ -7,20 +7,32 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from risala.config.model import WebhooksSection
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.operations import arguments, messages
 from risala.engine.rules.webhooks import shapes
+from risala.engine.rules.webhooks.types import TYPES
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
-from risala.engine.webhooks.endpoints import Wish, _faults
+from risala.engine.webhooks.endpoints import setting_faults
 from risala.http.api import bodies, verify_bodies
 from risala.http.api.management import actions, list_bodies, webhook_bodies
 from risala.http.common.validation import RequestBody
 
 TO = "+22236123456"
+ENDPOINT = Endpoint(
+    id="whe_1",
+    organization_id="org_1",
+    mode="live",
+    url="",
+    types=TYPES,
+    created_at=0,
+    updated_at=0,
+)
 MINE = {"organization_id": "org_1", "to": TO, "body": "x"}
 
 
@@ -48,7 +60,11 @@ def takes_url(value: object) -> bool:
 
 
 def takes_field(name: str) -> Callable[[object], bool]:
-    return lambda value: all(fault.path != name for fault in _faults(Wish(**{name: value})))
+    def takes(value: object) -> bool:
+        faults = setting_faults(replace(ENDPOINT, **{name: value}))
+        return all(fault.path != name for fault in faults)
+
+    return takes
 
 
 def takes_template(value: object) -> bool:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from risala.config.model import WebhooksSection
-from risala.dataclass import dataclass
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource
-from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DESCRIPTION_MAX,
     SHAPES,
@@ -45,26 +43,8 @@ _OURS: Final = frozenset(
 set any that begins with ``webhook-``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """The fields to set of an endpoint. None keeps a field; in a new endpoint it takes the
-    default."""
-
-    url: str | None = None
-    types: Sequence[str] | None = None
-    description: str | None = None
-    headers: Mapping[str, str] | None = None
-    notify: str | None = None
-    signature_header: str | None = None
-    """Empty: remove it."""
-    signature_key: str | None = None
-    """One of :data:`SIGNATURE_KEYS`."""
-    shape: str | None = None
-    """One of :data:`SHAPES`."""
-    template: str | None = None
-
-    def __repr__(self) -> str:
-        return "Wish(…)"
+EndpointSettings = Mapping[str, Any]
+"""By the names of :data:`SETTINGS`; in a new endpoint the others take their defaults."""
 
 
 class Endpoints:
@@ -85,7 +65,12 @@ class Endpoints:
         self._ids = ids
 
     async def create(
-        self, organization_id: str, mode: str, wish: Wish, *, by: AuditEntry | None = None
+        self,
+        organization_id: str,
+        mode: str,
+        settings: EndpointSettings,
+        *,
+        by: AuditEntry | None = None,
     ) -> EndpointWithSecret:
         """Make an endpoint.
 
@@ -93,59 +78,33 @@ class Endpoints:
             Invalid: a field is wrong.
             Conflict: the organization has as many endpoints as it may.
         """
-        self._check(wish, is_new=True)
-        now_ms, secret = self._clock.now_ms(), new_secret()
-        shape = wish.shape or SHAPES[0]
-        new = Endpoint(
-            id=self._ids.new("whe"),
-            organization_id=organization_id,
-            mode=mode,
-            url=wish.url or "",
-            description=wish.description or "",
-            types=tuple(dict.fromkeys(_types_of(shape) if wish.types is None else wish.types)),
-            headers=wish.headers or {},
-            notify=wish.notify or None,
-            enabled=True,
-            disabled_reason=None,
-            failing_since=None,
-            previous_until=None,
-            created_at=now_ms,
-            updated_at=now_ms,
-            signature_header=wish.signature_header or None,
-            signature_key=wish.signature_key or SIGNATURE_KEYS[0],
-            shape=shape,
-            template=wish.template or "",
-        )
+        self._check(settings, is_new=True)
+        new = _drafted(settings, organization_id, mode)
         _check_shape(new)
+        now_ms, secret = self._clock.now_ms(), new_secret()
+        new = replace(new, id=self._ids.new("whe"), created_at=now_ms, updated_at=now_ms)
         return EndpointWithSecret(await self._endpoints.add(by, new, secret), secret)
 
     async def update(
-        self, endpoint_id: str, wish: Wish, *, by: AuditEntry | None = None
+        self, endpoint_id: str, settings: EndpointSettings, *, by: AuditEntry | None = None
     ) -> Endpoint:
-        """Change the given fields. An empty ``notify`` or ``signature_header`` removes the address,
-        or the header.
+        """Change the given settings.
 
         Raises:
             Invalid: a field is wrong; nothing was changed.
             NotFound: the endpoint does not exist.
         """
-        self._check(wish)
+        self._check(settings)
         old = self._endpoints.endpoint(endpoint_id)
-        headers = old.headers if wish.headers is None else wish.headers
-        mark = old.signature_header if wish.signature_header is None else wish.signature_header
-        if mark and is_among(mark, headers):
+        new = replace(old, **settings)
+        if is_twice(new):
             raise Invalid.of([_TWICE])
-        values = {name: value for name, value in shallow(wish).items() if value is not None}
-        if wish.types is not None:
-            values["types"] = tuple(dict.fromkeys(wish.types))
-        if wish.shape not in (None, old.shape):
+        if new.shape != old.shape:
             # The former template was for another shape.
-            types = old.types if wish.shape == "event" else _types_of(wish.shape)
-            values = {"types": types, "template": "", **values}
-        for name in values.keys() & {"notify", "signature_header"}:
-            values[name] = values[name] or None
-        _check_shape(replace(old, **values))
-        return await self._endpoints.change(by, endpoint_id, values, self._clock.now_ms())
+            types = old.types if new.shape == "event" else _types_of(new.shape)
+            settings = {"types": types, "template": "", **settings}
+        _check_shape(replace(old, **settings))
+        return await self._endpoints.change(by, endpoint_id, settings, self._clock.now_ms())
 
     async def set_enabled(
         self, endpoint_id: str, *, enabled: bool, by: AuditEntry | None = None
@@ -197,13 +156,14 @@ class Endpoints:
             raise Conflict("The endpoint is disabled. Enable it first.", "ENDPOINT_DISABLED")
         return await self._endpoints.owe_test(by, found, self._clock.now_ms())
 
-    def _check(self, wish: Wish, *, is_new: bool = False) -> None:
-        if faults := self.faults(wish, is_new=is_new):
+    def _check(self, settings: EndpointSettings, *, is_new: bool = False) -> None:
+        if faults := self.faults(settings, is_new=is_new):
             raise Invalid.of(faults)
 
-    def faults(self, wish: Wish, *, is_new: bool = False) -> Sequence[FieldFault]:
-        """All faults of the given fields; for a new endpoint also a missing URL."""
-        return [*self._url_faults(wish.url, is_new=is_new), *_faults(wish)]
+    def faults(self, settings: EndpointSettings, *, is_new: bool = False) -> Sequence[FieldFault]:
+        """All faults of these settings; for a new endpoint also a missing URL."""
+        url = settings.get("url")
+        return [*self._url_faults(url, is_new=is_new), *setting_faults(_drafted(settings))]
 
     def _url_faults(self, url: str | None, *, is_new: bool) -> Iterator[FieldFault]:
         if url is None:
@@ -216,7 +176,20 @@ class Endpoints:
             yield FieldFault("url", "invalid_url", str(error))
 
 
-def _types_of(shape: str | None) -> tuple[str, ...]:
+def _drafted(settings: EndpointSettings, organization_id: str = "", mode: str = "") -> Endpoint:
+    """A new endpoint with these settings, as yet without an id."""
+    usual = {"url": "", "types": _types_of(settings.get("shape", SHAPES[0]))}
+    return Endpoint(
+        id="",
+        organization_id=organization_id,
+        mode=mode,
+        created_at=0,
+        updated_at=0,
+        **{**usual, **settings},
+    )
+
+
+def _types_of(shape: str) -> tuple[str, ...]:
     """The events of an endpoint for which none are chosen."""
     return DEFAULT_TYPES if shape == "event" else (EventType.SMS_RECEIVED,)
 
@@ -235,27 +208,27 @@ def _check_shape(endpoint: Endpoint) -> None:
         raise Invalid.of(found)
 
 
-def _faults(wish: Wish) -> Iterator[FieldFault]:
+def setting_faults(endpoint: Endpoint) -> Iterator[FieldFault]:
     """The faults other than the URL's: at most one for each field."""
-    if any(kind not in TYPES for kind in wish.types or ()):
+    if any(kind not in TYPES for kind in endpoint.types):
         yield FieldFault("types", "invalid_type", f"`types` must be of these: {', '.join(TYPES)}.")
-    if wish.types is not None and not wish.types:
+    if not endpoint.types:
         text = "An endpoint needs at least one event type."
         yield FieldFault("types", "missing", text)
-    if len(wish.description or "") > ENDPOINT_DESCRIPTION_MAX:
+    if len(endpoint.description) > ENDPOINT_DESCRIPTION_MAX:
         text = f"A description can have at most {ENDPOINT_DESCRIPTION_MAX} characters."
         yield FieldFault("description", "too_long", text)
-    if wish.notify and not _MAIL.fullmatch(wish.notify):
+    if endpoint.notify and not _MAIL.fullmatch(endpoint.notify):
         yield FieldFault("notify", "invalid_address", "`notify` must be one e-mail address.")
-    if (found := _headers_fault(wish.headers or {})) is not None:
+    if (found := _headers_fault(endpoint.headers)) is not None:
         yield found
-    if wish.signature_key is not None and wish.signature_key not in SIGNATURE_KEYS:
+    if endpoint.signature_key not in SIGNATURE_KEYS:
         text = "`signature_key` must be `text` or `decoded`."
         yield FieldFault("signature_key", "invalid", text)
-    if wish.signature_header and not is_free_header(wish.signature_header):
+    if endpoint.signature_header and not is_free_header(endpoint.signature_header):
         text = "`signature_header` must be the name of a header field that nothing else uses."
         yield FieldFault("signature_header", "invalid_header", text)
-    elif wish.signature_header and is_among(wish.signature_header, wish.headers or {}):
+    elif is_twice(endpoint):
         yield _TWICE
 
 
@@ -266,9 +239,10 @@ _TWICE: Final = FieldFault(
 )
 
 
-def is_among(name: str, headers: Mapping[str, str]) -> bool:
-    """Whether one of these header fields has this name."""
-    return name.lower() in {each.lower() for each in headers}
+def is_twice(endpoint: Endpoint) -> bool:
+    """Whether the header of the second signature is one of the owner's own too."""
+    name = (endpoint.signature_header or "").lower()
+    return name in {each.lower() for each in endpoint.headers}
 
 
 def _headers_fault(headers: Mapping[str, str]) -> FieldFault | None:

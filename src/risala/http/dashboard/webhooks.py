@@ -16,14 +16,10 @@ from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import (
-    ENDPOINT_DESCRIPTION_MAX,
-    SHAPE_TEMPLATE_MAX,
-    SIGNATURE_HEADER_MAX,
     DeliveryStory,
     Endpoint,
     EndpointWithSecret,
 )
-from risala.engine.rules.webhooks.url import URL_MAX
 from risala.http.dashboard.webhook_choice import (
     SHAPE_CHOICES,
     SHAPE_FAULTS,
@@ -32,6 +28,7 @@ from risala.http.dashboard.webhook_choice import (
     choices_of,
     shape_holes,
 )
+from risala.http.web.editing.declared import maxima
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
@@ -89,15 +86,6 @@ async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/new.html", _offered(visit), form=SentForm(), chosen=USUAL)
 
 
-_LIMITS: Final = {
-    "url": URL_MAX,
-    "description": ENDPOINT_DESCRIPTION_MAX,
-    "signature_header": SIGNATURE_HEADER_MAX,
-    "template": SHAPE_TEMPLATE_MAX,
-}
-"""Characters of the fields of the form."""
-
-
 def _offered(visit: PageRequest) -> dict[str, object]:
     """The choices of the form."""
     shapes = [(name, visit.words(told)) for name, told in SHAPE_CHOICES]
@@ -105,7 +93,7 @@ def _offered(visit: PageRequest) -> dict[str, object]:
         "choices": _choices(visit),
         "shapes": shapes,
         "shape_holes": shape_holes(visit),
-        "limits": _LIMITS,
+        "limits": maxima(Endpoint),
     }
 
 

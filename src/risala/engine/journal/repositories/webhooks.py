@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from risala.dataclass import dataclass
 from risala.engine.journal.pages import behind
@@ -21,7 +22,6 @@ from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.webhooks import (
     DisabledNotice,
     Endpoint,
-    EndpointValue,
     WebhookAttempt,
     WebhookDelivery,
 )
@@ -59,18 +59,17 @@ class EndpointRepository:
         self,
         by: AuditEntry | None,
         endpoint_id: str,
-        values: Mapping[str, EndpointValue],
+        settings: Mapping[str, Any],
         now_ms: int,
     ) -> Endpoint:
-        """Set fields of an endpoint; the values of its headers are sealed.
+        """Change settings of an endpoint; the values of its headers are sealed.
 
         Raises:
             NotFound: the id is unknown.
         """
-        headers = values.get("headers")
-        if isinstance(headers, Mapping):
-            values = {**values, "headers": self._sealed(endpoint_id, headers)}
-        unit = partial(endpoints.change, endpoint_id=endpoint_id, values=values, now_ms=now_ms)
+        if "headers" in settings:
+            settings = {**settings, "headers": self._sealed(endpoint_id, settings["headers"])}
+        unit = partial(endpoints.change, endpoint_id=endpoint_id, settings=settings, now_ms=now_ms)
         return await self._store.commit(unit, by)
 
     async def rotate(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields
 from enum import Enum
+from functools import partial
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -42,6 +43,8 @@ class Rows(Generic[T]):
         """
         names = [field.name for field in fields(shape) if field.init]  # type: ignore[arg-type]
         known = sources or {}
+        if make is None and any(field.kw_only for field in fields(shape)):  # type: ignore[arg-type]
+            make = partial(_by_name, shape, names)
         self._names = names
         self._key = names.index("id") if "id" in names else 0
         self._make: Callable[..., T] = make or shape
@@ -106,6 +109,10 @@ class Rows(Generic[T]):
     def named(self, row: Mapping[str, Any]) -> T:
         """The value of a row of sqlite-utils, which may have further columns."""
         return self.of([row[name] for name in self._names])
+
+
+def _by_name(shape: type[T], names: Sequence[str], *values: object) -> T:
+    return shape(**dict(zip(names, values, strict=True)))
 
 
 def readable(

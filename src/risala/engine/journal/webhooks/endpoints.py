@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, Protocol
 
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import (
     BY_HAND,
     HIDDEN_VALUE,
+    SETTINGS,
     DisabledNotice,
     Endpoint,
-    EndpointValue,
 )
 
 ENDPOINTS_MAX: Final = 20
@@ -27,12 +28,6 @@ FAILING_MS: Final = 5 * 24 * 3_600_000
 """An endpoint that has failed for this long is disabled (contract §5)."""
 
 _TABLE: Final = "webhook_endpoints"
-_CHANGEABLE: Final = frozenset(
-    {
-        *("url", "description", "types", "headers", "notify"),
-        *("signature_header", "signature_key", "shape", "template"),
-    }
-)
 
 
 def _types(text: str) -> tuple[str, ...]:
@@ -47,9 +42,15 @@ def _headers(text: str) -> dict[str, str]:
 _ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=_headers, enabled=bool)
 
 
-def _packed(value: Sequence[str] | Mapping[str, str]) -> str:
-    """Types or headers as stored in their column; the fan-out searches for ``"type"`` in it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of an endpoint as stored. Types and headers are JSON: the fan-out searches for
+    ``"type"`` in it."""
+    return {
+        name: json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        if isinstance(value, tuple | Mapping)
+        else value
+        for name, value in values.items()
+    }
 
 
 class Announced(Protocol):
@@ -127,43 +128,21 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
             f"An organization can have at most {ENDPOINTS_MAX} webhook endpoints. Delete one first."
         )
         raise Conflict(text, "TOO_MANY_ENDPOINTS")
-    writable(conn, _TABLE).insert(
-        {
-            "id": new.id,
-            "organization_id": new.organization_id,
-            "mode": new.mode,
-            "url": new.url,
-            "description": new.description,
-            "types": _packed(new.types),
-            "headers": _packed(new.headers),
-            "notify": new.notify,
-            "signature_header": new.signature_header,
-            "signature_key": new.signature_key,
-            "shape": new.shape,
-            "template": new.template,
-            "secret": secret,
-            "created_at": new.created_at,
-            "updated_at": new.created_at,
-        }
-    )
+    writable(conn, _TABLE).insert({**_columns(shallow(new)), "secret": secret})
     return endpoint(conn, new.id)
 
 
 def change(
-    conn: sqlite3.Connection, endpoint_id: str, values: Mapping[str, EndpointValue], now_ms: int
+    conn: sqlite3.Connection, endpoint_id: str, settings: Mapping[str, Any], now_ms: int
 ) -> Endpoint:
-    """Set fields of an endpoint.
+    """Change settings of an endpoint.
 
     Raises:
         NotFound: the id is unknown.
     """
     endpoint(conn, endpoint_id)
-    assert values.keys() <= _CHANGEABLE
-    columns = {
-        name: value if value is None or isinstance(value, str) else _packed(value)
-        for name, value in values.items()
-    }
-    writable(conn, _TABLE).update(endpoint_id, {**columns, "updated_at": now_ms})
+    assert settings.keys() <= {*SETTINGS}
+    writable(conn, _TABLE).update(endpoint_id, {**_columns(settings), "updated_at": now_ms})
     return endpoint(conn, endpoint_id)
 
 
@@ -251,7 +230,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
             "deleted_at": now_ms,
             "secret": "",
             "previous_secret": None,
-            "headers": _packed({}),
+            "headers": "{}",
             "notice_due_at": None,
             "updated_at": now_ms,
         },

@@ -8,11 +8,19 @@ from typing import Annotated, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, JsonName, Moment, OneOf
+from risala.engine.model.records.fields import (
+    AUDITED,
+    UNAUDITED,
+    Count,
+    JsonName,
+    Maximum,
+    Moment,
+    OneOf,
+)
 from risala.engine.model.states import Mode
 
-EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
-"""The possible types of an endpoint's field."""
+URL_MAX: Final = 2048
+"""Characters of an address: as many as browsers and proxies take."""
 ENDPOINT_DESCRIPTION_MAX: Final = 500
 """Characters of an endpoint's description."""
 SIGNATURE_HEADER_MAX: Final = 100
@@ -30,7 +38,7 @@ ENDPOINT_DISABLED: Final = "The endpoint is disabled."
 DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """A webhook endpoint, without its secret.
 
@@ -41,33 +49,38 @@ class Endpoint:
     organization_id: Annotated[str, UNAUDITED]
     mode: Annotated[str, AUDITED, OneOf(Mode)]
     """Whose events it gets: those of live keys, or of test keys."""
-    url: Annotated[str, AUDITED]  # the trail shows its scheme and host
-    description: Annotated[str, UNAUDITED]
+    url: Annotated[str, AUDITED, Maximum(URL_MAX)]  # the trail shows its scheme and host
+    description: Annotated[str, UNAUDITED, Maximum(ENDPOINT_DESCRIPTION_MAX)] = ""
     types: Annotated[tuple[str, ...], AUDITED]
-    headers: Annotated[Mapping[str, str], AUDITED]
+    headers: Annotated[Mapping[str, str], AUDITED] = field(default_factory=dict)
     """Names of the header fields of your own; the values are `***`.
 
     The values, which may be secrets, are :data:`HIDDEN_VALUE` once they are stored. The trail shows
     the names."""
-    notify: Annotated[str | None, AUDITED]
-    enabled: Annotated[bool, AUDITED]
-    disabled_reason: Annotated[str | None, UNAUDITED, OneOf((BY_HAND, "gone", "failing"))]
-    failing_since: Annotated[Moment | None, UNAUDITED]
-    previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")]
+    notify: Annotated[str | None, AUDITED] = None
+    enabled: Annotated[bool, AUDITED] = True
+    disabled_reason: Annotated[str | None, UNAUDITED, OneOf((BY_HAND, "gone", "failing"))] = None
+    failing_since: Annotated[Moment | None, UNAUDITED] = None
+    previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")] = None
     """Until then the secret before this one signs too."""
-    signature_header: Annotated[str | None, AUDITED]
+    signature_header: Annotated[str | None, AUDITED, Maximum(SIGNATURE_HEADER_MAX)] = None
     """The header field of a second signature, `t=…,v1=…`; null: there is none."""
-    signature_key: Annotated[str, AUDITED, OneOf(SIGNATURE_KEYS)]
+    signature_key: Annotated[str, AUDITED, OneOf(SIGNATURE_KEYS)] = SIGNATURE_KEYS[0]
     """The key of that signature: the secret as it is shown, or what its base64 stands for."""
-    shape: Annotated[str, AUDITED, OneOf(SHAPES)]
+    shape: Annotated[str, AUDITED, OneOf(SHAPES)] = SHAPES[0]
     """How it gets received messages: `event` as JSON of ours, the others as another program takes
     them."""
-    template: Annotated[str, AUDITED]  # the trail shows its length
+    template: Annotated[str, AUDITED, Maximum(SHAPE_TEMPLATE_MAX)] = ""  # the trail: its length
     """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
 
 
+SETTINGS: Final = (
+    *("url", "types", "description", "headers", "notify"),
+    *("signature_header", "signature_key", "shape", "template"),
+)
+"""The settings of an endpoint: its arguments, its form and what programs set."""
 HIDDEN_VALUE: Final = "***"
 
 

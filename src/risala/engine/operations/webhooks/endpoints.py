@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any, Final
 
@@ -15,6 +14,7 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault
 from risala.engine.model.records import webhooks
+from risala.engine.model.records.record import fields_of
 from risala.engine.model.records.webhooks import (
     BY_HAND,
     Endpoint,
@@ -47,7 +47,6 @@ from risala.engine.operations.webhooks.named import (
 )
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
-from risala.engine.webhooks.endpoints import Wish
 
 SUMMED_DAYS: Final = 7
 """The time of the deliveries whose share and median are shown with an endpoint."""
@@ -58,7 +57,7 @@ _MEMBERS: Final = (Role.OWNER.value, Role.DEVELOPER.value)
 def _types(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise fault("invalid_list", "`{name}` must be a list of texts.")
-    return tuple(value)
+    return tuple(dict.fromkeys(value))
 
 
 def _headers(value: object) -> dict[str, str]:
@@ -90,8 +89,15 @@ class Wished(Arguments):
     """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
 
     @property
-    def wish(self) -> Wish:
-        return Wish(**{each.name: getattr(self, each.name) for each in fields(Wish)})
+    def settings(self) -> Json:
+        """The given ones, as the record has them: an empty text clears what may be missing."""
+        given = {name: getattr(self, name) for name in webhooks.SETTINGS}
+        cleared = {each.name for each in fields_of(Endpoint) if each.may_be_none}
+        return {
+            name: None if name in cleared and not value else value
+            for name, value in given.items()
+            if value is not None
+        }
 
 
 class CreateEndpoint(Wished, OfOrganization):
@@ -119,14 +125,14 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
         with suppress(ValidationError):
             Wished.model_validate({name: members[name]})
             fit[name] = members[name]
-    return endpoints_of(services).faults(Wished.model_validate(fit).wish)
+    return endpoints_of(services).faults(Wished.model_validate(fit).settings)
 
 
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     call.services.accounts.organization(given.organization_id)
     return await endpoints_of(call.services).create(
-        given.organization_id, given.mode, given.wish, by=call.audit(AuditImage.ENDPOINT)
+        given.organization_id, given.mode, given.settings, by=call.audit(AuditImage.ENDPOINT)
     )
 
 
@@ -162,7 +168,7 @@ async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(
-        await endpoints_of(call.services).update(endpoint_id, call.given.wish, by=by)
+        await endpoints_of(call.services).update(endpoint_id, call.given.settings, by=by)
     )
 
 

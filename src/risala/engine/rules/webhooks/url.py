@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import idna
 
 from risala.dataclass import dataclass
+from risala.engine.model.records.webhooks import URL_MAX
 
 if TYPE_CHECKING:
     from risala.config.model import WebhooksSection
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-URL_MAX: Final = 2048
 _PLAIN: Final = re.compile(r"[!-~]+")
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")

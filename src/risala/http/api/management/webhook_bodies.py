@@ -11,9 +11,9 @@ from risala.engine.model.records.webhooks import (
     ENDPOINT_DESCRIPTION_MAX,
     SHAPE_TEMPLATE_MAX,
     SIGNATURE_HEADER_MAX,
+    URL_MAX,
 )
 from risala.engine.rules.webhooks.types import TYPES
-from risala.engine.rules.webhooks.url import URL_MAX
 from risala.http.api import fields
 from risala.http.api.management.list_bodies import (
     DeliveryCursor,
