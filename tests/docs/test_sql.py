@@ -66,7 +66,6 @@ MAY: dict[str, str] = {
     "engine/features/own_data/stored/exports.py": READER,  # how much there will be
     "engine/features/own_data/stored/retention.py": BULK,
     f"{JOURNAL}/messages/redacting.py": BULK,
-    f"{JOURNAL}/accounts/accounts.py": READER,  # keys that end soon, and their organizations
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message

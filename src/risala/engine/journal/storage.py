@@ -1,5 +1,5 @@
-"""How much an organization's mailings, lists and exports take on the disk, and since when
-anything is stored."""
+"""How much an organization's things besides messages take on the disk, and since when anything is
+stored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Final
 from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
-from risala.engine.model.records.upkeep.stored import FullOrganization, StoredOfKind
+from risala.engine.model.features import features
+from risala.engine.model.records.upkeep.stored import FullOrganization, StoredOfKind, StoredTable
 
 _PASSED: Final = "retention.passed"
 STORED_FULL: Final = (
@@ -18,41 +19,44 @@ STORED_FULL: Final = (
     " not need."
 )
 """The refusal of one more mailing, list or upload."""
-MAILING_BYTES_MIN: Final = 16_384
-"""What a mailing takes besides its file and rows. As every mailing counts for so much, an
-organization has few enough of them that their sum is quickly read."""
-_MAILINGS: Final = (
-    "SELECT count(*), coalesce(sum(rows), 0), coalesce(sum(bytes), 0) FROM mailings"
-    " WHERE organization_id = ? AND keeps_rows = 1"
-)
-_LISTS: Final = (
-    "SELECT count(*), coalesce(sum(people), 0), coalesce(sum(bytes), 0) FROM recipient_lists"
-    " WHERE organization_id = ?"
-)
-_EXPORTS: Final = (
-    "SELECT count(*), coalesce(sum(written), 0), coalesce(sum(bytes), 0) FROM exports"
-    " WHERE organization_id = ? AND state IN ('writing', 'ready')"
-)
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> tuple[StoredOfKind, ...]:
-    """Mailings whose rows are kept, deleted ones until their rows are gone; lists; exports."""
-    return (*_limited(conn, organization_id), _of(conn, "exports", _EXPORTS, organization_id))
+    """What is in the tables of features; that which counts against the limit comes first."""
+    return tuple(
+        _of(conn, kind, stored, organization_id)
+        for is_limited in (True, False)
+        for kind, stored in _tables(is_limited=is_limited)
+    )
 
 
-def _limited(conn: sqlite3.Connection, organization_id: str) -> Iterator[StoredOfKind]:
-    yield _of(conn, "mailings", _MAILINGS, organization_id)
-    yield _of(conn, "lists", _LISTS, organization_id)
+def _tables(*, is_limited: bool) -> Iterator[tuple[str, StoredTable]]:
+    """By their kinds; what stands on others comes before them."""
+    for feature in reversed(features()):
+        for kind, declared in feature.stores.items():
+            stored: StoredTable = declared()
+            if stored.is_limited is is_limited:
+                yield kind, stored
 
 
-def _of(conn: sqlite3.Connection, name: str, statement: str, organization_id: str) -> StoredOfKind:
+def _of(
+    conn: sqlite3.Connection, kind: str, stored: StoredTable, organization_id: str
+) -> StoredOfKind:
+    statement = (
+        f"SELECT count(*), coalesce(sum({stored.rows}), 0), coalesce(sum(bytes), 0)"  # noqa: S608 -- names of ours
+        f" FROM {stored.table} WHERE organization_id = ?"
+    )
+    if stored.where:
+        statement += f" AND {stored.where}"
     [(count, rows, octets)] = conn.execute(statement, (organization_id,))
-    return StoredOfKind(name, count, rows, octets)
+    return StoredOfKind(kind, count, rows, octets)
 
 
 def limited_bytes(conn: sqlite3.Connection, organization_id: str) -> int:
-    """What counts against an organization's limit of stored bytes: mailings and lists."""
-    return sum(each.bytes for each in _limited(conn, organization_id))
+    """What counts against an organization's limit of stored bytes."""
+    return sum(
+        _of(conn, kind, stored, organization_id).bytes for kind, stored in _tables(is_limited=True)
+    )
 
 
 def refuse_full(
@@ -76,10 +80,13 @@ def refuse_full(
 def fullest(conn: sqlite3.Connection, bytes_min: int, limit: int) -> list[FullOrganization]:
     """Organizations that store at least so much, the fullest first. It reads what all of them
     store."""
+    each = (
+        f"SELECT organization_id, bytes FROM {stored.table}"  # noqa: S608 -- names of ours
+        + (f" WHERE {stored.where}" if stored.where else "")
+        for _, stored in _tables(is_limited=True)
+    )
     rows = conn.execute(
-        "SELECT o.id, o.name, sum(s.bytes) AS stored FROM ("
-        "SELECT organization_id, bytes FROM mailings WHERE keeps_rows = 1 UNION ALL"
-        " SELECT organization_id, bytes FROM recipient_lists) s"
+        f"SELECT o.id, o.name, sum(s.bytes) AS stored FROM ({' UNION ALL '.join(each)}) s"  # noqa: S608 -- names of ours
         " JOIN organizations o ON o.id = s.organization_id"
         " GROUP BY o.id HAVING stored >= ? ORDER BY stored DESC LIMIT ?",
         (bytes_min, limit),
@@ -87,21 +94,13 @@ def fullest(conn: sqlite3.Connection, bytes_min: int, limit: int) -> list[FullOr
     return [FullOrganization(*row) for row in rows]
 
 
-def count_list(conn: sqlite3.Connection, key: int, more: int) -> None:
-    """Note that the people of a list take more bytes, or fewer."""
-    conn.execute("UPDATE recipient_lists SET bytes = bytes + ? WHERE key = ?", (more, key))
-
-
-def mailing_bytes(conn: sqlite3.Connection, mailing_id: str) -> int:
-    """What a mailing takes; 0: it is unknown."""
-    return value_of(conn, "SELECT bytes FROM mailings WHERE id = ?", (mailing_id,)) or 0
-
-
 def uploads(conn: sqlite3.Connection) -> set[str]:
-    """The uploads that mailings were read from, and may be read from again: those of the days that
-    their rows are kept."""
-    rows = conn.execute("SELECT upload FROM mailings WHERE upload IS NOT NULL")
-    return {upload for (upload,) in rows}
+    """The uploads that something was read from, and may be read from again."""
+    held: set[str] = set()
+    for feature in features():
+        if feature.holds_uploads is not None:
+            held |= feature.holds_uploads()(conn)
+    return held
 
 
 # -- of the whole database

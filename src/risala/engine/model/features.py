@@ -114,6 +114,11 @@ class Feature:
     """Those of its mails that quote drivers, in the words of the reader's language."""
     receives: Declared | None = None
     """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
+    stores: Mapping[str, Declared] = field(default_factory=dict)
+    """Its tables with what takes room besides messages, by the names of ``StoredOfKind``: each a
+    ``StoredTable``."""
+    holds_uploads: Declared | None = None
+    """The names of uploads that it may read again: a function of a connection."""
     waiting: Declared | None = None
     """Uploads that wait: an async function of the services and an organization's id, which returns
     how many there are, and their bytes."""
@@ -173,6 +178,8 @@ class Feature:
     shifts: Declared | None = None
     """Statements that move its waits after the clock was set back: by ``:by`` milliseconds, to the
     present time ``:now``."""
+    sealed: Declared | None = None
+    """Its columns that hold sealed secrets: a sequence of ``SealedColumn``."""
     tables: tuple[str, ...] = ()
     """All of its tables."""
     ends: Declared | None = None

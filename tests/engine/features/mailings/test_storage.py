@@ -8,8 +8,9 @@ from tests.engine.features.mailings.people_tables import table
 
 from risala.engine.features.lists.growing import ListGrowing
 from risala.engine.features.mailings.records import MailingState
+from risala.engine.features.mailings.stored.mailings import BYTES_MIN
 from risala.engine.features.tables.records import Chosen
-from risala.engine.journal.storage import MAILING_BYTES_MIN, STORED_FULL
+from risala.engine.journal.storage import STORED_FULL
 from risala.engine.model.errors import Conflict
 
 LIMIT = {"limits": {"stored_mb": 1}}
@@ -55,7 +56,7 @@ async def test_a_mailing_counts_with_its_file_and_rows_until_they_are_gone(open_
         made = await fill(desk)
         count, rows, size = (await stored(desk))["mailings"]
         assert (count, rows) == (len(made), 100 * len(made))
-        assert size > len(made) * (2 * 100 * 900 + MAILING_BYTES_MIN)
+        assert size > len(made) * (2 * 100 * 900 + BYTES_MIN)
         assert size <= MB
         await desk.service.delete(made[0].id)
         await trio.sleep(CLEARED_S)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from risala.engine.journal.sealed.columns import COLUMNS
+from risala.engine.journal.sealed.columns import sealed_columns
 from risala.engine.journal.sealed.resealing import (
     SEALED_BY,
     counted,
@@ -65,7 +65,7 @@ def opened(path, keys):
 
 def stored(conn):
     """Every text in a column of secrets: its column, what it is bound to, itself."""
-    for column in COLUMNS:
+    for column in sealed_columns():
         rows = conn.execute(
             f"SELECT {column.key}, {column.column} FROM {column.table}"
             f" WHERE length({column.column}) > 0"
@@ -82,7 +82,7 @@ def test_an_upgrade_seals_what_was_plain_and_leaves_none_of_it_in_the_files(tmp_
     with opened(path, keys) as conn:
         found = list(stored(conn))
         later = {"factors", "identity_providers"}  # tables that 1.0 does not have
-        expected = {column for column in COLUMNS if column.table not in later}
+        expected = {column for column in sealed_columns() if column.table not in later}
         assert {column for column, _, _ in found} == expected
         assert {key_of(text) for _, _, text in found} == {keys.ring().newest.id}
         said = {keys.unseal(column.purpose, bound_to, text) for column, bound_to, text in found}

@@ -16,6 +16,7 @@ FEATURE: Final = Feature(
     exported_settings={"credentials": later(_STORED + "of_organization")},
     emptied=later(_STORED + "erase"),
     shifts=later(_STORED + "SHIFTS"),
+    sealed=later(_STORED + "SEALED"),
     tasks=later("features.compat.callbacks:tasks"),
     stopping=later(_CREDENTIALS + "write_uses"),
     forgets=later(_CREDENTIALS + "forget"),

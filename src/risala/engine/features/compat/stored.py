@@ -22,6 +22,7 @@ from risala.engine.features.compat.records import (
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
@@ -48,6 +49,14 @@ SHIFTS: Final = (
 _LATER: Final = {"last_used_at", "revoked_at"}
 """What a new credential has not."""
 _TABLE: Final = "face_credentials"
+SEALED: Final = (
+    SealedColumn(
+        _TABLE,
+        "signer",
+        SecretPurpose.CREDENTIAL_SIGNER,
+        "risala credential revoke {}, and make another one",
+    ),
+)
 _ROWS: Final = Rows.of_record(CompatCredential)
 _PROOFS: Final = Rows(Proof)
 

@@ -22,5 +22,6 @@ FEATURE: Final = Feature(
     letters=dict.fromkeys(_TOLD, later("features.factors.service:letter")),
     of_users=("factors", "recovery_codes"),
     shifts=later(_STORED + "SHIFTS"),
+    sealed=later(_STORED + "SEALED"),
     tables=("factors", "recovery_codes"),
 )

@@ -20,5 +20,6 @@ FEATURE: Final = Feature(
     tasks=later(_SERVICE + "tasks"),
     stopping=later(_SERVICE + "write_uses"),
     forgets=later(_SERVICE + "forget"),
+    sealed=later(_STORED + "SEALED"),
     tables=("hooks", "hook_storms"),
 )

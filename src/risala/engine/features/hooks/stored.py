@@ -12,6 +12,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.hooks.records import Hook, StoredSecrets, Storm
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
@@ -34,6 +35,11 @@ SHIFTS: Final = (
 _LATER: Final = {"old_until", "last_used_at", "disabled_at"}
 """What a new hook has not."""
 _TABLE: Final = "hooks"
+_REMEDY: Final = "risala hook rotate {}"
+SEALED: Final = (
+    SealedColumn(_TABLE, "secret", SecretPurpose.HOOK_SECRET, _REMEDY),
+    SealedColumn(_TABLE, "old_secret", SecretPurpose.HOOK_SECRET, _REMEDY),
+)
 _ROWS: Final = Rows.of_record(Hook)
 _SECRETS: Final = Rows(StoredSecrets)
 _STORMS: Final = Rows(Storm)

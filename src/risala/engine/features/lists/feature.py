@@ -25,6 +25,7 @@ FEATURE: Final = Feature(
     counted=later(_LISTS + "count_people"),
     tables=("recipient_lists", "list_people", "saved_texts"),
     deleted=("saved_texts",),
+    stores={"lists": later(_LISTS + "STORED")},
     ends=later(_LISTS + "mark_lists"),
     cleared=later(_LISTS + "clear_lists"),
     erased=later(_LISTS + "take_number_from_lists"),

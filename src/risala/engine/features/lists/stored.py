@@ -34,9 +34,11 @@ from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.record import to_json
+from risala.engine.model.records.upkeep.stored import StoredTable
 from risala.engine.model.walks import Forgot
 
 _TABLE: Final = "recipient_lists"
+STORED: Final = StoredTable(_TABLE, rows="people")
 _ROWS: Final = Rows.of_record(RecipientList)
 
 
@@ -301,7 +303,7 @@ def put_people(
         raise Conflict(FULL)
     more = _bytes(after) - _bytes(before)
     storage.refuse_full(conn, found.organization_id, more, bytes_max)
-    storage.count_list(conn, key, more)
+    _count_bytes(conn, key, more)
     conn.executemany(
         "INSERT INTO list_people (list, number, cells) VALUES (?, ?, ?)"
         " ON CONFLICT (list, number) DO UPDATE SET cells = excluded.cells",
@@ -309,6 +311,11 @@ def put_people(
     )
     conn.execute("UPDATE recipient_lists SET people = people + ? WHERE key = ?", (added, key))
     return Grown(recipient_list(conn, list_id), tuple(places), added, len(before))
+
+
+def _count_bytes(conn: sqlite3.Connection, key: int, more: int) -> None:
+    """Note that the people of a list take more bytes, or fewer."""
+    conn.execute("UPDATE recipient_lists SET bytes = bytes + ? WHERE key = ?", (more, key))
 
 
 def remove(conn: sqlite3.Connection, list_id: str, number: str, now_ms: int) -> RecipientList:
@@ -323,7 +330,7 @@ def remove(conn: sqlite3.Connection, list_id: str, number: str, now_ms: int) -> 
     if not taken:
         raise NotFound("The list does not have this number.")
     conn.execute("DELETE FROM list_people WHERE list = ? AND number = ?", (key, number))
-    storage.count_list(conn, key, -_bytes(taken))
+    _count_bytes(conn, key, -_bytes(taken))
     conn.execute(
         "UPDATE recipient_lists SET people = people - 1, changed_at = ? WHERE key = ?",
         (now_ms, key),

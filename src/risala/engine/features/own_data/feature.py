@@ -14,6 +14,7 @@ FEATURE: Final = Feature(
     images={AuditImage.RETENTION_DAYS: later(_HERE + "stored.retention:days_seen")},
     exported_settings={"keptDays": later(_HERE + "stored.retention:days_of")},
     deleted=("kept_days",),
+    stores={"exports": later(_HERE + "stored.exports:STORED")},
     tasks=later(_HERE + "erasing:tasks"),
     tables=("kept_days", "erasures", "exports"),
 )

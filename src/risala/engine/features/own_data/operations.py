@@ -41,7 +41,7 @@ from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid,
 from risala.engine.model.features import features
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.people.organizations import DELETION, OrganizationEnd
-from risala.engine.model.records.upkeep.stored import StoredOfKind
+from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -115,7 +115,7 @@ class Choose(OfOrganization):
 async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     settings, have = call.services.settings, call.services
     days = _retention(have).days_of(organization_id)
-    mailings, lists, written = await have.repositories.storage.of_organization(organization_id)
+    stored = await have.repositories.storage.of_organization(organization_id)
     waiting, size = 0, 0
     for feature in features():
         if feature.waiting is not None:
@@ -123,7 +123,11 @@ async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention
     return OrganizationRetention(
         organization_id,
         _of_each_kind(days, settings.retention),
-        (mailings, lists, StoredOfKind("uploads", waiting, 0, size), written),
+        (
+            *(each for each in stored if each.name in LIMITED),
+            StoredOfKind("uploads", waiting, 0, size),
+            *(each for each in stored if each.name not in LIMITED),
+        ),
         settings.limits.stored_bytes,
     )
 

@@ -20,5 +20,6 @@ FEATURE: Final = Feature(
     letters={MailKind.PROVIDER_CHANGED: later(_SERVICE + "letter")},
     deleted=("provider_domains", "identity_providers", "identities"),
     of_users=("identities",),
+    sealed=later(_STORED + "SEALED"),
     tables=("identities", "identity_providers", "provider_domains"),
 )

@@ -1,15 +1,18 @@
 """The columns that hold sealed secrets: what a rotation seals anew, and what a lost key costs.
 
-A secret that is added gets its line here, and nothing else has to know it.
+A secret that is added gets its line here, or in its feature, and nothing else has to know it.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import chain
 from typing import Final, TypeAlias
 
 from risala.dataclass import dataclass
+from risala.engine.model.features import features
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 Stored: TypeAlias = str | bytes
@@ -71,7 +74,7 @@ def header_of(endpoint_id: str, name: str) -> str:
     return f"{endpoint_id} {name}"
 
 
-COLUMNS: Final = (
+_COLUMNS: Final = (
     SealedColumn(
         "webhook_endpoints",
         "secret",
@@ -91,25 +94,12 @@ COLUMNS: Final = (
         "risala webhook update {} --header 'NAME: VALUE'",
         by_name=True,
     ),
-    SealedColumn("hooks", "secret", SecretPurpose.HOOK_SECRET, "risala hook rotate {}"),
-    SealedColumn("hooks", "old_secret", SecretPurpose.HOOK_SECRET, "risala hook rotate {}"),
-    SealedColumn(
-        "face_credentials",
-        "signer",
-        SecretPurpose.CREDENTIAL_SIGNER,
-        "risala credential revoke {}, and make another one",
-    ),
-    SealedColumn(
-        "factors",
-        "seed",
-        SecretPurpose.TOTP_SEED,
-        "risala user reset-factors EMAIL, of whose app it is ({})",
-    ),
-    SealedColumn(
-        "identity_providers",
-        "client_secret",
-        SecretPurpose.CLIENT_SECRET,
-        "risala provider set --org {} --secret-file FILE",
-        key="organization_id",
-    ),
 )
+
+
+@cache
+def sealed_columns() -> tuple[SealedColumn, ...]:
+    """Those of the core and of all features, in the order of their purposes."""
+    theirs = (each.sealed() for each in features() if each.sealed is not None)
+    purposes = list(SecretPurpose)
+    return tuple(sorted(chain(_COLUMNS, *theirs), key=lambda each: purposes.index(each.purpose)))

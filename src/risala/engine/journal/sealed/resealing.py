@@ -17,7 +17,7 @@ import structlog
 from sqlite_utils import Database
 
 from risala.dataclass import dataclass
-from risala.engine.journal.sealed.columns import COLUMNS, SealedColumn
+from risala.engine.journal.sealed.columns import SealedColumn, sealed_columns
 from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.opening import Migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
@@ -69,7 +69,7 @@ def seal_all(conn: sqlite3.Connection, keys: SealingKeys) -> int:
     conn.execute("BEGIN IMMEDIATE")
     try:
         plain = 0
-        for column in COLUMNS:
+        for column in sealed_columns():
             for identity, stored in _rows(conn, column, "", None):
                 plain += _seal_one(conn, keys, column, identity, stored)
         meta.put(conn, SEALED_BY, newest)
@@ -98,13 +98,13 @@ def seal_some(
         How many rows were sealed, and where to go on; None: everything is sealed, and noted so.
     """
     here = place or ResealCursor()
-    column = COLUMNS[here.column]
+    column = sealed_columns()[here.column]
     rows = list(_rows(conn, column, here.after, ROWS_AT_ONCE))
     for identity, stored in rows:
         _seal_one(conn, keys, column, identity, stored)
     if len(rows) == ROWS_AT_ONCE:
         return len(rows), ResealCursor(here.column, rows[-1][0])
-    if here.column + 1 < len(COLUMNS):
+    if here.column + 1 < len(sealed_columns()):
         return len(rows), ResealCursor(here.column + 1)
     meta.put(conn, SEALED_BY, keys.ring().newest.id)
     return len(rows), None
@@ -112,7 +112,7 @@ def seal_some(
 
 def lost(conn: sqlite3.Connection, keys: SealingKeys) -> Iterator[LostSecret]:
     """The secrets that these keys do not open, each with the command that makes it anew."""
-    for column in COLUMNS:
+    for column in sealed_columns():
         for identity, stored in _rows(conn, column, "", None):
             for bound_to, text in column.texts(identity, stored):
                 if not _opens(keys, column.purpose, bound_to, text):
@@ -125,7 +125,7 @@ def lost(conn: sqlite3.Connection, keys: SealingKeys) -> Iterator[LostSecret]:
 def counted(conn: sqlite3.Connection) -> dict[str, int]:
     """How many rows have a secret of each purpose."""
     counts: dict[str, int] = {}
-    for column in COLUMNS:
+    for column in sealed_columns():
         found = sum(1 for _ in _rows(conn, column, "", None))
         counts[column.purpose.value] = counts.get(column.purpose.value, 0) + found
     return counts

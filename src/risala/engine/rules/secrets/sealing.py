@@ -34,7 +34,7 @@ _KEY_ID_DIGITS: Final = 8
 
 
 class SecretPurpose(StrEnum):
-    """What a sealed secret is for."""
+    """What a sealed secret is for, in the order in which people are told of them."""
 
     WEBHOOK_SECRET = "webhook secret"  # noqa: S105
     WEBHOOK_HEADER = "webhook header"
@@ -43,10 +43,10 @@ class SecretPurpose(StrEnum):
     """By what callers of a hook prove themselves."""
     CREDENTIAL_SIGNER = "credential signer"
     """What signs calls that are made for a credential."""
-    CLIENT_SECRET = "client secret"  # noqa: S105
-    """By what an organization's identity provider knows this service."""
     TOTP_SEED = "totp seed"
     """What an authenticator application has too."""
+    CLIENT_SECRET = "client secret"  # noqa: S105
+    """By what an organization's identity provider knows this service."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from risala.engine.features.factors.records import (
 )
 from risala.engine.features.providers.stored import identities
 from risala.engine.journal.people import mails, members, users, web_sessions
+from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
@@ -23,6 +24,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import User
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.people.users import FactorKind, FactorView
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 FACTORS_MAX: Final = 20
 """For one user: several devices, and some that are lost."""
@@ -36,6 +38,14 @@ SHIFTS: Final = (
 """After the clock was set back."""
 
 _TABLE: Final = "factors"
+SEALED: Final = (
+    SealedColumn(
+        _TABLE,
+        "seed",
+        SecretPurpose.TOTP_SEED,
+        "risala user reset-factors EMAIL, of whose app it is ({})",
+    ),
+)
 _CODES: Final = "recovery_codes"
 _FACTORS: Final = Rows(Factor, kind=FactorKind)
 _OF_OPERATORS: Final = (

@@ -66,8 +66,8 @@ def begin_check(
     mailings.refuse_without_rows(found)
     begun = {**values, "state": MailingState.CHECKING, "checked": 0}
     if size is not None:
-        size += storage.MAILING_BYTES_MIN
-        more = size - storage.mailing_bytes(conn, mailing_id)
+        size += mailings.BYTES_MIN
+        more = size - mailings.bytes_of(conn, mailing_id)
         storage.refuse_full(conn, found.mailing.organization_id, more, bytes_max)
         begun["bytes"] = size
     if clears:

@@ -15,12 +15,18 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep.stored import StoredTable
 
 OPEN_MAX: Final = 100
 """Mailings of one organization that have not ended: each may have a file of 20 MB beside it."""
 ENDED: Final = (MailingState.STOPPED, MailingState.DONE)
 _OPEN: Final = tuple(each for each in MailingState if each not in ENDED)
 _TABLE: Final = "mailings"
+STORED: Final = StoredTable(_TABLE, rows="rows", where="keeps_rows = 1")
+"""Deleted ones too, until their rows are gone."""
+BYTES_MIN: Final = 16_384
+"""What a mailing takes besides its file and rows. As every mailing counts for so much, an
+organization has few enough of them that their sum is quickly read."""
 _ROWS: Final = Rows.of_record(Mailing)
 _STORED: Final = (
     f"SELECT {_ROWS.columns}, key, upload, list_id, checked, clearing FROM mailings"  # noqa: S608 -- names of ours
@@ -63,7 +69,7 @@ def add(
             f"An organization can have at most {OPEN_MAX} mailings that have not ended. Delete "
             "drafts that you do not need."
         )
-    size += storage.MAILING_BYTES_MIN
+    size += BYTES_MIN
     storage.refuse_full(conn, new.organization_id, size, bytes_max)
     values = columns_of(shallow(new))
     writable(conn, _TABLE).insert({**values, "upload": upload, "list_id": list_id, "bytes": size})
@@ -251,3 +257,15 @@ def delete(conn: sqlite3.Connection, mailing_id: str, now_ms: int) -> Mailing:
     found = require(conn, mailing_id, states).mailing
     write(conn, mailing_id, {"deleted_at": now_ms, "clearing": 1, "upload": None})
     return found
+
+
+def bytes_of(conn: sqlite3.Connection, mailing_id: str) -> int:
+    """What a mailing takes; 0: it is unknown."""
+    return value_of(conn, "SELECT bytes FROM mailings WHERE id = ?", (mailing_id,)) or 0
+
+
+def uploads(conn: sqlite3.Connection) -> set[str]:
+    """The uploads that mailings were read from, and may be read from again: those of the days that
+    their rows are kept."""
+    rows = conn.execute("SELECT upload FROM mailings WHERE upload IS NOT NULL")
+    return {upload for (upload,) in rows}

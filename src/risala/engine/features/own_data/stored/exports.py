@@ -15,6 +15,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.features import features
+from risala.engine.model.records.upkeep.stored import StoredTable
 
 STANDING_MAX: Final = 3
 """Files of one organization at a time: each may be as large as all that it sent."""
@@ -22,9 +23,8 @@ KEPT_MS: Final = 7 * 86_400_000
 """How long a file can be downloaded: it has people's texts and numbers."""
 _TABLE: Final = "exports"
 _STANDING: Final = "state IN ('writing', 'ready')"
-
-
 _ROWS: Final = Rows.of_record(Export)
+STORED: Final = StoredTable(_TABLE, rows="written", where=_STANDING, is_limited=False)
 
 
 def find(conn: sqlite3.Connection, export_id: str) -> Export:

@@ -12,10 +12,12 @@ from risala.dataclass import dataclass
 from risala.engine.features.providers.records import IdentityProvider
 from risala.engine.features.providers.stored import identities
 from risala.engine.journal.people import mails, members, users, web_sessions
+from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 NONE: Final = "The organization has no identity provider."
 NO_WAY_BACK: Final = (
@@ -23,6 +25,15 @@ NO_WAY_BACK: Final = (
     " get in when the identity provider fails."
 )
 _TABLE: Final = "identity_providers"
+SEALED: Final = (
+    SealedColumn(
+        _TABLE,
+        "client_secret",
+        SecretPurpose.CLIENT_SECRET,
+        "risala provider set --org {} --secret-file FILE",
+        key="organization_id",
+    ),
+)
 _DOMAINS: Final = "provider_domains"
 
 

@@ -13,6 +13,19 @@ LIMITED: Final = ("mailings", "lists", "uploads")
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTable:
+    """A table of things that take room: it has the columns ``organization_id`` and ``bytes``."""
+
+    table: str
+    rows: str
+    """The column that says how many rows each has."""
+    where: str = ""
+    """A condition of those that take room; empty: all do."""
+    is_limited: bool = True
+    """They count against the organization's limit."""
+
+
+@dataclass(frozen=True, slots=True)
 class StoredOfKind:
     """One kind of thing, and what it takes on the disk."""
 
