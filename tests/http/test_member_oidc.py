@@ -17,7 +17,7 @@ from identity_provider import CLIENT, ISSUER, IdentityProvider
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.features.factors.records import Factor
 from risala.engine.features.factors.stored.repository import FactorRepository
-from risala.engine.features.providers.records import ACCESS
+from risala.engine.features.providers.records import ACCESS, ORGANIZATIONS
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFresh
@@ -107,7 +107,7 @@ def open_town(tmp_path: Path) -> Open:
         settings, clock = Settings(storage=StorageSection(data_dir=tmp_path)), MovedClock()
         provider = IdentityProvider(lambda: clock.now_ms() // 1000)
         seams = replace(system_seams(), clock=clock, inline_journal=True, watch_loop=False)
-        outside = Connections(provider_fetches=provider)
+        outside = Connections(fetches={ORGANIZATIONS: provider})
         async with open_engine(
             settings,
             (CarrierSection(name="fake", driver="fake"),),

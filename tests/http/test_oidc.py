@@ -15,6 +15,7 @@ import trio
 from identity_provider import CLIENT, ISSUER, IdentityProvider, basic, new_key
 from risala.config.model import CarrierSection, PeopleSection, Settings, StorageSection
 from risala.config.people import OidcRolesSection, OidcSection
+from risala.engine.features.providers.records import CONSOLE
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.people import SessionKind
@@ -83,7 +84,7 @@ def open_town(tmp_path: Path) -> Open:
         clock = MovedClock()
         provider = IdentityProvider(lambda: clock.now_ms() // 1000)
         seams = replace(system_seams(), clock=clock, inline_journal=True, watch_loop=False)
-        outside = Connections(identity_fetches=provider, identity_secret="s 1")
+        outside = Connections(fetches={CONSOLE: provider}, secrets={CONSOLE: "s 1"})
         async with open_engine(
             settings,
             (CarrierSection(name="fake", driver="fake"),),

@@ -30,6 +30,7 @@ from risala.config.model import (
     WebhooksSection,
 )
 from risala.config.people import OidcSection
+from risala.engine.features.providers.records import CONSOLE, ORGANIZATIONS
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.url import AddressRules
@@ -161,10 +162,9 @@ async def test_operators_and_members_sign_in_show_it_again_and_stop(node_provide
         )
         seams = replace(system_seams(), watch_loop=False)
         outside = Connections(
-            identity_fetches=client,
-            provider_fetches=client,
+            fetches={CONSOLE: client, ORGANIZATIONS: client},
             url=f"http://{HOST}",
-            identity_secret="a secret: +/%",
+            secrets={CONSOLE: "a secret: +/%"},
             console_url=f"http://{HOST}",
         )
         carrier = CarrierSection(name="fake", driver="fake")

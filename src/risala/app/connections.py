@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
+from risala.engine.features.providers.records import CONSOLE, ORGANIZATIONS
 from risala.engine.model.people import Language
 from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
@@ -45,8 +46,10 @@ async def open_outside(
     """
     webhooks = settings.webhooks
     client = open_late_outbound(rules_of(webhooks), webhooks.attempts_max)
-    fetches = _identity_fetches(settings)
-    providers = open_late_outbound(rules_of(webhooks), IDENTITY_CALLS_MAX)
+    fetches = {
+        **_identity_fetches(settings),
+        ORGANIZATIONS: open_late_outbound(rules_of(webhooks), IDENTITY_CALLS_MAX),
+    }
     mailer = plugins.build_mailer(settings.mail)
     methods = {
         name: plugins.build_payment_method(name, table)
@@ -72,9 +75,8 @@ async def open_outside(
         console_url=listening.console_url,
         answers=answers,
         alert_secret=_alert_secret(settings),
-        identity_fetches=None if fetches is None else await outer.enter_async_context(fetches),
-        identity_secret=_identity_secret(settings),
-        provider_fetches=await outer.enter_async_context(providers),
+        fetches={name: await outer.enter_async_context(each) for name, each in fetches.items()},
+        secrets={CONSOLE: _identity_secret(settings)},
         plugins=plugins.plugins(),
         plugin_faults=plugins.faults,
         sinks=sinks,
@@ -91,15 +93,15 @@ def _say_driver(language: Language, text: str) -> str:
     return driver_text(language, text)
 
 
-def _identity_fetches(settings: Settings) -> AbstractAsyncContextManager[LateOutbound] | None:
-    """What asks the identity provider of the console; None: there is none.
+def _identity_fetches(settings: Settings) -> dict[str, AbstractAsyncContextManager[LateOutbound]]:
+    """What asks the identity provider of the console, if there is one.
 
     Raises:
         ConfigError: its address must not be asked.
     """
     oidc, webhooks = settings.people.oidc, settings.webhooks
     if oidc.issuer is None:
-        return None
+        return {}
     networks = (*webhooks.allow_networks, *oidc.allow_networks)
     ports = (*webhooks.ports, urlsplit(oidc.issuer).port or 443)
     changed = webhooks.model_copy(update={"allow_networks": networks, "ports": ports})
@@ -108,7 +110,7 @@ def _identity_fetches(settings: Settings) -> AbstractAsyncContextManager[LateOut
         parse_target(oidc.issuer, rules)
     except UrlRefused as refused:
         raise ConfigError([Fault("people.oidc.issuer", str(refused), "people")]) from None
-    return open_late_outbound(rules, IDENTITY_CALLS_MAX)
+    return {CONSOLE: open_late_outbound(rules, IDENTITY_CALLS_MAX)}
 
 
 def _identity_secret(settings: Settings) -> str:

@@ -44,7 +44,7 @@ from risala.engine.people.people import People
 from risala.engine.rules.router import Router
 from risala.engine.rules.secrets.sealed_texts import Seal
 from risala.engine.rules.trail.state import TrailState
-from risala.engine.rules.webhooks.types import Outbound
+from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
@@ -185,6 +185,10 @@ class Surroundings:
 
     outbound: Outbound | None = None
     """What makes calls to addresses on the network."""
+    fetches: Mapping[str, Fetches] = field(default_factory=dict)
+    """What reads answers of servers that settings name, as features call it."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By which such servers know this service, by the same names."""
     call_secret: str = field(default="", repr=False)
     """Signs calls to the operator's own addresses; empty: they have no signature."""
     wake_post: Callable[[], None] | None = None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
 
 import trio
 
@@ -29,8 +28,6 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import new_token
 from risala.engine.people.users import Users
 
-T = TypeVar("T")
-
 
 class People:
     def __init__(self, sources: PeopleSources) -> None:
@@ -41,15 +38,6 @@ class People:
         self.memberships = Memberships(sources, self.sessions)
         self.users = Users(sources, self.sessions)
         self.ending = Ending(sources, self.sessions)
-        self._parts: dict[Callable[[People], Any], Any] = {}
-
-    def part(self, kind: Callable[[People], T]) -> T:
-        """The one object that ``kind``, a class of a feature, makes of this: it is made when it is
-        first wanted."""
-        found: T | None = self._parts.get(kind)
-        if found is None:
-            found = self._parts[kind] = kind(self)
-        return found
 
     def mail_is_owed(self) -> None:
         """Called by others when they have queued a mail."""

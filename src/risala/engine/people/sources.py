@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
@@ -21,7 +20,6 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import AccessEnded
 from risala.engine.people.tokens import Derived
-from risala.engine.rules.webhooks.types import Fetches
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +47,6 @@ class PeopleSources:
     """The base URL of the console."""
     has_mailer: bool
     set_aside: SetAsideItems
-    identity_fetches: Fetches | None = None
-    """Asks the identity provider of the console; None: there is none."""
-    identity_secret: str = field(default="", repr=False)
-    """The secret by which that provider knows this service."""
-    provider_fetches: Fetches | None = None
-    """Asks organizations' identity providers; None: nobody signs in by them."""
 
     def now_ms(self) -> int:
         return self.clock.now_ms()

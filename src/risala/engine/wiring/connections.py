@@ -66,12 +66,10 @@ class Connections:
     """The API's answers since the start, by status; None: they are not counted."""
     alert_secret: str = field(default="", repr=False)
     """Signs calls about alerts; empty: no signature."""
-    identity_fetches: Fetches | None = None
-    """Asks the identity provider of the console; None: there is none."""
-    identity_secret: str = field(default="", repr=False)
-    """The secret by which that provider knows this service."""
-    provider_fetches: Fetches | None = None
-    """Asks organizations' identity providers; None: nobody signs in by them."""
+    fetches: Mapping[str, Fetches] = field(default_factory=dict)
+    """What reads answers of servers that settings name, as features call it."""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By which such servers know this service, by the same names."""
     source: SettingsSource | None = None
     """The source from which the settings are read again; None: they stay as they are."""
     plugins: Sequence[PluginInfo] = ()

@@ -132,6 +132,8 @@ async def open_intake(
                 wake_post=None if outside.mailer is None else people.mail_is_owed,
                 answers=outside.answers,
                 jumps=jumps,
+                fetches=outside.fetches,
+                secrets=outside.secrets,
                 plugged=outside.plugged,
             ),
             set_aside=core.set_aside,
@@ -190,9 +192,6 @@ def people_of(
             public_url=public_url(core.settings, outside),
             console_url=console_url(core.settings, outside),
             has_mailer=outside.mailer is not None,
-            identity_fetches=outside.identity_fetches,
-            identity_secret=outside.identity_secret,
-            provider_fetches=outside.provider_fetches,
             set_aside=core.set_aside,
         )
     )

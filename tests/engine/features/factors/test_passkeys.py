@@ -28,6 +28,11 @@ async def made(town, found: SignedIn, device: Authenticator, cookie: str | None 
     return await town.do("factor.add_passkey", caller, **site, answer=answer, but=session.id)
 
 
+def stored_factor(town):
+    ((user_id,),) = town.rows("SELECT user_id FROM factors")
+    return town.gateway.services.part(Factors).of_user(user_id)[0]
+
+
 async def shown(town, device: Authenticator, browser=None, site: PasskeySite | None = SITE):
     browser = browser or town.browser()
     question = town.gateway.access(ACCESS).question(SITE, browser.token)
@@ -74,7 +79,7 @@ async def test_a_copy_whose_count_goes_back_is_refused(town, device, autojump_cl
     device.counter = 1
     assert isinstance(await shown(town, device), Denied)
     town.rows("SELECT 1")
-    proof = town.people.part(Factors).of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
+    proof = stored_factor(town)
     assert proof.counter == 3
 
 
@@ -82,7 +87,7 @@ async def test_the_unit_itself_refuses_a_count_that_goes_back(town, device, auto
     from risala.engine.features.factors.records import FactorProof, ProofKind
     from risala.engine.features.factors.stored import factors
 
-    found = town.people.part(Factors).of_user(town.rows("SELECT user_id FROM factors")[0][0])[0]
+    found = stored_factor(town)
     commit = town.gateway.services.recorder.journal.commit
 
     async def use(count: int) -> bool:

@@ -89,7 +89,7 @@ _MINE: Final[dict[str, Any]] = {"roles": USERS, "fresh_for_all": True}
 
 
 def _factors(call: Call[Any]) -> Factors:
-    return call.services.people.part(Factors)
+    return call.services.part(Factors)
 
 
 def _me(call: Call[Any]) -> str:

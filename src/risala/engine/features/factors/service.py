@@ -29,8 +29,8 @@ from risala.engine.model.people import AccessEnded, User
 from risala.engine.model.people_records.mails import OwedMail
 from risala.engine.model.records.people.users import FactorKind
 from risala.engine.people.letters import Letters, Values, Words, moment
-from risala.engine.people.people import People
 from risala.engine.rules.people.lifetimes import HOUR_MS
+from risala.engine.services import Services
 from risala.sms.typed import Purpose, typed, typed_code
 
 SET_UP_MS: Final = HOUR_MS
@@ -51,9 +51,10 @@ class AppSeed:
 
 
 class Factors:
-    def __init__(self, people: People) -> None:
+    def __init__(self, services: Services) -> None:
+        people = services.people
         self._have = people.sources
-        self._stored = people.sources.repositories.part(FactorRepository)
+        self._stored = services.repositories.part(FactorRepository)
         self._sessions = people.sessions
         self.passkeys = Passkeys(people.sources)
 

@@ -6,18 +6,18 @@ from risala.engine.features.factors.records import PasskeySite, ShownFactor
 from risala.engine.features.factors.service import Factors
 from risala.engine.features.factors.stored.repository import FactorRepository
 from risala.engine.model.people import Browser, Denied, SessionKind, SignedIn, WebSession
-from risala.engine.people.people import People
 from risala.engine.people.tokens import digest, new_token
 from risala.engine.services import Services
 
 
 class FactorSignIn:
-    def __init__(self, people: People) -> None:
+    def __init__(self, services: Services) -> None:
+        people = services.people
         self._have = people.sources
-        self._stored = people.sources.repositories.part(FactorRepository)
+        self._stored = services.repositories.part(FactorRepository)
         self._sessions = people.sessions
         self._sign_in = people.sign_in
-        self._factors = people.part(Factors)
+        self._factors = services.part(Factors)
 
     def question(self, site: PasskeySite, cookie: str) -> str:
         """What a browser is asked to show a passkey, as JSON."""
@@ -82,4 +82,4 @@ class FactorSignIn:
 
 def access(services: Services) -> FactorSignIn:
     """For the pages of sign-in."""
-    return services.people.part(FactorSignIn)
+    return services.part(FactorSignIn)

@@ -152,7 +152,7 @@ _ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": IdentityProvide
 
 
 def _providers(call: Call[Any]) -> Providers:
-    return call.services.people.part(Providers)
+    return call.services.part(Providers)
 
 
 def _actor(call: Call[Any]) -> str | None:

@@ -250,6 +250,9 @@ class ProviderAccess(Protocol):
 
 
 ACCESS: Final[FeatureAccess[ProviderAccess]] = FeatureAccess("providers")
+CONSOLE: Final = "providers.console"
+ORGANIZATIONS: Final = "providers.organizations"
+"""Names of what asks the console's identity provider, and those of organizations."""
 SHOW: Final = Ask("provider.show", ProviderState)
 SET: Final = Ask("provider.set", IdentityProvider)
 DELETE: Final = Ask("provider.delete", IdentityProvider)

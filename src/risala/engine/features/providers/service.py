@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from risala.config.oidc_defaults import ROLE_CLAIM, TWO_FACTORS, VERIFIED_CLAIM
 from risala.engine.features.providers.records import (
+    CONSOLE,
     SESSION_HOURS,
     IdentityProvider,
     OfferedProvider,
@@ -25,7 +26,6 @@ from risala.engine.model.people import AccessEnded
 from risala.engine.model.people_records.mails import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, moment, named, who_did
 from risala.engine.people.lines import apart, one_line
-from risala.engine.people.people import People
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 from risala.engine.services import Services
@@ -35,18 +35,19 @@ if TYPE_CHECKING:
 
 
 class Providers:
-    def __init__(self, people: People) -> None:
-        self._people = people
-        self._have = people.sources
-        self._stored = people.sources.repositories.part(ProviderRepository)
-        self._sessions = people.sessions
-        self._rules = rules_of(people.sources.settings.webhooks)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._have = services.people.sources
+        self._stored = services.repositories.part(ProviderRepository)
+        self._sessions = services.people.sessions
+        self._rules = rules_of(services.settings.webhooks)
 
     # -- signing in
 
     def console(self) -> IdentitySignIn | None:
         """Sign-in to the console by an identity provider; None: there is none."""
-        return None if self._have.identity_fetches is None else self._sign_ins().console()
+        has_one = CONSOLE in self._services.surroundings.fetches
+        return self._sign_ins().console() if has_one else None
 
     def sign_in_of(self, organization_id: str) -> IdentitySignIn | None:
         """Sign-in by an organization's identity provider; None: it has none that works."""
@@ -58,7 +59,7 @@ class Providers:
     def _sign_ins(self) -> IdentitySignIns:
         from risala.engine.features.providers.signing_in import IdentitySignIns
 
-        return self._people.part(IdentitySignIns)
+        return self._services.part(IdentitySignIns)
 
     # -- reading
 
@@ -257,4 +258,4 @@ def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
 
 def access(services: Services) -> Providers:
     """For the pages of sign-in."""
-    return services.people.part(Providers)
+    return services.part(Providers)

@@ -19,7 +19,13 @@ import structlog
 
 from risala.dataclass import dataclass
 from risala.engine.features.providers.client import ProviderClient
-from risala.engine.features.providers.records import IdentityReturn, IdentityStart, ShownIdentity
+from risala.engine.features.providers.records import (
+    CONSOLE,
+    ORGANIZATIONS,
+    IdentityReturn,
+    IdentityStart,
+    ShownIdentity,
+)
 from risala.engine.features.providers.rules import (
     ERRORS,
     REDIRECT,
@@ -44,9 +50,9 @@ from risala.engine.model.people_records.sign_in import (
     SignInFailure,
 )
 from risala.engine.people import sign_in_limits
-from risala.engine.people.people import People
 from risala.engine.people.tokens import FlowSecrets, new_token
 from risala.engine.rules.people.lifetimes import CODE_MS
+from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
 
@@ -82,7 +88,7 @@ class IdentitySignIn:
 
     def __init__(
         self,
-        people: People,
+        services: Services,
         client: ProviderClient,
         used: UsedAnswers,
         kind: SessionKind,
@@ -94,10 +100,10 @@ class IdentitySignIn:
             redirect_uri: the address that the provider sends browsers back to.
             organization_id: the organization that is entered; empty: the console.
         """
-        self._have = people.sources
-        self._stored = people.sources.repositories.part(ProviderRepository)
-        self._sessions = people.sessions
-        self._sign_in = people.sign_in
+        self._have = services.people.sources
+        self._stored = services.repositories.part(ProviderRepository)
+        self._sessions = services.people.sessions
+        self._sign_in = services.people.sign_in
         self._client = client
         self._used = used
         self._kind = kind
@@ -255,32 +261,35 @@ class _Known:
 class IdentitySignIns:
     """Sign-in by each identity provider: that of the console, and those of organizations."""
 
-    def __init__(self, people: People) -> None:
-        self._people = people
-        self._have = people.sources
-        self._stored = people.sources.repositories.part(ProviderRepository)
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._have = services.people.sources
+        self._stored = services.repositories.part(ProviderRepository)
+        self._around = services.surroundings
         self._used = UsedAnswers()
         self._known: OrderedDict[str, _Known] = OrderedDict()
         self._console: IdentitySignIn | None = None
 
     def console(self) -> IdentitySignIn | None:
         """The console's; None: the settings name no provider."""
-        have = self._have
-        if self._console is None and have.identity_fetches is not None:
-            provider = provider_of(have.settings.people.oidc, have.identity_secret)
-            client = ProviderClient(provider, have.identity_fetches, have.now_ms)
+        have, fetches = self._have, self._around.fetches.get(CONSOLE)
+        if self._console is None and fetches is not None:
+            secret = self._around.secrets.get(CONSOLE, "")
+            client = ProviderClient(
+                provider_of(have.settings.people.oidc, secret), fetches, have.now_ms
+            )
             address = have.console_url + CALLBACK
             self._console = IdentitySignIn(
-                self._people, client, self._used, SessionKind.OPERATOR, address, ""
+                self._services, client, self._used, SessionKind.OPERATOR, address, ""
             )
         return self._console
 
     def of_organization(self, organization_id: str) -> IdentitySignIn | None:
         """An organization's; None: it has no provider, no domain of it is confirmed, or the key of
         its secret is lost."""
-        have = self._have
+        have, fetches = self._have, self._around.fetches.get(ORGANIZATIONS)
         found = self._stored.find(organization_id)
-        if found is None or not found.confirmed or have.provider_fetches is None:
+        if found is None or not found.confirmed or fetches is None:
             self._known.pop(organization_id, None)
             return None
         known = self._known.get(organization_id)
@@ -289,10 +298,10 @@ class IdentitySignIns:
             if secret is None:
                 return None
             provider = member_provider(found, secret)
-            client = ProviderClient(provider, have.provider_fetches, have.now_ms)
+            client = ProviderClient(provider, fetches, have.now_ms)
             address = have.public_url + REDIRECT.format(organization_id)
             sign_in = IdentitySignIn(
-                self._people, client, self._used, SessionKind.CUSTOMER, address, organization_id
+                self._services, client, self._used, SessionKind.CUSTOMER, address, organization_id
             )
             known = self._known[organization_id] = _Known(found.updated_at, sign_in)
         self._known.move_to_end(organization_id)
