@@ -11,8 +11,8 @@ _SEALING: Final = ("engine/rules/secrets/test_sealing.py",)
 _STOLEN: Final = ("engine/upkeep/test_stolen.py",)
 _RESEALING: Final = ("engine/journal/sealed/test_resealing.py",)
 _FOREIGN: Final = ("engine/features/standby/stored/test_forged.py", "engine/journal/upkeep")
-_ENCRYPTED: Final = ("engine/journal/upkeep/encrypted/test_encrypted_backup.py",)
-_SIGNED: Final = ("engine/journal/upkeep/test_backup_signature.py",)
+_ENCRYPTED: Final = ("engine/features/backup/test_encrypted_backup.py",)
+_SIGNED: Final = ("engine/features/backup/test_signature.py",)
 _LOSS: Final = ("engine/features/standby/test_copy_loss.py",)
 
 GUARDS: Final = (
@@ -53,7 +53,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Of an encrypted backup nothing counts before its end has proved it whole.",
-        "engine/journal/upkeep/encrypted/age_file.py",
+        "engine/features/backup/age_file.py",
         "        if not raised or isinstance(raised[0], BrokenPipeError):\n"
         "            raise\n    if raised:\n",
         "        pass\n    if False:\n",
@@ -75,7 +75,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Keys of an encrypted backup are installed after its database has passed.",
-        "engine/journal/upkeep/encrypted/restore.py",
+        "engine/features/backup/stored/restore.py",
         "        report = restore(\n",
         "        found.install_keys(database.parent)\n        report = restore(\n",
         _ENCRYPTED,
@@ -96,28 +96,28 @@ GUARDS: Final = (
     ),
     Guard(
         "A file of an encrypted backup is not larger than it may be.",
-        "engine/journal/upkeep/encrypted/age_file.py",
+        "engine/features/backup/age_file.py",
         "                    if info.size > limits[info.name]:\n",
         "                    if False:\n",
         _ENCRYPTED,
     ),
     Guard(
         "A backup that another key has signed is not the one that was asked for.",
-        "engine/journal/upkeep/trail/backup_signature.py",
+        "engine/features/backup/signature.py",
         "    if found.key != key:\n",
         "    if False:\n",
         _SIGNED,
     ),
     Guard(
         "A signature is by the key that it names.",
-        "engine/journal/upkeep/trail/backup_signature.py",
+        "engine/features/backup/signature.py",
         "    if not found.is_genuine():\n",
         "    if False:\n",
         _SIGNED,
     ),
     Guard(
         "A backup is what was signed.",
-        "engine/journal/upkeep/trail/backup_signature.py",
+        "engine/features/backup/signature.py",
         "    if not is_same:\n",
         "    if False:\n",
         _SIGNED,

@@ -56,10 +56,13 @@ MAY: dict[str, str] = {
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     "engine/features/payments/stored/payments.py": READER,  # what was paid
     "engine/features/payments/stored/texts.py": BULK,  # words of old texts by the hundred
-    f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
+    f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request; keys that end soon
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
+    "engine/features/backup/stored/former.py": READER,  # of a file that was there before
+    "engine/features/backup/stored/held.py": BULK,  # all that a restore holds
+    "engine/features/backup/stored/restore.py": FILE,
     "engine/features/own_data/stored/account_export.py": READER,
     "engine/features/own_data/stored/erasing.py": BULK,
     "engine/features/own_data/stored/erasures.py": READER,  # what goes, counted
@@ -143,10 +146,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/writer.py": FILE,
     f"{JOURNAL}/upkeep/audit.py": READER,
     f"{JOURNAL}/upkeep/audit_log.py": READER,  # lines as their hashes cover them
-    f"{JOURNAL}/upkeep/backup.py": FILE,
-    f"{JOURNAL}/upkeep/restore.py": FILE,
-    f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
-    f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
+    f"{JOURNAL}/upkeep/database_copy.py": FILE,
     f"{JOURNAL}/upkeep/trail/check.py": READER,  # of every line, whatever is in it
     f"{JOURNAL}/upkeep/trail/heads.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,

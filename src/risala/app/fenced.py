@@ -16,7 +16,7 @@ from risala.engine.features.standby.lease_holder import KillTimer, LeaseHolder
 from risala.engine.features.standby.named_stores import lease_of
 from risala.engine.features.standby.stored.closed_database import last_entry
 from risala.engine.journal.store.writer import CommitLog
-from risala.engine.journal.upkeep import set_aside
+from risala.engine.journal.upkeep import stopped
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.services import Waiting
@@ -84,7 +84,7 @@ async def hold_lease(
 
 
 async def _release(keeper: LeaseHolder, database: Path) -> None:
-    await keeper.release(await trio.to_thread.run_sync(set_aside.stopped_at, database))
+    await keeper.release(await trio.to_thread.run_sync(stopped.stopped_at, database))
 
 
 def _refuse_gone(keeper: LeaseHolder) -> None:

@@ -13,9 +13,9 @@ from risala.engine.journal.audit import audited as images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
+from risala.engine.model.feature_work import WalkKind
 from risala.engine.model.features import NAMES, Declared, Feature, features
 from risala.engine.model.records.asks import FeatureAccess
-from risala.engine.model.walks import WalkKind
 from risala.engine.operations.gateway import Gateway
 
 PLACE = Path(__file__).parents[3] / "src/risala/engine/features"

@@ -28,7 +28,7 @@ from risala.engine.features.own_data.retention import Retention
 from risala.engine.features.payments.bank_sms_reader import BankSmsReader
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.walks import Forgot
+from risala.engine.model.feature_work import Forgot
 from risala.engine.people.post import Post
 from risala.engine.verify.sessions import VerificationSessions
 from risala.engine.webhooks.notices import Notices

@@ -20,9 +20,9 @@ from risala.config.model import HttpSection, Settings
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
+from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.journal.store.opening import open_reader, refuse_foreign
 from risala.engine.journal.upkeep import backup_note, database_facts
-from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Finding, Grade, Patient

@@ -15,11 +15,10 @@ import structlog
 import trio
 
 from risala.config.model import StandbySection
+from risala.engine.features.backup.stored.backup import back_up, back_up_encrypted
 from risala.engine.journal.sealed import resealing
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sealing_key import SealingKeys
-from risala.engine.journal.upkeep.backup import back_up
-from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
 from risala.engine.model.commands import SendCode, SendMessage
 
 PAGE = Path(__file__).parents[3] / "docs" / "discussion" / "threat-model.md"

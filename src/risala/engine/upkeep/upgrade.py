@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over as _bring_over
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due

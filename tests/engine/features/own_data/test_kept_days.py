@@ -17,8 +17,8 @@ from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType
+from risala.engine.model.feature_work import Forgot
 from risala.engine.model.ids import first_id
-from risala.engine.model.walks import Forgot
 
 LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)
 

@@ -17,7 +17,7 @@ from risala.engine.features.payments.stored import texts
 from risala.engine.features.payments.stored.repository import PaymentRepository
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.walks import RetentionWalk, WalkKind
+from risala.engine.model.feature_work import RetentionWalk, WalkKind
 from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import Inbound
 from risala.plugins.payment import PaymentSettled

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from processes import run
 from risala.cli.main import cli
+from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import FIRST, migrate
-from risala.engine.journal.upkeep.backup import back_up
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
 from risala.engine.model.errors import StorageUnusable
 

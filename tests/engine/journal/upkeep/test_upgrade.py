@@ -18,9 +18,11 @@ import pytest
 from sqlite_utils import Database
 
 import stones
+from risala.engine.features.backup.stored import restore
+from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
-from risala.engine.journal.upkeep import backup, restore
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.upgrade import note, room, upgrade
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
@@ -49,7 +51,7 @@ def now_ms() -> int:
 @pytest.fixture(autouse=True)
 def _looks_often(monkeypatch) -> None:
     """As with a large file: in this one nothing lasts."""
-    monkeypatch.setattr(backup, "STEPS_BETWEEN_LOOKS", 500)
+    monkeypatch.setattr(database_copy, "STEPS_BETWEEN_LOOKS", 500)
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +68,7 @@ def old(tmp_path) -> Path:
     return path
 
 
-def bring(path: Path, progress: backup.Progress = silent, **more) -> None:
+def bring(path: Path, progress: database_copy.Progress = silent, **more) -> None:
     bring_over(path, progress, now_ms, **{"moves": [StonesMove()], **more})
 
 
@@ -291,7 +293,7 @@ def test_one_that_was_migrated_by_another_way_is_brought_over_too(old):
 
 @pytest.mark.slow
 def test_the_books_of_a_file_that_is_halfway_cannot_be_audited(old, tmp_path):
-    assert backup.back_up(old, tmp_path / "before.db", silent).audit.clean
+    assert back_up(old, tmp_path / "before.db", silent).audit.clean
 
     def stop(what: str, done: int, _: int) -> None:
         if what == "moving rows" and done > 0:
@@ -300,13 +302,13 @@ def test_the_books_of_a_file_that_is_halfway_cannot_be_audited(old, tmp_path):
     with pytest.raises(KilledError):
         bring(old, stop)
     with pytest.raises(StorageUnusable, match="halfway to this version"):
-        backup.back_up(old, tmp_path / "copy.db", silent)
+        back_up(old, tmp_path / "copy.db", silent)
     assert not (tmp_path / "copy.db").exists()
     ahead = upgrade.forecast(old, [StonesMove()])
     assert ahead is not None
     assert (ahead.begun, ahead.messages) == (True, STONES - 500)
     bring(old)
-    assert backup.back_up(old, tmp_path / "copy.db", silent).audit.clean
+    assert back_up(old, tmp_path / "copy.db", silent).audit.clean
 
 
 @pytest.mark.slow

@@ -13,14 +13,14 @@ from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
-from risala.engine.model.records.upkeep.restored import END, LIST, RELEASE
+from risala.engine.features.backup.records import END, LIST, RELEASE
 
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service
     from risala.config.model import Settings
-    from risala.engine.journal.upkeep.backup import BackupReport
-    from risala.engine.journal.upkeep.restore import RestoreReport
-    from risala.engine.journal.upkeep.trail.backup_signature import BackupSignature
+    from risala.engine.features.backup.signature import BackupSignature
+    from risala.engine.features.backup.stored.backup import BackupReport
+    from risala.engine.features.backup.stored.restore import RestoreReport
     from risala.engine.model.records.upkeep.books import AuditReport
 
 DATABASE: Final = "risala.db"
@@ -89,10 +89,10 @@ def _back_up(
     import trio
 
     from risala.cli.reach import session
+    from risala.engine.features.backup import signature as backup_signature
+    from risala.engine.features.backup.stored.backup import back_up, back_up_encrypted
     from risala.engine.journal.store.presence import missing
-    from risala.engine.journal.upkeep import backup, backup_note
-    from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
-    from risala.engine.journal.upkeep.trail import backup_signature
+    from risala.engine.journal.upkeep import backup_note
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.upkeep.service import BackupNote
@@ -112,7 +112,7 @@ def _back_up(
             with progress.shown(quiet=options.json) as shown:
                 # Not abandoned when cancelled: the thread notices that in `shown`, and ends.
                 begun_at = SystemClock().now_ms()
-                work = partial(backup.back_up, database, file, shown)
+                work = partial(back_up, database, file, shown)
                 if to_keys:
                     work = partial(back_up_encrypted, database, file, to_keys, shown)
                 signature = None
@@ -250,7 +250,7 @@ def _put_back(
 
 
 def _refuse_mismatch(file: Path, identity: Path | None) -> None:
-    from risala.engine.journal.upkeep.encrypted.age_file import is_encrypted
+    from risala.engine.features.backup.age_file import is_encrypted
 
     if is_encrypted(file) is (identity is not None):
         return
@@ -284,9 +284,8 @@ def _restore(
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
-    from risala.engine.journal.upkeep.restore import restore
-    from risala.engine.journal.upkeep.trail import backup_signature
+    from risala.engine.features.backup import signature as backup_signature
+    from risala.engine.features.backup.stored.restore import restore, restore_encrypted
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.messages import Stamp

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.show import output
+from risala.engine.features.backup.records import HeldMessage
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.records.upkeep.sealed import LostSecret
 
 if TYPE_CHECKING:
-    from risala.engine.journal.upkeep.restore import RestoreReport
-    from risala.engine.journal.upkeep.set_aside import RestoredMailings
+    from risala.engine.features.backup.stored.restore import RestoreReport
+    from risala.engine.model.feature_work import RestoredMailings
 
 SHOWN_MAX: Final = 20
 """Held messages, or lost secrets, printed after a restore; a command has all of them."""

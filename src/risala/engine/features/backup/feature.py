@@ -6,8 +6,9 @@ from typing import Final
 
 from risala.engine.model.features import Feature, later
 
+_HERE: Final = "features.backup."
 FEATURE: Final = Feature(
     name="backup",
-    examined=later("features.backup.stored:examine"),
-    operations=(later("operations.account_data.restored:OPERATIONS"),),
+    examined=later(_HERE + "stored.backup:examine"),
+    operations=(later(_HERE + "operations:OPERATIONS"),),
 )

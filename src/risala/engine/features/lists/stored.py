@@ -33,9 +33,9 @@ from risala.engine.journal.store.searching import NumberIndex, containing, numbe
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.feature_work import Forgot
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.stored import StoredTable
-from risala.engine.model.walks import Forgot
 
 _TABLE: Final = "recipient_lists"
 STORED: Final = StoredTable(_TABLE, rows="people")

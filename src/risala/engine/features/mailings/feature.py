@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.feature_work import WalkKind
 from risala.engine.model.features import Feature, later
-from risala.engine.model.walks import WalkKind
 
 _OPERATIONS: Final = "features.mailings.operations."
 _STORED: Final = "features.mailings.stored."

@@ -29,8 +29,8 @@ from risala.engine.features.own_data.records import (
 )
 from risala.engine.features.own_data.stored.retention import RetentionRepository
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.feature_work import Forgot, RetentionWalk, WalkKind
 from risala.engine.model.features import features
-from risala.engine.model.walks import Forgot, RetentionWalk, WalkKind
 from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.feature_work import WalkKind
 from risala.engine.model.features import Feature, later
 from risala.engine.model.people_records.mails import MailKind
-from risala.engine.model.walks import WalkKind
 
 _HERE: Final = "features.payments."
 _PAYMENTS: Final = _HERE + "stored.payments:"

@@ -22,13 +22,13 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.backup.stored.restore import restore
 from risala.engine.features.standby.lease import SendLease
 from risala.engine.features.standby.stored.copy import CopyPosition, StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece, note_of
 from risala.engine.features.standby.stored.piece_store import PieceStore
 from risala.engine.features.standby.stored.pieces import Shipped, put
-from risala.engine.journal.upkeep import backup
-from risala.engine.journal.upkeep.restore import restore
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
@@ -269,7 +269,7 @@ class CopyTrial:
 
 
 def try_copy(
-    store: PieceStore, data_dir: Path, clock: Clock, progress: backup.Progress
+    store: PieceStore, data_dir: Path, clock: Clock, progress: database_copy.Progress
 ) -> CopyTrial:
     """Restore the copy beside the data, check it, and note the result. Call it in a thread.
 
@@ -292,7 +292,7 @@ def try_copy(
 
 
 def _restored(
-    store: PieceStore, place: Path, clock: Clock, progress: backup.Progress
+    store: PieceStore, place: Path, clock: Clock, progress: database_copy.Progress
 ) -> tuple[int, int]:
     copy, database, settled = StandbyCopy(place, store), place / "risala.db", place / "settled.db"
     # Not by the lease: a primary that runs renews it while this reads.

@@ -9,7 +9,7 @@ from risala.engine.model.features import Feature, later
 _REPORT: Final = "features.standby.report:"
 FEATURE: Final = Feature(
     name="standby",
-    needs=("alerts",),
+    needs=("backup", "alerts"),
     operations=(later("features.standby.operations:OPERATIONS"),),
     begins=later("features.standby.service:begin"),
     tasks=later("features.standby.service:tasks"),

@@ -31,7 +31,7 @@ from typing import Final, Protocol
 from risala.dataclass import dataclass
 from risala.engine.features.standby.stored.notes import checked, note_of
 from risala.engine.features.standby.stored.pieces import put
-from risala.engine.journal.upkeep.backup import sync_directory
+from risala.engine.journal.upkeep.database_copy import sync_directory
 
 _HELD: Final = "lease.json"
 """The name in the data directory."""

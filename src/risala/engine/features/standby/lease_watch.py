@@ -37,7 +37,7 @@ from risala.engine.features.standby.lease import (
 )
 from risala.engine.features.standby.stored.closed_database import write_line
 from risala.engine.features.standby.stored.notes import BadPiece
-from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock

@@ -14,7 +14,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.standby.lease import LeaseMemory, LeaseStore, SendLease, held, remember
 from risala.engine.features.standby.stored.closed_database import list_rest, move_aside
 from risala.engine.features.standby.stored.copy import StandbyCopy
-from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 
@@ -51,7 +51,7 @@ class Rejoin:
     database: Path
     lease: LeaseStore | None
     clock: Clock
-    progress: backup.Progress
+    progress: database_copy.Progress
 
     def run(self) -> RejoinReport:
         """Become the standby of whoever holds the lease.
@@ -115,7 +115,7 @@ class Rejoin:
         except StorageUnusable as error:
             unreadable = str(error)
         finally:
-            backup.remove(settled)
+            database_copy.remove(settled)
             settled.with_name(f"{settled.name}.sha256").unlink(missing_ok=True)
         if rest is None:
             listed = None

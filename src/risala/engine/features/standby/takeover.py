@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from risala.dataclass import dataclass
+from risala.engine.features.backup.stored.restore import RestoreReport, restore
 from risala.engine.features.standby.copy_check import CopyLacks, CopyLoss, PrimaryLease, examined
 from risala.engine.features.standby.lease import (
     EPOCH_MAX,
@@ -38,8 +39,7 @@ from risala.engine.features.standby.lease_watch import (
 from risala.engine.features.standby.stored.closed_database import last_entry, write_line
 from risala.engine.features.standby.stored.copy import CopyPosition, StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece
-from risala.engine.journal.upkeep import backup, set_aside
-from risala.engine.journal.upkeep.restore import RestoreReport, restore
+from risala.engine.journal.upkeep import database_copy, stopped
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
@@ -82,7 +82,7 @@ class Takeover:
     lease: LeaseStore | None
     term_s: int
     clock: Clock
-    progress: backup.Progress
+    progress: database_copy.Progress
     sleep: Callable[[float], object] = time.sleep
     span_s: Callable[[], float] = boot_s
     watch: LeaseWatch | None = None
@@ -266,7 +266,7 @@ class Takeover:
                 goes_on=has_all,
             )
         finally:
-            backup.remove(settled)
+            database_copy.remove(settled)
             settled.with_name(f"{settled.name}.sha256").unlink(missing_ok=True)
 
     def _behind(
@@ -311,4 +311,4 @@ def _is_as_released(copy: Path, before: SendLease | None) -> bool:
     was not shipped."""
     if before is None or not before.released:
         return False
-    return set_aside.stopped_at(copy) == before.at
+    return stopped.stopped_at(copy) == before.at

@@ -10,7 +10,7 @@ from risala.engine.journal.state import load
 from risala.engine.journal.store.names import NUMBER
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_text
-from risala.engine.model.records.messages import Unserved
+from risala.engine.model.records.messages import HELD_DUE_AT, Unserved
 from risala.engine.model.states import Status
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 
@@ -114,3 +114,9 @@ def due(conn: sqlite3.Connection, now_ms: int) -> tuple[int, int | None]:
         (now_ms,),
     ).fetchone()
     return total, oldest
+
+
+def held(conn: sqlite3.Connection) -> int:
+    """The number of messages that a restore holds. It counts them."""
+    query = "SELECT count(*) FROM message WHERE status = 0 AND due_at >= ?"
+    return int(value_of(conn, query, (HELD_DUE_AT,)) or 0)

@@ -8,9 +8,9 @@ from risala.dataclass import dataclass
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting
-from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.journal.store import sql as meta
-from risala.engine.journal.upkeep import restore_hold, set_aside
+from risala.engine.journal.upkeep import stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +45,11 @@ class QueueRepository:
     oldest_due = read(waiting.oldest_due)
     unserved = read(waiting.unserved)
     is_unserved = read(waiting.is_unserved)
-    held_count = scan(restore_hold.count)
-    held = scan(restore_hold.held)
 
     # -- commands
 
-    release_held = command(restore_hold.release)
-    end_held = command(restore_hold.end)
-    note_running = command(set_aside.runs)
-    note_stopped = command(set_aside.stopped)
+    note_running = command(stopped.runs)
+    note_stopped = command(stopped.stopped)
     follow_clock = command(clock_rollback.follow)
     recover = command(deadlines.recover)
     reroute = command(reads.reroute)

@@ -14,8 +14,7 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.store.currency import currency_fault
 from risala.engine.journal.store.opening import open_reader, refuse_unusable, sqlite_sentence
 from risala.engine.journal.store.schema import foreign
-from risala.engine.journal.upkeep import restore_hold
-from risala.engine.journal.upkeep.backup import Progress, check
+from risala.engine.journal.upkeep.database_copy import Progress, check
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.features import features
@@ -74,7 +73,7 @@ def read(path: Path, patient: Patient, progress: Progress) -> DatabaseFacts | Fo
                 due_messages=due,
                 oldest_due_ms=oldest,
                 unserved=waiting.unserved(conn, UNSERVED_COUNTED_MAX),
-                held=restore_hold.count(conn),
+                held=waiting.held(conn),
                 mails=mails.queue_status(conn),
                 currency_fault=currency and currency_fault(conn, currency),
                 findings=tuple(

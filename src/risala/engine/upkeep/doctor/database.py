@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.engine.journal.store.presence import missing
 from risala.engine.journal.upkeep import database_facts
-from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.database_facts import (
     UNSERVED_COUNTED_MAX,
     DatabaseFacts,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from itertools import chain
 
-from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.model.features import features
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient

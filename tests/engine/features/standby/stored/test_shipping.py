@@ -27,7 +27,7 @@ from risala.engine.features.standby.stored.shipper import Shipper
 from risala.engine.features.standby.stored.status import ShippingStatus
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
-from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.model.clock import SystemClock
 
 pytestmark = pytest.mark.slow
@@ -436,8 +436,8 @@ class Full:
     def __init__(self, monkeypatch) -> None:
         self.is_full = True
         self.refused = 0
-        self._copy, self._put = backup.copy, pieces.put
-        monkeypatch.setattr(backup, "copy", self.copy)
+        self._copy, self._put = database_copy.copy, pieces.put
+        monkeypatch.setattr(database_copy, "copy", self.copy)
         monkeypatch.setattr(pieces, "put", self.put)
 
     def _refuse(self, path: Path, data: bytes) -> None:

@@ -24,7 +24,7 @@ from risala.engine.features.mailings.stored.rows import (
 )
 from risala.engine.features.mailings.stored.settling import note_one
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.walks import Forgot, RetentionWalk
+from risala.engine.model.feature_work import Forgot, RetentionWalk
 
 _OVER: Final = "coalesce(ended_at, created_at)"
 _DUE: Final = (

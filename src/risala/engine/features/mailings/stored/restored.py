@@ -9,12 +9,12 @@ from typing import Final
 from risala.engine.features.mailings.records import Mailing, MailingState
 from risala.engine.features.mailings.stored import checking, mailings
 from risala.engine.features.mailings.stored.settling import row_key
-from risala.engine.journal.upkeep.set_aside import RestoredMailings, SetAside
+from risala.engine.model.feature_work import FormerDatabase, RestoredMailings
 
 _GOING: Final = (MailingState.SENDING, MailingState.PAUSED)
 
 
-def pause(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
+def pause(conn: sqlite3.Connection, former: FormerDatabase) -> RestoredMailings:
     """Pause all mailings that send, in small transactions, and leave out what they sent since."""
     left_out, unread = 0, set[str]()
 
@@ -24,7 +24,7 @@ def pause(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
     found = [each for state in _GOING for each in mailings.of_state(conn, state, broken)]
     unknown = len(unread)
     for stored in found:
-        rows = _sent(set_aside, stored.mailing)
+        rows = _sent(former, stored.mailing)
         if rows is None:
             unknown += 1
             continue
@@ -39,10 +39,10 @@ def pause(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
     return RestoredMailings(paused, left_out, unknown)
 
 
-def _sent(set_aside: SetAside, mailing: Mailing) -> list[int] | None:
+def _sent(former: FormerDatabase, mailing: Mailing) -> list[int] | None:
     """Rows of a mailing that have a message in the replaced database; None: it cannot be read."""
     first, end = row_key(mailing.id, 0)[:-1], f"{mailing.id};"
-    keys = set_aside.keys_with_messages(mailing.organization_id, mailing.mode, first, end)
+    keys = former.keys_with_messages(mailing.organization_id, mailing.mode, first, end)
     if keys is None:
         return None
     rows = [key.removeprefix(first) for key in keys]

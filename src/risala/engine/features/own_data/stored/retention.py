@@ -28,11 +28,11 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.audit import Seen
+from risala.engine.model.feature_work import Forgot, RetentionWalk, WalkKind
 from risala.engine.model.features import features
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
 from risala.engine.model.records.record import audit_image
-from risala.engine.model.walks import Forgot, RetentionWalk, WalkKind
 
 TIMELINE_GONE: Final = 2
 """The bit of ``message.pruned`` beside ``TEXT_GONE``."""

@@ -20,7 +20,7 @@ from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
-from risala.engine.model.walks import Forgot, RetentionWalk
+from risala.engine.model.feature_work import Forgot, RetentionWalk
 from risala.sms.message import Inbound
 
 _TABLE: Final = "bank_texts"

@@ -27,7 +27,7 @@ from risala.engine.features.standby.stored.pieces import (
     current_in,
     decode,
 )
-from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.rules.trail.heads import Head
 
 CHUNK_BYTES: Final = 1024 * 1024
@@ -166,7 +166,7 @@ class PostgresqlPieces:
         # The remains of an unpublished attempt would keep the room for ever.
         self._write(_TIDY, {}, may_be_none=True)
         whole = database.with_name(f"{database.name}.shipping")
-        backup.remove(whole)
+        database_copy.remove(whole)
         try:
             sha256, size = write_whole(database, whole)
             self._write(_BEGIN, {"generation": generation})
@@ -177,7 +177,7 @@ class PostgresqlPieces:
                     self._write(_CHUNK, given)
                     number += 1
         finally:
-            backup.remove(whole)
+            database_copy.remove(whole)
         return sha256, size
 
     def add(self, piece: EncodedPiece) -> None:
@@ -233,7 +233,7 @@ class PostgresqlPieces:
         told = {"generation": generation, "number": number, "at": at}
         return checked(Shipped, told, f"The note of what was shipped in {self}")
 
-    def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
+    def fetch(self, current: Current, target: Path, progress: database_copy.Progress) -> None:
         number = 0
         with open(target, "wb") as file:
             given = {"name": current.generation, "bytes_max": CHUNK_BYTES}

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep import audit_log, backup
-from risala.engine.journal.upkeep.restore import fold_wal
+from risala.engine.journal.upkeep import audit_log, database_copy
+from risala.engine.journal.upkeep.database_copy import fold_wal
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import STATUSES, recipient_text
@@ -130,7 +130,7 @@ def list_rest(database: Path, other: Path, target: Path) -> dict[str, int]:
     except OSError:
         target.unlink(missing_ok=True)
         raise
-    backup.sync_directory(target.parent)
+    database_copy.sync_directory(target.parent)
     return dict(counts)
 
 
@@ -174,7 +174,7 @@ def move_aside(database: Path, now_ms: int) -> Path:
         wal.rename(target.with_name(f"{target.name}-wal"))
     database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
     database.rename(target)
-    backup.sync_directory(database.parent)
+    database_copy.sync_directory(database.parent)
     return target
 
 

@@ -19,7 +19,7 @@ from risala.engine.features.standby.stored.notes import BadPiece, checked
 from risala.engine.features.standby.stored.piece_store import PieceStore
 from risala.engine.features.standby.stored.pieces import Current, PagePiece
 from risala.engine.journal.store.opening import connect, refuse_foreign, sqlite_sentence
-from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.journal.upkeep import checksum, database_copy
 from risala.engine.model.errors import StorageUnusable
 
 FOLDER: Final = "standby"
@@ -62,7 +62,7 @@ class StandbyCopy:
         return None if found is None else checked(CopyPosition, found, _POSITION)
 
     def follow(
-        self, progress: backup.Progress, *, leaves_out_damaged: bool = False
+        self, progress: database_copy.Progress, *, leaves_out_damaged: bool = False
     ) -> CopyPosition | None:
         """Apply all available pieces; None: the store has no whole copy yet.
 
@@ -100,7 +100,9 @@ class StandbyCopy:
             position = CopyPosition(position.generation, position.number, position.sha256, at)
         return position
 
-    def _apply_all(self, position: CopyPosition, progress: backup.Progress) -> CopyPosition | None:
+    def _apply_all(
+        self, position: CopyPosition, progress: database_copy.Progress
+    ) -> CopyPosition | None:
         """Apply what there is; None: the copy has something of pieces that the store does not have,
         and is of no use."""
         doubt = self._doubt(position)
@@ -166,14 +168,14 @@ class StandbyCopy:
         with self._opened() as conn:
             refuse_foreign(conn, self.file)
 
-    def refuse_damaged(self, progress: backup.Progress) -> None:
+    def refuse_damaged(self, progress: database_copy.Progress) -> None:
         """Refuse a copy in which SQLite finds a fault.
 
         Raises:
             StorageUnusable: it does.
         """
         with self._opened() as conn:
-            backup.check(conn, self.file, progress)
+            database_copy.check(conn, self.file, progress)
 
     def last_entry(self) -> int:
         """The number of the ledger's last entry in the copy; 0: there is none.
@@ -201,7 +203,7 @@ class StandbyCopy:
             OSError: the disk refuses.
             StorageUnusable: SQLite refuses.
         """
-        backup.remove(target)
+        database_copy.remove(target)
         shutil.copyfile(self.file, target)
         target.chmod(0o600)
         try:
@@ -211,9 +213,9 @@ class StandbyCopy:
             raise StorageUnusable(sqlite_sentence(target, error)) from error
         checksum.write(target, checksum.of_file(target, _unheard))
 
-    def _fetch(self, current: Current, progress: backup.Progress) -> CopyPosition:
+    def _fetch(self, current: Current, progress: database_copy.Progress) -> CopyPosition:
         partial = self.file.with_name(f"{_COPY}.partial")
-        backup.remove(partial)
+        database_copy.remove(partial)
         self.store.fetch(current, partial, progress)
         partial.chmod(0o600)
         if checksum.of_file(partial, progress) != current.sha256:
@@ -223,7 +225,7 @@ class StandbyCopy:
         for name in (_POSITION, _BEGUN):  # they belong to the former copy
             (self._folder / name).unlink(missing_ok=True)
         partial.replace(self.file)
-        backup.sync_directory(self._folder)
+        database_copy.sync_directory(self._folder)
         at = pieces.begun_at(current.generation)
         return self._note(CopyPosition(current.generation, 0, current.sha256, at))
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from risala.engine.features.standby.stored import notes, pieces
 from risala.engine.features.standby.stored.pieces import Current, EncodedPiece, PagePiece, Shipped
 from risala.engine.journal.store.opening import open_reader
-from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.journal.upkeep import checksum, database_copy
 
 
 class Fenced(Exception):
@@ -132,7 +132,7 @@ class PieceStore(Protocol):
         """
         ...
 
-    def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
+    def fetch(self, current: Current, target: Path, progress: database_copy.Progress) -> None:
         """Write the whole copy that a generation begins with to a file; its reader checks it.
 
         Raises:
@@ -223,7 +223,7 @@ class PieceDirectory:
     def shipped(self) -> Shipped | None:
         return pieces.shipped(self._path)
 
-    def fetch(self, current: Current, target: Path, progress: backup.Progress) -> None:
+    def fetch(self, current: Current, target: Path, progress: database_copy.Progress) -> None:
         progress("copying", 0, 0)
         source = pieces.folder(self._path, current.generation) / pieces.SNAPSHOT
         size, free = source.stat().st_size, shutil.disk_usage(target.parent).free
@@ -262,12 +262,12 @@ def write_whole(database: Path, target: Path) -> tuple[str, int]:
     descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with closing(open_reader(database)) as source:
-            backup.copy(source, target, _unheard)
+            database_copy.copy(source, target, _unheard)
         os.fsync(descriptor)
         size = os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
-    backup.sync_directory(target.parent)
+    database_copy.sync_directory(target.parent)
     return checksum.of_file(target, _unheard), size
 
 

@@ -35,7 +35,7 @@ from risala.engine.features.standby.stored.notes import (
     parsed,
 )
 from risala.engine.features.standby.stored.wal import Gap, WalPart
-from risala.engine.journal.upkeep.backup import sync_directory
+from risala.engine.journal.upkeep.database_copy import sync_directory
 
 CURRENT: Final = "current.json"
 SHIPPED: Final = "shipped.json"

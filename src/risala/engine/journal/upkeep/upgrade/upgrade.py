@@ -42,7 +42,7 @@ from risala.engine.journal.store.opening import (
     sqlite_sentence,
 )
 from risala.engine.journal.store.schema import migrations as schema
-from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.journal.upkeep.upgrade import note as notes
 from risala.engine.journal.upkeep.upgrade import room
 from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
@@ -133,7 +133,7 @@ def pending(path: Path) -> list[str]:
 
 def bring_over(
     path: Path,
-    progress: backup.Progress,
+    progress: database_copy.Progress,
     now_ms: Callable[[], int],
     *,
     moves: Sequence[RowMove] = MOVES,
@@ -169,7 +169,7 @@ class _Upgrade:
     path: Path
     conn: sqlite3.Connection
     move: RowMove
-    progress: backup.Progress
+    progress: database_copy.Progress
 
     def run(
         self, now_ms: Callable[[], int], backs_up: bool, free_bytes: Callable[[Path], int]
@@ -216,7 +216,9 @@ class _Upgrade:
         if copies:
             _log.info("upgrade.backup", file=note.backup)
             assert note.backup is not None
-            backup.set_aside(self.path, self._backup(note.backup), self.progress, _without_note)
+            database_copy.set_aside(
+                self.path, self._backup(note.backup), self.progress, _without_note
+            )
         self._migrate(before=self.move.migration)
         note = replace(note, books=self._books())
         assert note.books is not None
@@ -229,7 +231,9 @@ class _Upgrade:
         return note
 
     def _migrate(self, before: str | None) -> None:
-        with backup.interruptible(self.conn, partial(self.progress, "changing tables", 0, 0)):
+        with database_copy.interruptible(
+            self.conn, partial(self.progress, "changing tables", 0, 0)
+        ):
             schema.migrate(self._database, before=before)
 
     def _backup(self, name: str) -> Path:
@@ -242,7 +246,7 @@ class _Upgrade:
         return f"{self.path.stem}-before-{number}-{moment:%Y%m%dT%H%M%S}.db"
 
     def _books(self) -> Books:
-        found = backup.audit_with(self.conn, self.progress)
+        found = database_copy.audit_with(self.conn, self.progress)
         return Books(found.organizations, found.messages, found.entries, found.faults)
 
     # -- the move
@@ -258,7 +262,7 @@ class _Upgrade:
         while True:
             tell = partial(self.progress, "moving rows", total - left, total)
             tell()
-            with backup.interruptible(self.conn, tell), self._transaction():
+            with database_copy.interruptible(self.conn, tell), self._transaction():
                 moved = self.move.step(self.conn, ROWS_AT_ONCE)
             if not moved:
                 return note

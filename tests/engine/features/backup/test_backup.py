@@ -20,6 +20,13 @@ import stones
 from cases import seeds
 from mailing_book import new_mailing, new_row, number
 from patience import until
+from risala.engine.features.backup.stored.backup import BackupReport, back_up
+from risala.engine.features.backup.stored.restore import (
+    AlteredBackup,
+    RestoreReport,
+    UncleanBackup,
+    restore,
+)
 from risala.engine.features.mailings.records import MailingState
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.mailings.stored.restored import RestoredMailings
@@ -28,13 +35,6 @@ from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
 from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.journal.upkeep.backup import BackupReport, back_up
-from risala.engine.journal.upkeep.restore import (
-    AlteredBackup,
-    RestoreReport,
-    UncleanBackup,
-    restore,
-)
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
@@ -75,7 +75,7 @@ class TestBackup:
     async def test_under_load_it_is_one_instant_and_nobody_waits_for_it(
         self, open_house, tmp_path, monkeypatch
     ):
-        monkeypatch.setattr("risala.engine.journal.upkeep.backup.PAGES_AT_ONCE", 32)
+        monkeypatch.setattr("risala.engine.journal.upkeep.database_copy.PAGES_AT_ONCE", 32)
         steps: list[int] = []
         async with open_house(inline=False, balance="100000") as house:
             house.engine._board.stop_leasing()
@@ -152,7 +152,7 @@ class TestBackup:
 
         # A few rows are checked in no time: make SQLite look at every step.
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("risala.engine.journal.upkeep.backup.STEPS_BETWEEN_LOOKS", 1)
+            patch.setattr("risala.engine.journal.upkeep.database_copy.STEPS_BETWEEN_LOOKS", 1)
             back_up(database, tmp_path / "copy", second)
         assert refused
         assert audit_file(tmp_path / "copy").clean
@@ -161,8 +161,8 @@ class TestBackup:
     async def test_a_cancelled_one_leaves_nothing_and_no_thread(
         self, database, tmp_path, stage, monkeypatch
     ):
-        monkeypatch.setattr("risala.engine.journal.upkeep.backup.PAGES_AT_ONCE", 1)
-        monkeypatch.setattr("risala.engine.journal.upkeep.backup.STEPS_BETWEEN_LOOKS", 1)
+        monkeypatch.setattr("risala.engine.journal.upkeep.database_copy.PAGES_AT_ONCE", 1)
+        monkeypatch.setattr("risala.engine.journal.upkeep.database_copy.STEPS_BETWEEN_LOOKS", 1)
         reached, threads = trio.Event(), threading.active_count()
 
         def look(what: str, *_: int) -> None:

@@ -7,15 +7,16 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.journal.messages import timeline
+from risala.dataclass import dataclass
+from risala.engine.features.backup.records import HeldMessage
+from risala.engine.journal.messages import timeline, waiting
 from risala.engine.journal.messages.endings import fail
+from risala.engine.journal.repositories.store import Store, command, scan
 from risala.engine.journal.state import MessageState, change_of, load_key
-from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Change, Stamp
-from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.sms.cause import Cause
 
 SHOWN_MAX: Final = 10_000
@@ -30,11 +31,6 @@ def hold(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
     """Keep a message from being sent until :func:`release` or :func:`end`."""
     conn.execute("UPDATE message SET due_at = ? WHERE key = ?", (HELD_DUE_AT, message.key))
     timeline.append(conn, message.key, TimelineEntry(stamp.now_ms, message.status, _LINE))
-
-
-def count(conn: sqlite3.Connection) -> int:
-    """The number of messages that a restore holds. It counts them."""
-    return int(value_of(conn, f"SELECT count(*) FROM message WHERE {_HELD}", (HELD_DUE_AT,)) or 0)  # noqa: S608 -- constants
 
 
 def held(conn: sqlite3.Connection) -> list[HeldMessage]:
@@ -77,3 +73,18 @@ def _next(conn: sqlite3.Connection, limit: int) -> list[MessageState]:
         (HELD_DUE_AT, limit),
     ).fetchall()
     return [load_key(conn, key) for (key,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRepository:
+    """What a restore holds; it is counted and sorted on a thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    count = scan(waiting.held)
+    held = scan(held)
+    release = command(release)
+    end = command(end)

@@ -1,10 +1,12 @@
-"""Walks of retention, which the core and features take through old rows."""
+"""What features are given, and return, where all are asked: by retention, and by a restore."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Protocol
 
 from risala.dataclass import dataclass
+from risala.engine.model.states import Mode
 
 
 class WalkKind(StrEnum):
@@ -45,3 +47,28 @@ class Forgot:
     """Where the next unit continues, if that is not stored in the file."""
     done: bool
     """No other row is old enough."""
+
+
+# -- restores
+
+
+class FormerDatabase(Protocol):
+    """The database that a restore replaces, as far as it can be read."""
+
+    def keys_with_messages(
+        self, organization_id: str, mode: Mode, first: str, end: str
+    ) -> list[str] | None:
+        """Idempotency keys, from one to before another, of an organization's messages in it; None:
+        it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredMailings:
+    """What became of mailings in a restored database."""
+
+    paused: int = 0
+    """Those that were being sent when the backup was made."""
+    rows_left_out: int = 0
+    """Rows that were sent since, as the database that was there shows."""
+    unknown: int = 0
+    """Mailings of which nobody knows what they sent since."""

@@ -1,29 +1,74 @@
-"""An encrypted backup: the database and the keys beside it, for the public keys of who restores.
+"""Backups: copies that are checked and audited. Encrypted ones have the keys of the database too.
 
-The plain copy is made in the data directory, which has the same secrets anyway, and removed; only
-the encrypted file leaves it.
+Of an encrypted one the plain copy is made in the data directory, which has the same secrets anyway,
+and removed; only the encrypted file leaves it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.backup import age_file
+from risala.engine.journal import storage
 from risala.engine.journal.store import sealing_key, server_key
 from risala.engine.journal.store.key_file import write_key
+from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sealing_key import SealingKeys
-from risala.engine.journal.upkeep import checksum
-from risala.engine.journal.upkeep.backup import BackupReport, Progress, back_up, sync_directory
-from risala.engine.journal.upkeep.encrypted import age_file
+from risala.engine.journal.upkeep import backup_note, checksum
+from risala.engine.journal.upkeep.database_copy import (
+    Progress,
+    audit_with,
+    check,
+    sync_directory,
+    write_copy,
+)
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.findings import Finding, Grade, Patient
+from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.rules.secrets.sealing import SealingRing
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    path: Path
+    size_bytes: int
+    sha256: str
+    """In hexadecimal; also in the file beside the copy."""
+    audit: AuditReport
+
+
+def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
+    """Write a consistent copy of ``database`` to ``target`` (0600), which appears whole or not at
+    all.
+
+    Its checksum is beside it, in the form of ``sha256sum -c``: SQLite can only check a file's
+    structure, not its content. Takes as long as the disk; call it in a thread. Replaces ``target``.
+
+    Raises:
+        StorageUnusable: it could not be read or written, or the copy is damaged.
+    """
+    found: list[AuditReport] = []
+
+    def inspect(partial: Path) -> None:
+        with closing(open_reader(partial)) as conn:
+            check(conn, database, progress)
+            found.append(audit_with(conn, progress))
+
+    size_bytes, sha256 = write_copy(database, target, progress, inspect)
+    return BackupReport(target, size_bytes, sha256, found[0])
+
+
+# -- encrypted: with the keys beside the database, for the public keys of who restores
+
 
 DATABASE: Final = "risala.db"
 """The copy's name inside."""
@@ -155,3 +200,34 @@ def _folder(data_dir: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# -- what the doctor says of backups
+
+
+_HOUR_MS: Final = 3_600_000
+
+
+def examine(conn: sqlite3.Connection, patient: Patient) -> Iterator[Finding]:
+    """Whether the last backup is old, or there never was one; empty if nobody asks for any."""
+    note = backup_note.read(patient.data_dir)
+    since_ms = storage.first_ms(conn) if note is None else note.at
+    hours_max = patient.settings.alerts.backup_age_h
+    if not hours_max or since_ms is None:  # not checked, or nothing to lose yet
+        return
+    age_ms = patient.now_ms - since_ms
+    hours = age_ms // _HOUR_MS
+    if age_ms <= hours_max * _HOUR_MS:
+        text = "The last backup is recent."
+        if note is None:
+            text = "There is no backup yet, and little data. Run `risala backup` every day."
+        yield Finding("backup", Grade.OK, text)
+    elif note is None:
+        text = (
+            f"There is no backup, although there has been data for {hours} hours. Run `risala "
+            "backup`."
+        )
+        yield Finding("backup", Grade.WARN, text)
+    else:
+        text = f"The last backup was made {hours} hours ago. Run `risala backup` every day."
+        yield Finding("backup", Grade.WARN, text)

@@ -21,7 +21,6 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from risala.dataclass import dataclass
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum
@@ -39,43 +38,13 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 it ends the work, and nothing is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackupReport:
-    path: Path
-    size_bytes: int
-    sha256: str
-    """In hexadecimal; also in the file beside the copy."""
-    audit: AuditReport
-
-
-def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
-    """Write a consistent copy of ``database`` to ``target`` (0600), which appears whole or not at
-    all.
-
-    Its checksum is beside it, in the form of ``sha256sum -c``: SQLite can only check a file's
-    structure, not its content. Takes as long as the disk; call it in a thread. Replaces ``target``.
-
-    Raises:
-        StorageUnusable: it could not be read or written, or the copy is damaged.
-    """
-    found: list[AuditReport] = []
-
-    def inspect(partial: Path) -> None:
-        with closing(open_reader(partial)) as conn:
-            check(conn, database, progress)
-            found.append(audit_with(conn, progress))
-
-    size_bytes, sha256 = _write(database, target, progress, inspect)
-    return BackupReport(target, size_bytes, sha256, found[0])
-
-
 def set_aside(
     database: Path,
     target: Path,
     progress: Progress,
     prepare: Callable[[sqlite3.Connection], None],
 ) -> None:
-    """:func:`back_up` of a database of any version, without a check of its books.
+    """A copy of a database of any version, with its checksum, without a check of its books.
 
     ``prepare`` may change the copy before it gets its name.
 
@@ -88,13 +57,16 @@ def set_aside(
             prepare(conn)
             check(conn, database, progress)
 
-    _write(database, target, progress, inspect)
+    write_copy(database, target, progress, inspect)
 
 
-def _write(
+def write_copy(
     database: Path, target: Path, progress: Progress, inspect: Callable[[Path], None]
 ) -> tuple[int, str]:
-    """Write a copy and its checksum; returns its size and that. ``look`` may end it by raising."""
+    """Write a copy and its checksum; returns its size and that.
+
+    ``inspect`` may end it by raising.
+    """
     partial = target.with_name(f"{target.name}.partial")
     if target.exists() and target.samefile(database):
         raise StorageUnusable(f"{target} is the database itself.")
@@ -219,3 +191,12 @@ def _exclusive(partial: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def fold_wal(database: Path) -> None:
+    """Bring what is in the write-ahead log into the file; a damaged one stays as it is."""
+    try:
+        with closing(connect(database, "rw")) as conn:
+            conn.execute("pragma wal_checkpoint(truncate)")
+    except sqlite3.Error:
+        return

@@ -18,21 +18,19 @@ from pathlib import Path
 import pyrage
 import pytest
 
+from risala.engine.features.backup import age_file
+from risala.engine.features.backup.stored.backup import back_up, back_up_encrypted
+from risala.engine.features.backup.stored.restore import restore, restore_encrypted
 from risala.engine.journal.sealed.resealing import lost, sealed_in
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.upkeep import checksum
-from risala.engine.journal.upkeep.backup import back_up
-from risala.engine.journal.upkeep.encrypted import age_file
-from risala.engine.journal.upkeep.encrypted.backup import back_up_encrypted
-from risala.engine.journal.upkeep.encrypted.restore import restore_encrypted
-from risala.engine.journal.upkeep.restore import restore
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 
-FIXTURE = Path(__file__).parents[2] / "fixtures" / "v1.0.db.gz"
+FIXTURE = Path(__file__).parents[2] / "journal" / "fixtures" / "v1.0.db.gz"
 MIB = 1 << 20
 
 
@@ -205,7 +203,7 @@ def test_a_large_file_passes_through_a_small_memory(tmp_path):
     script = f"""
 import resource
 from pathlib import Path
-from risala.engine.journal.upkeep.encrypted import age_file
+from risala.engine.features.backup import age_file
 import pyrage
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 me, folder = pyrage.x25519.Identity.generate(), Path({str(tmp_path)!r})

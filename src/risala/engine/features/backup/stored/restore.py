@@ -12,18 +12,22 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.features.backup.records import HeldMessage
+from risala.engine.features.backup.stored import held as held_messages
+from risala.engine.features.backup.stored.backup import unpacked
+from risala.engine.features.backup.stored.former import SetAside, Shown
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.sealed import resealing
 from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import (
-    connect,
     open_reader,
     open_writer,
     refuse_foreign,
@@ -31,18 +35,17 @@ from risala.engine.journal.store.opening import (
 )
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import OpeningKeys
-from risala.engine.journal.upkeep import backup, checksum, restore_hold
-from risala.engine.journal.upkeep import set_aside as aside
-from risala.engine.journal.upkeep.set_aside import RestoredMailings, SetAside, Shown
+from risala.engine.journal.upkeep import checksum, database_copy, stopped
+from risala.engine.journal.upkeep.database_copy import Progress
 from risala.engine.journal.upkeep.trail import heads
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.feature_work import RestoredMailings
 from risala.engine.model.features import features
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.upkeep.books import AuditReport
-from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.records.upkeep.sealed import LostSecret
 from risala.engine.model.states import Status
 from risala.engine.rules.secrets.sealing import SealingRing
@@ -103,7 +106,7 @@ def restore(
     resend_pending: bool,
     even_unclean: bool,
     stamp: Callable[[], Stamp],
-    progress: backup.Progress,
+    progress: database_copy.Progress,
     shown_by: Path | None = None,
     goes_on: bool = False,
     keys: SealingRing | None = None,
@@ -128,12 +131,12 @@ def restore(
         raise StorageUnusable(f"{source} is the database itself.")
     checked = add_up(source, progress, even_altered=even_unclean)
     try:
-        backup.remove(copy)
+        database_copy.remove(copy)
         claim_file(copy)
         _fetch(source, copy, progress)
         bring_over(copy, progress, lambda: stamp().now_ms, backs_up=False)
         with closing(open_writer(copy, migrate)) as conn:
-            before = backup.audit_with(conn, progress)
+            before = database_copy.audit_with(conn, progress)
             if before.faults and not even_unclean:
                 raise UncleanBackup(source, before.faults)
             with closing(SetAside(shown_by or database, conn)) as set_aside:
@@ -144,14 +147,14 @@ def restore(
                 else:
                     settling.run(stamp, progress)
                     paused = _restored_mailings(conn, set_aside)
-            held = tuple(restore_hold.held(conn))
+            held = tuple(held_messages.held(conn))
             gone = tuple(resealing.lost(conn, OpeningKeys(database.parent, keys)))
             former = heads.end_of(database)
             conn.execute("begin immediate")
-            aside.runs(conn)  # the mark in the backup is from another time
+            stopped.runs(conn)  # the mark in the backup is from another time
             heads.note_restore(conn, source, former, stamp().now_ms)
             conn.execute("commit")
-            after = backup.audit_with(conn, progress)
+            after = database_copy.audit_with(conn, progress)
             if after.faults and not before.faults:
                 raise UncleanBackup(source, after.faults)
         moved_to = _swap(copy, database, stamp().now_ms)
@@ -160,7 +163,7 @@ def restore(
     except OSError as error:
         raise StorageUnusable(f"{database} cannot be replaced: {error.strerror}.") from error
     finally:
-        backup.remove(copy)
+        database_copy.remove(copy)
     counts = settling.counts
     return RestoreReport(
         database,
@@ -179,7 +182,7 @@ def restore(
     )
 
 
-def add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
+def add_up(source: Path, progress: database_copy.Progress, *, even_altered: bool) -> bool:
     """Compare a backup with the checksum beside it; False if there is no valid one.
 
     Raises:
@@ -204,15 +207,15 @@ def add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bo
     )
 
 
-def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
+def _fetch(source: Path, copy: Path, progress: database_copy.Progress) -> None:
     with closing(open_reader(source)) as conn:
         names = {name for (name,) in conn.execute("select name from sqlite_schema")}
         if not names >= _TABLES:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
         refuse_foreign(conn, source)
-        backup.copy(conn, copy, progress)
+        database_copy.copy(conn, copy, progress)
     with closing(open_reader(copy)) as conn:
-        backup.check(conn, source, progress)
+        database_copy.check(conn, source, progress)
 
 
 class _Settling:
@@ -235,7 +238,7 @@ class _Settling:
         (total,) = self._conn.execute(query).fetchone()
         return int(total)
 
-    def run(self, stamp: Callable[[], Stamp], progress: backup.Progress) -> None:
+    def run(self, stamp: Callable[[], Stamp], progress: database_copy.Progress) -> None:
         conn, total = self._conn, self._open()
         done = last = 0
         while True:
@@ -281,7 +284,7 @@ class _Settling:
             self._note(message, _WAITS, now)
             return "scheduled"
         if shown is Shown.UNKNOWN:
-            restore_hold.hold(self._conn, message, now)
+            held_messages.hold(self._conn, message, now)
             return "held"
         fail(self._conn, message, Cause.RESTORED, now)
         return "ended"
@@ -319,25 +322,16 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
     if database.exists():
         moment = datetime.fromtimestamp(now_ms / 1000, UTC)
         set_aside = database.with_name(f"{database.name}.before-restore-{moment:%Y%m%dT%H%M%S.%f}")
-        fold_wal(database)
+        database_copy.fold_wal(database)
         os.link(database, set_aside)
         wal = database.with_name(f"{database.name}-wal")
         if wal.exists():  # it could not be folded in: the old one is damaged, keep both
             wal.rename(set_aside.with_name(f"{set_aside.name}-wal"))
         database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
-        backup.sync_directory(database.parent)
+        database_copy.sync_directory(database.parent)
     copy.replace(database)
-    backup.sync_directory(database.parent)
+    database_copy.sync_directory(database.parent)
     return set_aside
-
-
-def fold_wal(database: Path) -> None:
-    """Bring what is in the write-ahead log into the file; a damaged one stays as it is."""
-    try:
-        with closing(connect(database, "rw")) as conn:
-            conn.execute("pragma wal_checkpoint(truncate)")
-    except sqlite3.Error:
-        return
 
 
 def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
@@ -346,3 +340,41 @@ def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> Restore
             found: RestoredMailings = feature.restored()(conn, set_aside)
             return found
     return RestoredMailings()
+
+
+def restore_encrypted(
+    identity: Path,
+    source: Path,
+    database: Path,
+    *,
+    resend_pending: bool,
+    even_unclean: bool,
+    stamp: Callable[[], Stamp],
+    progress: Progress,
+) -> RestoreReport:
+    """:func:`restore` from a file that ``back_up_encrypted`` wrote.
+
+    Args:
+        identity: the file with the secret key.
+
+    Raises:
+        StorageUnusable: the reason; the database and the keys are unchanged.
+        AlteredBackup: its checksum differs, and ``even_unclean`` is not set.
+    """
+    if not source.is_file():
+        raise StorageUnusable(f"There is no file {source}.")
+    checked = add_up(source, progress, even_altered=even_unclean)
+    progress("decrypting", 0, 0)
+    with unpacked(source, identity, database.parent) as found:
+        report = restore(
+            found.database,
+            database,
+            resend_pending=resend_pending,
+            even_unclean=even_unclean,
+            stamp=stamp,
+            progress=progress,
+            keys=found.sealing,
+        )
+        found.install_keys(database.parent)
+    # The cipher proves that the file is whole, and not who made it.
+    return replace(report, checked=checked)

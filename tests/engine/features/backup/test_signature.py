@@ -18,7 +18,7 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import checksum
 from risala.engine.rules.trail.heads import public_key
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "v1.0.db.gz"
+FIXTURE = Path(__file__).parents[2] / "journal" / "fixtures" / "v1.0.db.gz"
 OTHER_KEY = public_key(bytes(32))
 
 

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
+from risala.engine.features.backup.records import END, LIST, RELEASE, Decided, HeldMessages
+from risala.engine.features.backup.stored.held import HeldRepository
 from risala.engine.model.records.messages import Change, Stamp
-from risala.engine.model.records.upkeep.restored import END, LIST, RELEASE, Decided, HeldMessages
 from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE: Final = 64
 """Messages in one unit of work: sends wait for no more than that."""
 
 
+OPERATIONS: Final = Operations()
+
+
+def _held(call: Call[NoArguments]) -> HeldRepository:
+    return call.services.repositories.part(HeldRepository)
+
+
+@OPERATIONS(LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[NoArguments]) -> HeldMessages:
-    queue = call.services.repositories.queue
-    return HeldMessages(await queue.held_count(), tuple(await queue.held()))
+    held = _held(call)
+    return HeldMessages(await held.count(), tuple(await held.held()))
 
 
+@OPERATIONS(RELEASE, roles=OPERATORS, changes=Decided)
 async def _release(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, call.services.repositories.queue.release_held)
+    return await _decide(call, _held(call).release)
 
 
+@OPERATIONS(END, roles=OPERATORS, changes=Decided)
 async def _end(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, call.services.repositories.queue.end_held)
+    return await _decide(call, _held(call).end)
 
 
 async def _decide(
@@ -33,17 +44,10 @@ async def _decide(
 ) -> Decided:
     """Decide on all held messages, one unit after another; call it again if it is interrupted."""
     recorder, done = call.services.recorder, 0
-    said = {"held": await call.services.repositories.queue.held_count()}
+    said = {"held": await _held(call).count()}
     # The audit entry comes first, because the work takes several units.
     await call.note(call.audit(said=said, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
         recorder.tell(changes)
         done += len(changes)
     return Decided(done)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(LIST, NoArguments, _list, roles=OPERATORS, operators=READERS),
-    operation(RELEASE, NoArguments, _release, roles=OPERATORS, changes=Decided),
-    operation(END, NoArguments, _end, roles=OPERATORS, changes=Decided),
-)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
 from typing import Final
 
-from risala.dataclass import dataclass
 from risala.engine.journal.state import MessageState
-from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.opening import open_reader
+from risala.engine.journal.upkeep import stopped
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import MODES, STATUSES
 from risala.engine.model.states import Mode, Status
 
-_STOPPED: Final = "stopped_in_order_at"
 _LAST_ROWS: Final = (
     "SELECT seq, organization, amount, balance_after FROM entry ORDER BY seq DESC LIMIT 1",
     "SELECT key, id FROM message ORDER BY key DESC LIMIT 1",
@@ -26,37 +24,6 @@ _SAME_ROWS: Final = (
     "SELECT seq, organization, amount, balance_after FROM entry WHERE seq = ?",
     "SELECT key, id FROM message WHERE key = ?",
 )
-
-
-def runs(conn: sqlite3.Connection) -> None:
-    """A unit: the service runs from now on, and may send."""
-    meta.remove(conn, _STOPPED)
-
-
-def stopped(conn: sqlite3.Connection, now_ms: int) -> None:
-    """A unit: the service has stopped in order, and all submits are written."""
-    meta.put(conn, _STOPPED, str(now_ms))
-
-
-def stopped_at(database: Path) -> int | None:
-    """When the service that had this database stopped in order (UTC epoch milliseconds); None: it
-    runs, was killed, or that cannot be read."""
-    with suppress(sqlite3.Error, OSError, StorageUnusable), closing(open_reader(database)) as conn:
-        told = meta.get(conn, _STOPPED)
-        return None if told is None else int(told)
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class RestoredMailings:
-    """What became of mailings in a restored database."""
-
-    paused: int = 0
-    """Those that were being sent when the backup was made."""
-    rows_left_out: int = 0
-    """Rows that were sent since, as the database that was there shows."""
-    unknown: int = 0
-    """Mailings of which nobody knows what they sent since."""
 
 
 class Shown(Enum):
@@ -83,7 +50,7 @@ class SetAside:
                 if not _goes_on_from(backup, self._conn):
                     self.close()
                 else:
-                    self.stopped_in_order = meta.get(self._conn, _STOPPED) is not None
+                    self.stopped_in_order = stopped.noted(self._conn) is not None
 
     def close(self) -> None:
         if self._conn is not None:

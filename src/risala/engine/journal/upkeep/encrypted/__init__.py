@@ -1,1 +1,0 @@
-"""Backups that only a key elsewhere opens."""
