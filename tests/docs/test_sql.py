@@ -56,7 +56,7 @@ MAY: dict[str, str] = {
     "engine/features/lists/stored_texts.py": READER,  # an owner's export
     "engine/features/payments/stored/payments.py": READER,  # what was paid
     "engine/features/payments/stored/texts.py": BULK,  # words of old texts by the hundred
-    f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request; keys that end soon
+    f"{JOURNAL}/accounts/accounts.py": HOT,  # of each request; keys that end soon
     f"{JOURNAL}/accounts/balances.py": HOT,
     f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
