@@ -36,7 +36,7 @@ async def opened(tmp_path: Path, webhooks: WebhooksSection | None = None, **aler
 
 
 async def test_without_an_address_nothing_is_needed(tmp_path):
-    assert (await opened(tmp_path)).alert_secret == ""
+    assert (await opened(tmp_path)).call_secret == ""
 
 
 async def test_an_address_needs_a_secret(tmp_path, monkeypatch):
@@ -48,7 +48,7 @@ async def test_an_address_needs_a_secret(tmp_path, monkeypatch):
         await opened(tmp_path, webhook_url=[url], webhook_secret_env="ALERTS_SECRET")
     monkeypatch.setenv("ALERTS_SECRET", SECRET)
     found = await opened(tmp_path, webhook_url=[url], webhook_secret_env="ALERTS_SECRET")
-    assert found.alert_secret == SECRET
+    assert found.call_secret == SECRET
     assert SECRET not in repr(found)
 
 
@@ -60,4 +60,4 @@ async def test_an_address_that_no_call_may_go_to_is_refused_at_the_start(tmp_pat
     ):
         await opened(tmp_path, **given)
     open_network = WebhooksSection(allow_networks=("10.0.0.0/24",))
-    assert (await opened(tmp_path, open_network, **given)).alert_secret == SECRET
+    assert (await opened(tmp_path, open_network, **given)).call_secret == SECRET

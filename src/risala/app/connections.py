@@ -74,7 +74,7 @@ async def open_outside(
         url=listening.api.url,
         console_url=listening.console_url,
         answers=answers,
-        alert_secret=_alert_secret(settings),
+        call_secret=_alert_secret(settings),
         fetches={name: await outer.enter_async_context(each) for name, each in fetches.items()},
         secrets={CONSOLE: _identity_secret(settings)},
         plugins=plugins.plugins(),

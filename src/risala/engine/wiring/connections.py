@@ -64,8 +64,8 @@ class Connections:
     """Where the console listens, if it has an address of its own."""
     answers: Callable[[], Mapping[int, int]] | None = None
     """The API's answers since the start, by status; None: they are not counted."""
-    alert_secret: str = field(default="", repr=False)
-    """Signs calls about alerts; empty: no signature."""
+    call_secret: str = field(default="", repr=False)
+    """Signs calls to the operator's own addresses; empty: no signature."""
     fetches: Mapping[str, Fetches] = field(default_factory=dict)
     """What reads answers of servers that settings name, as features call it."""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)

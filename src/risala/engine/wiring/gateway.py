@@ -128,7 +128,7 @@ async def open_intake(
             surroundings=Surroundings(
                 outbound=outside.outbound,
                 cursors=cursors,
-                call_secret=outside.alert_secret,
+                call_secret=outside.call_secret,
                 wake_post=None if outside.mailer is None else people.mail_is_owed,
                 answers=outside.answers,
                 jumps=jumps,

@@ -220,7 +220,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
             mails if mailer else None,
             url="https://sms.example",
             answers=answers.copy,
-            alert_secret=SECRET,
+            call_secret=SECRET,
             sinks={"archive": sink},
         )
         seams = Seams(clock, IdSource(clock), inline_journal=True)

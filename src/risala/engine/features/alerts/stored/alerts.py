@@ -19,6 +19,7 @@ from risala.engine.features.alerts.rules import (
     Turning,
     flaps_of,
 )
+from risala.engine.features.alerts.stored import facts
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.store.named import BrokenRow, Rows
@@ -267,7 +268,6 @@ CALLS_KEPT_MS: Final = 7 * 86_400_000
 """How long the result of a call is kept."""
 _CALLS_TABLE: Final = "alert_calls"
 _CALLS: Final = Rows(AlertCall, what=AlertTurn)
-_SEEN: Final = "alert_receipts"
 
 
 def owe_calls(
@@ -372,31 +372,24 @@ def _owe(
         mails.owe(conn, NewMail(kind, email, language, {"alert": alert.seq}), now_ms)
 
 
-# -- which carriers give receipts
+def tidy(
+    conn: sqlite3.Connection,
+    carriers: Mapping[str, bool],
+    *,
+    alerts_before: int,
+    receipts_before: int,
+    now_ms: int,
+) -> None:
+    """Note which carriers give receipts, and forget what is old.
 
-
-def receipts_seen(conn: sqlite3.Connection) -> dict[str, int]:
-    """Carriers that have given receipts, and when they were last known to."""
-    return {row["carrier"]: row["at"] for row in table(conn, _SEEN).rows}
-
-
-def ends_seen(conn: sqlite3.Connection) -> dict[str, int]:
-    """Those of them whose receipts have ended messages, and when they were last known to."""
-    rows = table(conn, _SEEN).rows_where("ended_at IS NOT NULL")
-    return {row["carrier"]: row["ended_at"] for row in rows}
-
-
-def note_receipts(conn: sqlite3.Connection, carriers: Mapping[str, bool], now_ms: int) -> None:
-    """These carriers give receipts; True: such that end messages."""
-    stored = writable(conn, _SEEN)
-    for carrier, ends in carriers.items():
-        noted = {"carrier": carrier, "at": now_ms}
-        stored.upsert(noted | {"ended_at": now_ms} if ends else noted)
-
-
-def forget_receipts(conn: sqlite3.Connection, before_ms: int) -> None:
-    """Forget carriers that have been gone for long."""
-    writable(conn, _SEEN).delete_where("at < ?", (before_ms,))
+    Args:
+        alerts_before: alerts that were over then.
+        receipts_before: carriers that were last known then to give receipts.
+    """
+    facts.note_receipts(conn, carriers, now_ms)
+    facts.forget_receipts(conn, receipts_before)
+    forget_old(conn, alerts_before, now_ms)
+    forget_settled(conn, now_ms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,31 +411,14 @@ class AlertRepository:
     page = read(page)
     mutes = read(mutes)
     first_call = read(first_call)
-    receipts_seen = read(receipts_seen)
-    ends_seen = read(ends_seen)
+    receipts_seen = read(facts.receipts_seen)
+    ends_seen = read(facts.ends_seen)
 
     # -- commands
 
     write = command(write_turns)
-    note_receipts = command(note_receipts)
-
-    async def tidy(
-        self, carriers: Mapping[str, bool], *, alerts_before: int, receipts_before: int, now_ms: int
-    ) -> None:
-        """:meth:`note_receipts`, and forget what is old.
-
-        Args:
-            alerts_before: alerts that were over then.
-            receipts_before: carriers that were last known then to give receipts.
-        """
-
-        def unit(conn: sqlite3.Connection) -> None:
-            note_receipts(conn, carriers, now_ms)
-            forget_receipts(conn, receipts_before)
-            forget_old(conn, alerts_before, now_ms)
-            forget_settled(conn, now_ms)
-
-        await self._store.commit(unit)
+    note_receipts = command(facts.note_receipts)
+    tidy = command(tidy)
 
     acknowledge = audited_command(acknowledge)
     mute = audited_command(mute)

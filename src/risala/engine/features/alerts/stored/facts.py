@@ -78,6 +78,7 @@ ORGANIZATIONS_AT_ONCE: Final = 200
 SESSIONS_MAX: Final = 5000
 """Verification sessions in one query, the latest of its time."""
 _HOURS: Final = "alert_hours"
+_SEEN: Final = "alert_receipts"
 
 
 def organizations_end(conn: sqlite3.Connection) -> int:
@@ -161,6 +162,33 @@ def approvals(conn: sqlite3.Connection, since: int) -> Sequence[tuple[str, int, 
     """Network, hour, sessions that ended and those approved, from an hour on."""
     rows = table(conn, _HOURS).rows_where("hour >= ? AND sessions > 0", (since,))
     return [(row["network"], row["hour"], row["sessions"], row["approved"]) for row in rows]
+
+
+# -- which carriers give receipts
+
+
+def receipts_seen(conn: sqlite3.Connection) -> dict[str, int]:
+    """Carriers that have given receipts, and when they were last known to."""
+    return {row["carrier"]: row["at"] for row in table(conn, _SEEN).rows}
+
+
+def ends_seen(conn: sqlite3.Connection) -> dict[str, int]:
+    """Those of them whose receipts have ended messages, and when they were last known to."""
+    rows = table(conn, _SEEN).rows_where("ended_at IS NOT NULL")
+    return {row["carrier"]: row["ended_at"] for row in rows}
+
+
+def note_receipts(conn: sqlite3.Connection, carriers: Mapping[str, bool], now_ms: int) -> None:
+    """These carriers give receipts; True: such that end messages."""
+    stored = writable(conn, _SEEN)
+    for carrier, ends in carriers.items():
+        noted = {"carrier": carrier, "at": now_ms}
+        stored.upsert(noted | {"ended_at": now_ms} if ends else noted)
+
+
+def forget_receipts(conn: sqlite3.Connection, before_ms: int) -> None:
+    """Forget carriers that have been gone for long."""
+    writable(conn, _SEEN).delete_where("at < ?", (before_ms,))
 
 
 @dataclass(frozen=True, slots=True)
