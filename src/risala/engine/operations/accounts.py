@@ -26,7 +26,7 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.people.key_age import AGE_DAYS_MAX
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 from risala.sms.typed import Purpose, typed
@@ -81,6 +81,22 @@ class SetOrganization(OfOrganization):
     version: MaybeWhole = None
 
 
+OPERATIONS: Final = Operations()
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": Organization}
+
+
+def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
+    """An organization with a price of its own."""
+    return None if call.given.price_per_segment is None else Weight(None)
+
+
+@OPERATIONS(
+    organizations.CREATE,
+    weighs=_weigh_new,
+    roles=OPERATORS,
+    operators=FINANCE,
+    changes=Organization,
+)
 async def _org_create(call: Call[CreateOrganization]) -> Organization:
     given, services = call.given, call.services
     return await services.accounts.create_organization(
@@ -89,11 +105,6 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
         given.price_per_segment,
         by=call.audit(AuditImage.ORGANIZATION),
     )
-
-
-def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
-    """An organization with a price of its own."""
-    return None if call.given.price_per_segment is None else Weight(None)
 
 
 def _weigh(call: Call[SetOrganization]) -> Weight | None:
@@ -105,6 +116,7 @@ def _weigh(call: Call[SetOrganization]) -> Weight | None:
     return None if now == given.price_per_segment else Weight(None, {"price": now})
 
 
+@OPERATIONS(organizations.FIND, roles=OPERATORS, operators=READERS)
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     name = call.given.name
     found = [
@@ -125,14 +137,26 @@ async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
     return organization
 
 
+@OPERATIONS(organizations.SUSPEND, roles=OPERATORS, operators=SUPPORT, **_ONE)
 async def _org_suspend(call: Call[OfOrganization]) -> Organization:
     return await _set_status(call, "suspended")
 
 
+@OPERATIONS(organizations.RESUME, roles=OPERATORS, operators=SUPPORT, **_ONE)
 async def _org_resume(call: Call[OfOrganization]) -> Organization:
     return await _set_status(call, "active")
 
 
+@OPERATIONS(
+    organizations.SET,
+    weighs=_weigh,
+    roles=OWNERS,
+    operators=FINANCE,
+    edits="organization_id",
+    reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
+    **_ONE,
+    fresh=True,
+)
 async def _org_set(call: Call[SetOrganization]) -> Organization:
     given = call.given
     changes = given.given_of(Organization)
@@ -146,44 +170,3 @@ async def _org_set(call: Call[SetOrganization]) -> Organization:
 
 
 _MAY_BE_NONE: Final = frozenset(each.name for each in fields_of(Organization) if each.may_be_none)
-_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": Organization}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        organizations.CREATE,
-        CreateOrganization,
-        _org_create,
-        weighs=_weigh_new,
-        roles=OPERATORS,
-        operators=FINANCE,
-        changes=Organization,
-    ),
-    operation(organizations.FIND, FindOrganization, _org_find, roles=OPERATORS, operators=READERS),
-    operation(
-        organizations.SUSPEND,
-        OfOrganization,
-        _org_suspend,
-        roles=OPERATORS,
-        operators=SUPPORT,
-        **_ONE,
-    ),
-    operation(
-        organizations.RESUME,
-        OfOrganization,
-        _org_resume,
-        roles=OPERATORS,
-        operators=SUPPORT,
-        **_ONE,
-    ),
-    operation(
-        organizations.SET,
-        SetOrganization,
-        _org_set,
-        weighs=_weigh,
-        roles=OWNERS,
-        operators=FINANCE,
-        edits="organization_id",
-        reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
-        **_ONE,
-        fresh=True,
-    ),
-)

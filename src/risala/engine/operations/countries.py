@@ -25,7 +25,7 @@ from risala.engine.operations.arguments import (
     text,
     texts,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
@@ -114,11 +114,21 @@ def _reached(call: Call[Any], opened: OpenedCountries) -> ReachedCountries:
     )
 
 
+OPERATIONS: Final = Operations()
+_CHANGED: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "owner": owners.named,
+    "changes": OpenedCountries,
+}
+
+
+@OPERATIONS(countries.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> ReachedCountries:
     organization = call.services.accounts.fresh_organization(call.given.organization_id)
     return _reached(call, call.services.repositories.organizations.opened(organization.id))
 
 
+@OPERATIONS(countries.OPEN, operators=FINANCE, **_CHANGED)
 async def _open(call: Call[OfCountry]) -> ReachedCountries:
     given, services = call.given, call.services
     organization = services.accounts.organization(given.organization_id)
@@ -136,19 +146,12 @@ async def _open(call: Call[OfCountry]) -> ReachedCountries:
     return _reached(call, opened)
 
 
+@OPERATIONS(countries.CLOSE, operators=FINANCE, **_CHANGED)
 async def _close(call: Call[OfCountry]) -> ReachedCountries:
     given, stored = call.given, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(given.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
     opened = await stored.close_country(by, organization_id, given.country, given.uses)
-    return _reached(call, opened)
-
-
-async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
-    given, stored = call.given, call.services.repositories.organizations
-    organization_id = call.services.accounts.organization(given.organization_id).id
-    by = call.audit(AuditImage.COUNTRIES, organization_id)
-    opened = await stored.set_price(by, organization_id, given.prefix, given.price)
     return _reached(call, opened)
 
 
@@ -160,40 +163,18 @@ def _weigh(call: Call[Any]) -> Weight:
     return Weight(None, {"price": own.get(given.prefix)})
 
 
+@OPERATIONS(countries.SET_PRICE, weighs=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
+async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
+    given, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(given.organization_id).id
+    by = call.audit(AuditImage.COUNTRIES, organization_id)
+    opened = await stored.set_price(by, organization_id, given.prefix, given.price)
+    return _reached(call, opened)
+
+
+@OPERATIONS(countries.DROP_PRICE, weighs=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
     given, stored = call.given, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(given.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
     return _reached(call, await stored.drop_price(by, organization_id, given.prefix))
-
-
-_CHANGED: Final[dict[str, Any]] = {
-    "roles": OPERATORS,
-    "owner": owners.named,
-    "changes": OpenedCountries,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        countries.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
-    ),
-    operation(countries.OPEN, OfCountry, _open, operators=FINANCE, **_CHANGED),
-    operation(countries.CLOSE, OfCountry, _close, operators=FINANCE, **_CHANGED),
-    operation(
-        countries.SET_PRICE,
-        SetPrice,
-        _set_price,
-        weighs=_weigh,
-        operators=FINANCE,
-        fresh=True,
-        **_CHANGED,
-    ),
-    operation(
-        countries.DROP_PRICE,
-        OfPrefix,
-        _drop_price,
-        weighs=_weigh,
-        operators=FINANCE,
-        fresh=True,
-        **_CHANGED,
-    ),
-)

@@ -48,7 +48,7 @@ from risala.engine.operations.cursors import (
     steps_of,
     written,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
@@ -143,6 +143,15 @@ class NoteOptOut(OfOrganization):
     number: Number
 
 
+OPERATIONS: Final = Operations()
+_RECIPIENT: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": owners.named,
+    "changes": Recipient,
+}
+
+
+@OPERATIONS(inbound.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named, reveals=True)
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     given = call.given
     sender = None if given.sender is None else _at_home(given.sender, call.services.settings.plan)
@@ -177,10 +186,12 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     return ReceivedMessages(shown, written(found.newer), written(found.older), reached)
 
 
+@OPERATIONS(inbound.ROUTES, roles=OPERATORS, operators=READERS, crosses=True)
 async def _routes(call: Call[NoArguments]) -> Routes:
     return Routes(tuple(call.services.repositories.inbound.routes()))
 
 
+@OPERATIONS(inbound.ROUTE, roles=OPERATORS, owner=owners.named, changes=InboundRoute)
 async def _route(call: Call[AddRoute]) -> InboundRoute:
     given, services = call.given, call.services
     services.accounts.fresh_organization(given.organization_id)
@@ -191,12 +202,21 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     return await services.repositories.inbound.add_route(by, new, ways)
 
 
+@OPERATIONS(inbound.UNROUTE, roles=OPERATORS, changes=InboundRoute)
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
     by = call.audit(AuditImage.ROUTE, route_id)
     return await call.services.repositories.inbound.remove_route(by, route_id)
 
 
+@OPERATIONS(
+    inbound.OPT_OUTS,
+    roles=VIEWERS,
+    operators=SUPPORT,
+    owner=owners.named,
+    reserved={"heeds": DEVELOPERS},
+    changes=OptOutList,
+)
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     """Who has opted out of an organization's messages, after changing whether opt-outs apply."""
     given, services = call.given, call.services
@@ -220,6 +240,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     return OptOutList(organization_id, heeds, found.found, newer, older)
 
 
+@OPERATIONS(inbound.OPT_OUT, operators=SUPPORT, **_RECIPIENT)
 async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
@@ -229,6 +250,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     return Recipient(organization_id, number)
 
 
+@OPERATIONS(inbound.OPT_IN, operators=SUPPORT, **_RECIPIENT)
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = _at_home(call.given.number, call.services.settings.plan)
@@ -236,45 +258,3 @@ async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)
-
-
-_RECIPIENT: Final[dict[str, Any]] = {
-    "roles": DEVELOPERS,
-    "owner": owners.named,
-    "changes": Recipient,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        inbound.LIST,
-        ListReceived,
-        _list,
-        roles=VIEWERS,
-        operators=SUPPORT,
-        owner=owners.named,
-        reveals=True,
-    ),
-    operation(
-        inbound.ROUTES, NoArguments, _routes, roles=OPERATORS, operators=READERS, crosses=True
-    ),
-    operation(
-        inbound.ROUTE,
-        AddRoute,
-        _route,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=InboundRoute,
-    ),
-    operation(inbound.UNROUTE, OfRoute, _unroute, roles=OPERATORS, changes=InboundRoute),
-    operation(
-        inbound.OPT_OUTS,
-        SetOptOuts,
-        _opt_outs,
-        roles=VIEWERS,
-        operators=SUPPORT,
-        owner=owners.named,
-        reserved={"heeds": DEVELOPERS},
-        changes=OptOutList,
-    ),
-    operation(inbound.OPT_OUT, NoteOptOut, _opt_out, operators=SUPPORT, **_RECIPIENT),
-    operation(inbound.OPT_IN, OfRecipient, _opt_in, operators=SUPPORT, **_RECIPIENT),
-)

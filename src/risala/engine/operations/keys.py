@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 
 _WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."
@@ -121,6 +121,11 @@ class RotateKey(OfKey):
     """How long the current value still works."""
 
 
+OPERATIONS: Final = Operations()
+_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}
+
+
+@OPERATIONS(keys.CREATE, roles=DEVELOPERS, owner=owners.named, changes=ApiKey, fresh=True)
 async def _create(call: Call[CreateKey]) -> CreatedKey:
     given = call.given
     return await call.services.accounts.create_key(
@@ -132,81 +137,57 @@ async def _create(call: Call[CreateKey]) -> CreatedKey:
     )
 
 
+@OPERATIONS(keys.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> Keys:
     accounts, organization_id = call.services.accounts, call.given.organization_id
     found = accounts.list_keys(organization_id)
     return Keys(tuple(found), accounts.age_days(organization_id))
 
 
-async def _found_at(call: Call[OfKey]) -> KeyPlaces:
-    return KeyPlaces(tuple(call.services.accounts.places_of(call.given.key_id)))
-
-
+@OPERATIONS(keys.SHOW, roles=VIEWERS, operators=READERS, owner=owners.of_key, edits="key_id")
 async def _show(call: Call[OfKey]) -> ApiKey:
     return call.services.accounts.key(call.given.key_id)
 
 
+@OPERATIONS(keys.PLACES, roles=VIEWERS, operators=READERS, owner=owners.of_key)
+async def _found_at(call: Call[OfKey]) -> KeyPlaces:
+    return KeyPlaces(tuple(call.services.accounts.places_of(call.given.key_id)))
+
+
+@OPERATIONS(keys.SET, edits="key_id", **_ONE)
 async def _set(call: Call[SetKey]) -> ApiKey:
     accounts, key_id = call.services.accounts, call.given.key_id
     await accounts.change_key(key_id, call.given.given_of(ApiKey), by=_signed(call))
     return accounts.key(key_id)
 
 
+@OPERATIONS(keys.ROTATE, **_ONE, fresh=True)
 async def _rotate(call: Call[RotateKey]) -> CreatedKey:
     given = call.given
     return await call.services.accounts.rotate_key(given.key_id, given.overlap_s, by=_signed(call))
 
 
+@OPERATIONS(keys.END_OLD, **_ONE)
 async def _end_old(call: Call[OfKey]) -> ApiKey:
     return await call.services.accounts.end_old_value(call.given.key_id, by=_signed(call))
 
 
+@OPERATIONS(keys.ENABLE, operators=SUPPORT, **_ONE)
 async def _enable(call: Call[OfKey]) -> ApiKey:
     accounts, key_id = call.services.accounts, call.given.key_id
     return await accounts.set_key_enabled(key_id, enabled=True, by=_signed(call))
 
 
+@OPERATIONS(keys.DISABLE, operators=SUPPORT, **_ONE)
 async def _disable(call: Call[OfKey]) -> ApiKey:
     accounts, key_id = call.services.accounts, call.given.key_id
     return await accounts.set_key_enabled(key_id, enabled=False, by=_signed(call))
 
 
+@OPERATIONS(keys.DELETE, **_ONE)
 async def _delete(call: Call[OfKey]) -> ApiKey:
     return await call.services.accounts.delete_key(call.given.key_id, by=_signed(call))
 
 
 def _signed(call: Call[Any]) -> AuditEntry:
     return call.audit(AuditImage.KEY, call.given.key_id)
-
-
-_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        keys.CREATE,
-        CreateKey,
-        _create,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=ApiKey,
-        fresh=True,
-    ),
-    operation(
-        keys.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
-    ),
-    operation(
-        keys.SHOW,
-        OfKey,
-        _show,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.of_key,
-        edits="key_id",
-    ),
-    operation(keys.PLACES, OfKey, _found_at, roles=VIEWERS, operators=READERS, owner=owners.of_key),
-    operation(keys.SET, SetKey, _set, edits="key_id", **_ONE),
-    operation(keys.ROTATE, RotateKey, _rotate, **_ONE, fresh=True),
-    operation(keys.END_OLD, OfKey, _end_old, **_ONE),
-    operation(keys.ENABLE, OfKey, _enable, operators=SUPPORT, **_ONE),
-    operation(keys.DISABLE, OfKey, _disable, operators=SUPPORT, **_ONE),
-    operation(keys.DELETE, OfKey, _delete, **_ONE),
-)

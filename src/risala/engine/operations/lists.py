@@ -41,7 +41,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, line_of, operation
+from risala.engine.operations.operation import Call, Operations, line_of
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender
@@ -147,6 +147,11 @@ def _spelt(services: Services, given: ListMessages) -> str | None:
     return default if fold_sender(given.sender) == fold_sender(default) else given.sender
 
 
+OPERATIONS: Final = Operations()
+_OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
+
+
+@OPERATIONS(message_lists.LIST, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION)
 async def _list(call: Call[ListMessages]) -> ListPage:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -173,6 +178,7 @@ def _placed(message: Listed, whole: CutMessage | None) -> Listed:
     return replace(message, part=PartPlace(place.number, place.total, text))
 
 
+@OPERATIONS(message_lists.NEWER, operators=SUPPORT, **_OF_ORGANIZATION)
 async def _newer(call: Call[CountNewer]) -> NewerCount:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -181,6 +187,7 @@ async def _newer(call: Call[CountNewer]) -> NewerCount:
     return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
 
 
+@OPERATIONS(message_lists.EXPORT, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION)
 async def _export(call: Call[ExportMessages]) -> ExportPart:
     given, lists = call.given, call.services.repositories.message_lists
     call.services.accounts.organization(given.organization_id)
@@ -213,20 +220,3 @@ def _said(given: ExportMessages) -> Json:
         "until": maybe_iso(given.until),
     }
     return {name: value for name, value in told.items() if value is not None}
-
-
-_OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        message_lists.LIST, ListMessages, _list, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION
-    ),
-    operation(message_lists.NEWER, CountNewer, _newer, operators=SUPPORT, **_OF_ORGANIZATION),
-    operation(
-        message_lists.EXPORT,
-        ExportMessages,
-        _export,
-        operators=SUPPORT,
-        reveals=True,
-        **_OF_ORGANIZATION,
-    ),
-)

@@ -50,7 +50,7 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import freeze
 from risala.engine.rules.verify_settings import VerifySettings
@@ -190,6 +190,13 @@ def unserved_warning(services: Services, message_id: str) -> str | None:
     return UNSERVED if services.repositories.queue.is_unserved(message_id) else None
 
 
+OPERATIONS: Final = Operations()
+_LOOKS: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.of_message}
+_CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": MessageView}
+_OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
+
+
+@OPERATIONS(messages.SEND, wire=_accepted_wire, owner=owners.named, **_CHANGES)
 async def _send(call: Call[Send]) -> AcceptedMessage:
     given, services = call.given, call.services
     if given.send_at is not None and given.send_at > call.now_ms + AHEAD_MAX_S * 1000:
@@ -215,18 +222,22 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
     return replace(accepted, warning=warning, response=response)
 
 
-def _code_text(settings: VerifySettings, given: EstimateMessage) -> str:
-    """The text of a code as it would be sent, with the lines for autofill.
+@OPERATIONS(messages.SHOW, operators=SUPPORT, wire=_story_wire, reveals=True, **_LOOKS)
+async def _message_show(call: Call[OfMessage]) -> MessageStory:
+    message_id = call.given.message_id
+    view, entries = overview.message(call.services, message_id)
+    has_text, hides = view.body is not None, call.hides_texts
+    cut = call.services.repositories.message_lists.cut_message(message_id)
+    part = None if cut is None else _whole(message_id, cut, is_shown=has_text and not hides)
+    if hides:
+        view = replace(view, body=None, metadata={})
+    elif has_text:
+        by = call.audit(subject=message_id, organization_id=view.organization_id, always=True)
+        await call.note_look(by)
+    return MessageStory(view, tuple(map(_entry, entries)), part, has_text and hides)
 
-    Raises:
-        Invalid: the app hash or the origin is not registered.
-    """
-    if faults := settings.faults_of(None, given.app_hash, given.origin):
-        raise Invalid.of(faults)
-    frozen = freeze(given.body, settings.expiry_minutes, given.app_hash, given.origin)
-    return settings.filled(frozen)
 
-
+@OPERATIONS(messages.ESTIMATE, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     given, services = call.given, call.services
     organization = services.accounts.organization(given.organization_id)
@@ -248,25 +259,25 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     return Estimate(alphabet, size.segments, size.units, price, organization.currency, odd)
 
 
-async def _message_show(call: Call[OfMessage]) -> MessageStory:
-    message_id = call.given.message_id
-    view, entries = overview.message(call.services, message_id)
-    has_text, hides = view.body is not None, call.hides_texts
-    cut = call.services.repositories.message_lists.cut_message(message_id)
-    part = None if cut is None else _whole(message_id, cut, is_shown=has_text and not hides)
-    if hides:
-        view = replace(view, body=None, metadata={})
-    elif has_text:
-        by = call.audit(subject=message_id, organization_id=view.organization_id, always=True)
-        await call.note_look(by)
-    return MessageStory(view, tuple(map(_entry, entries)), part, has_text and hides)
+def _code_text(settings: VerifySettings, given: EstimateMessage) -> str:
+    """The text of a code as it would be sent, with the lines for autofill.
+
+    Raises:
+        Invalid: the app hash or the origin is not registered.
+    """
+    if faults := settings.faults_of(None, given.app_hash, given.origin):
+        raise Invalid.of(faults)
+    frozen = freeze(given.body, settings.expiry_minutes, given.app_hash, given.origin)
+    return settings.filled(frozen)
 
 
+@OPERATIONS(messages.EVENTS, operators=SUPPORT, **_LOOKS)
 async def _message_events(call: Call[OfMessage]) -> EventsAbout:
     view, _ = overview.message(call.services, call.given.message_id)
     return EventsAbout(call.services.repositories.events.about(view))
 
 
+@OPERATIONS(messages.CANCEL, operators=SUPPORT, wire=_message_wire, **_OF_MESSAGE)
 async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
     message_id = call.given.message_id
     await call.services.recorder.cancel(message_id, by=call.audit(AuditImage.MESSAGE, message_id))
@@ -274,43 +285,9 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
     return ShownMessage(view)
 
 
+@OPERATIONS(messages.ERASE, **_OF_MESSAGE)
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     message_id, text_only = call.given.message_id, bool(call.given.text_only)
     by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
     await call.services.repositories.messages.erase(by, message_id, text_only=text_only)
     return ErasedMessage(message_id)
-
-
-_LOOKS: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.of_message}
-_CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": MessageView}
-_OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(messages.SEND, Send, _send, wire=_accepted_wire, owner=owners.named, **_CHANGES),
-    operation(
-        messages.SHOW,
-        OfMessage,
-        _message_show,
-        operators=SUPPORT,
-        wire=_story_wire,
-        reveals=True,
-        **_LOOKS,
-    ),
-    operation(
-        messages.ESTIMATE,
-        EstimateMessage,
-        _message_estimate,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-    ),
-    operation(messages.EVENTS, OfMessage, _message_events, operators=SUPPORT, **_LOOKS),
-    operation(
-        messages.CANCEL,
-        OfMessage,
-        _message_cancel,
-        operators=SUPPORT,
-        wire=_message_wire,
-        **_OF_MESSAGE,
-    ),
-    operation(messages.ERASE, EraseMessage, _message_erase, **_OF_MESSAGE),
-)

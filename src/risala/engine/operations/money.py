@@ -31,7 +31,7 @@ from risala.engine.operations.arguments import (
     texts,
     words,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.engine.services import Services
@@ -102,6 +102,20 @@ class ListEntries(OfOrganization):
     """Entered at or after, and before."""
 
 
+OPERATIONS: Final = Operations()
+_ENTERED: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "owner": owners.named,
+    "changes": Organization,
+}
+
+
+def _weigh(call: Call[Any]) -> Weight:
+    """What a top-up or an adjustment counts against what one operator does alone in a day."""
+    return Weight(abs(call.given.amount))
+
+
+@OPERATIONS(ledger.TOP_UP, weighs=_weigh, operators=FINANCE, tops_up=True, fresh=True, **_ENTERED)
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
     refuse_if_nobody_pays(services)
@@ -134,6 +148,9 @@ def _western(reference: str) -> str:
     return western(unicodedata.normalize("NFKC", without_unseen(reference)))
 
 
+@OPERATIONS(
+    ledger.ADJUST, weighs=_weigh, operators=FINANCE, deleted_too=True, fresh=True, **_ENTERED
+)
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
     given, services = call.given, call.services
     refuse_if_nobody_pays(services)
@@ -149,11 +166,7 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
     return entry
 
 
-def _weigh(call: Call[Any]) -> Weight:
-    """What a top-up or an adjustment counts against what one operator does alone in a day."""
-    return Weight(abs(call.given.amount))
-
-
+@OPERATIONS(ledger.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[ListEntries]) -> LedgerPage:
     """The newest entries first."""
     given, services = call.given, call.services
@@ -185,6 +198,7 @@ def _number(seq: int | None) -> int | None:
     return None if seq is None else max(0, min(seq, _SEQ_MAX))
 
 
+@OPERATIONS(ledger.PRICE, roles=VIEWERS, operators=READERS, for_all=True)
 async def _price(call: Call[NoArguments]) -> PriceList:
     """The current general prices; an organization's own price is shown with the organization."""
     services = call.services
@@ -193,36 +207,3 @@ async def _price(call: Call[NoArguments]) -> PriceList:
         services.intake.low_balance,
         services.settings.service.currency,
     )
-
-
-_ENTERED: Final[dict[str, Any]] = {
-    "roles": OPERATORS,
-    "owner": owners.named,
-    "changes": Organization,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        ledger.TOP_UP,
-        TakePayment,
-        _topup,
-        weighs=_weigh,
-        operators=FINANCE,
-        tops_up=True,
-        fresh=True,
-        **_ENTERED,
-    ),
-    operation(
-        ledger.ADJUST,
-        Correct,
-        _adjust,
-        weighs=_weigh,
-        operators=FINANCE,
-        deleted_too=True,
-        fresh=True,
-        **_ENTERED,
-    ),
-    operation(
-        ledger.LIST, ListEntries, _list, roles=VIEWERS, operators=READERS, owner=owners.named
-    ),
-    operation(ledger.PRICE, NoArguments, _price, roles=VIEWERS, operators=READERS, for_all=True),
-)

@@ -261,39 +261,6 @@ class Operation(Generic[A, R]):
                 raise Conflict("The organization is deleted.")
 
 
-def operation(
-    ask: Ask[R],
-    arguments: type[A],
-    handler: Callable[[Call[A]], Awaitable[R]],
-    *,
-    roles: frozenset[Role],
-    owner: Owner[A] = no_organization,
-    changes: type[Any] | None = None,
-    wire: Callable[[R], Json] = to_json,
-    **more: Any,  # noqa: ANN401 -- the other fields of an operation
-) -> Operation[A, R]:
-    """The operation of an ``ask``, which has its name, answer and JSON.
-
-    Args:
-        changes: the record that it changes, whose fields say the audit image; None: it changes
-            nothing.
-        wire: makes its JSON, if that is not the record's own.
-        more: the other fields of :class:`Operation`.
-    """
-    return Operation(
-        name=ask.name,
-        arguments=arguments,
-        result=ask.result,
-        wire=wire,
-        handler=handler,
-        roles=roles,
-        owner=owner,
-        changes=changes is not None,
-        record=changes,
-        **more,
-    )
-
-
 class Operations(list[Operation[Any, Any]]):
     """The operations of one noun: each is declared above the function that does it, whose
     annotation says the arguments."""
@@ -301,13 +268,33 @@ class Operations(list[Operation[Any, Any]]):
     def __call__(
         self,
         ask: Ask[R],
-        **more: Any,  # noqa: ANN401 -- the fields of an operation
+        *,
+        changes: type[Any] | None = None,
+        wire: Callable[[R], Json] = to_json,
+        **more: Any,  # noqa: ANN401 -- the other fields of an operation
     ) -> Callable[[Handler[A, R]], Handler[A, R]]:
-        """Declare the operation of an ``ask``; the rest is as for :func:`operation`."""
+        """Declare the operation of an ``ask``, which has its name, answer and JSON.
+
+        Args:
+            changes: the record that it changes, whose fields say the audit image; None: it changes
+                nothing.
+            wire: makes its JSON, if that is not the record's own.
+            more: the other fields of :class:`Operation`.
+        """
 
         def declare(handler: Handler[A, R]) -> Handler[A, R]:
             (arguments,) = get_args(get_type_hints(handler)["call"])
-            self.append(operation(ask, arguments, handler, **more))
+            declared = Operation(
+                name=ask.name,
+                arguments=arguments,
+                result=ask.result,
+                wire=wire,
+                handler=handler,
+                changes=changes is not None,
+                record=changes,
+                **more,
+            )
+            self.append(declared)
             return handler
 
         return declare

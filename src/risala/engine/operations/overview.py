@@ -17,7 +17,7 @@ from risala.engine.operations.arguments import (
     moment,
 )
 from risala.engine.operations.money import SPENT_DAYS
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import READERS, VIEWERS
 
@@ -40,6 +40,11 @@ class ShowOverview(OfOrganization):
     mode: ModeWord = "live"
 
 
+OPERATIONS: Final = Operations()
+_OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
+
+
+@OPERATIONS(figures.OVERVIEW, operators=READERS, **_OWN)
 async def _overview(call: Call[ShowOverview]) -> Overview:
     given, stored = call.given, call.services.repositories.figures
     mine, mode = given.organization_id, given.mode
@@ -72,13 +77,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
     )
 
 
+@OPERATIONS(figures.STEPS, operators=READERS, **_OWN)
 async def _steps(call: Call[OfOrganization]) -> FirstSteps:
     call.services.accounts.organization(call.given.organization_id)
     return call.services.repositories.figures.first_steps(call.given.organization_id)
-
-
-_OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(figures.OVERVIEW, ShowOverview, _overview, operators=READERS, **_OWN),
-    operation(figures.STEPS, OfOrganization, _steps, operators=READERS, **_OWN),
-)

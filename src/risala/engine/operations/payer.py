@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -20,7 +20,7 @@ from risala.engine.operations.arguments import (
     NoArguments,
     one_of,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS
 from risala.engine.services import Services
 
@@ -45,14 +45,22 @@ def _there(services: Services) -> list[Organization]:
     return [each for each in services.accounts.list_organizations() if each.status != DELETED]
 
 
-async def _show(call: Call[Any]) -> Payer:
-    services = call.services
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(payer.SHOW, roles=OPERATORS, operators=READERS)
+async def _show(call: Call[NoArguments]) -> Payer:
+    return _now(call.services)
+
+
+def _now(services: Services) -> Payer:
     policy = services.intake.payer
     changed_at = None if policy.stored is None else policy.stored.at
     there = len(_there(services))
     return Payer(policy.name, policy.parts_per_day, policy.in_settings, changed_at, there)
 
 
+@OPERATIONS(payer.SET, roles=OPERATORS, operators=FINANCE, changes=Payer, fresh=True)
 async def _set(call: Call[SetPayer]) -> Payer:
     given, services = call.given, call.services
     intake, there = services.intake, _there(services)
@@ -77,7 +85,7 @@ async def _set(call: Call[SetPayer]) -> Payer:
         await organizations.put_payer(call.audit(said=told), chosen)
     finally:  # what the disk has decides, also where nobody knows whether it holds
         intake.follow_payer(organizations.stored_payer())
-    return await _show(call)
+    return _now(services)
 
 
 def _refuse_without_price(unpriced: list[tuple[str, str]]) -> None:
@@ -93,17 +101,3 @@ def _refuse_without_price(unpriced: list[tuple[str, str]]) -> None:
         f"These organizations have no price: {named}{more}. Set `pricing.per_segment` and `prices`"
         " in the settings, or prices of their own, then change who pays."
     )
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(payer.SHOW, NoArguments, _show, roles=OPERATORS, operators=READERS),
-    operation(
-        payer.SET,
-        SetPayer,
-        _set,
-        roles=OPERATORS,
-        operators=FINANCE,
-        changes=Payer,
-        fresh=True,
-    ),
-)

@@ -26,7 +26,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import fold_sender
 
@@ -77,6 +77,17 @@ def _marked(call: Call[Any], *found: Sender) -> tuple[MarkedSender, ...]:
     )
 
 
+OPERATIONS: Final = Operations()
+_DECIDED: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "owner": owners.of_sender,
+    "changes": Sender,
+}
+
+
+@OPERATIONS(
+    senders.REQUEST, roles=DEVELOPERS, operators=SUPPORT, owner=owners.named, changes=Sender
+)
 async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     given = call.given
     sender = await call.services.senders.request(
@@ -88,11 +99,13 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     return _marked(call, sender)[0]
 
 
+@OPERATIONS(senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, crosses=True)
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
     found = call.services.senders.list(call.given.organization_id)
     return MarkedSenders(_marked(call, *found))
 
 
+@OPERATIONS(senders.VOLUME, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     organization_id, judge = call.given.organization_id, call.services.senders
     call.services.accounts.organization(organization_id)
@@ -107,6 +120,7 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     return SendingVolume(daily, weekly, WEEKLY_MESSAGES, names, NAME_DAYS)
 
 
+@OPERATIONS(senders.CHECK, roles=DEVELOPERS, operators=READERS, owner=owners.named)
 async def _sender_check(call: Call[CheckSender]) -> CheckedName:
     given, services = call.given, call.services
     services.accounts.organization(given.organization_id)
@@ -114,6 +128,7 @@ async def _sender_check(call: Call[CheckSender]) -> CheckedName:
     return CheckedName(fault, tuple(marks))
 
 
+@OPERATIONS(senders.FIND, roles=OPERATORS, operators=READERS)
 async def _sender_find(call: Call[FindSender]) -> FoundSender:
     wanted = fold_sender(call.given.name)
     found = [
@@ -122,72 +137,28 @@ async def _sender_find(call: Call[FindSender]) -> FoundSender:
     return FoundSender(len(found), found[0] if len(found) == 1 else None)
 
 
-async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(AuditImage.SENDER, call.given.sender_id)
-    sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
-    return _marked(call, sender)[0]
-
-
-async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(AuditImage.SENDER, call.given.sender_id)
-    sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
-    return _marked(call, sender)[0]
-
-
 def _weigh(call: Call[OfSender]) -> Weight:
     """A sender's approval; the request as it is now."""
     found = call.services.repositories.senders.sender(call.given.sender_id)
     return Weight(None, {"name": found.name, "status": found.status, "cleared": found.cleared})
 
 
+@OPERATIONS(senders.CLEAR, weighs=_weigh, operators=SUPPORT, **_DECIDED)
+async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
+    by = call.audit(AuditImage.SENDER, call.given.sender_id)
+    sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
+    return _marked(call, sender)[0]
+
+
+@OPERATIONS(senders.WAIVE, weighs=_weigh, operators=SUPPORT, **_DECIDED)
+async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
+    by = call.audit(AuditImage.SENDER, call.given.sender_id)
+    sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
+    return _marked(call, sender)[0]
+
+
+@OPERATIONS(senders.DENY, operators=SUPPORT, **_DECIDED)
 async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
     by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
     return _marked(call, sender)[0]
-
-
-_DECIDED: Final[dict[str, Any]] = {
-    "roles": OPERATORS,
-    "owner": owners.of_sender,
-    "changes": Sender,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        senders.REQUEST,
-        RequestSender,
-        _sender_request,
-        roles=DEVELOPERS,
-        operators=SUPPORT,
-        owner=owners.named,
-        changes=Sender,
-    ),
-    operation(
-        senders.LIST,
-        OfMaybeOrganization,
-        _sender_list,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-        crosses=True,
-    ),
-    operation(
-        senders.VOLUME,
-        OfOrganization,
-        _sender_volume,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-    ),
-    operation(
-        senders.CHECK,
-        CheckSender,
-        _sender_check,
-        roles=DEVELOPERS,
-        operators=READERS,
-        owner=owners.named,
-    ),
-    operation(senders.FIND, FindSender, _sender_find, roles=OPERATORS, operators=READERS),
-    operation(senders.CLEAR, OfSender, _sender_clear, weighs=_weigh, operators=SUPPORT, **_DECIDED),
-    operation(senders.WAIVE, OfSender, _sender_waive, weighs=_weigh, operators=SUPPORT, **_DECIDED),
-    operation(senders.DENY, DenySender, _sender_deny, operators=SUPPORT, **_DECIDED),
-)

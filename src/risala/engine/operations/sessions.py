@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -31,7 +31,7 @@ from risala.engine.operations.cursors import (
     steps_of,
     written,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.overview import Moment
 from risala.engine.rules.roles import READERS, SUPPORT, VIEWERS
 from risala.engine.rules.verification import VerificationRow
@@ -70,6 +70,10 @@ class SumSessions(OfOrganization):
     mode: ModeWord = "live"
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list(call: Call[ListSessions]) -> SessionPage:
     given, now_ms = call.given, call.now_ms
     call.services.accounts.organization(given.organization_id)
@@ -105,14 +109,9 @@ async def _page(
         return await stored.page_by_part(wanted, steps)
 
 
+@OPERATIONS(FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _figures(call: Call[SumSessions]) -> Funnel:
     given = call.given
     call.services.accounts.organization(given.organization_id)
     figures = call.services.repositories.figures
     return figures.funnel(given.organization_id, given.mode, given.since, given.until)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(LIST, ListSessions, _list, roles=VIEWERS, operators=SUPPORT, owner=owners.named),
-    operation(FIGURES, SumSessions, _figures, roles=VIEWERS, operators=READERS, owner=owners.named),
-)

@@ -42,7 +42,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.messages import unserved_warning, warning_wire
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
 from risala.engine.rules.verify_settings import (
@@ -95,6 +95,19 @@ def _sent_wire(sent: CodeSent) -> Json:
     return {"verificationId": sent.verification_id, **warning_wire(sent.warning)}
 
 
+OPERATIONS: Final = Operations()
+_CHANGE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": VerificationView}
+
+
+@OPERATIONS(
+    CONFIG,
+    edits="organization_id",
+    roles=VIEWERS,
+    operators=READERS,
+    owner=owners.named,
+    reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),
+    changes=CodeConfiguration,
+)
 async def _config(call: Call[Configure]) -> CodeConfiguration:
     """Show an organization's Verify configuration, after changing what was given."""
     services, organization_id = call.services, call.given.organization_id
@@ -171,6 +184,7 @@ def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:
     return Principal(organization.id, "operator", KeyType.SECRET, mode)
 
 
+@OPERATIONS(SEND, wire=_sent_wire, owner=owners.named, **_CHANGE)
 async def _send(call: Call[SendCodeTo]) -> CodeSent:
     given, services = call.given, call.services
     command = SendCode(
@@ -187,6 +201,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     return CodeSent(verification_id, unserved_warning(services, message_id))
 
 
+@OPERATIONS(CHECK, owner=owners.named, **_CHANGE)
 async def _check(call: Call[CheckCode]) -> JudgedCode:
     given = call.given
     by = call.audit(AuditImage.VERIFICATION, given.verification_id)
@@ -199,6 +214,7 @@ async def _check(call: Call[CheckCode]) -> JudgedCode:
     return JudgedCode("approved" if approved else "denied")
 
 
+@OPERATIONS(GET, roles=VIEWERS, operators=SUPPORT, owner=owners.of_verification)
 async def _get(call: Call[OfVerification]) -> VerificationView:
     services, verification_id = call.services, call.given.verification_id
     row = services.repositories.verifications.session(verification_id)
@@ -207,32 +223,9 @@ async def _get(call: Call[OfVerification]) -> VerificationView:
     return view_of(row, call.now_ms)
 
 
+@OPERATIONS(CANCEL, operators=SUPPORT, owner=owners.of_verification, **_CHANGE)
 async def _cancel(call: Call[OfVerification]) -> VerificationView:
     verification_id = call.given.verification_id
     by = call.audit(AuditImage.VERIFICATION, verification_id)
     await call.services.sessions.ask(Withdraw(verification_id, by))
     return await _get(call)
-
-
-_CHANGE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": VerificationView}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        CONFIG,
-        Configure,
-        _config,
-        edits="organization_id",
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-        reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),
-        changes=CodeConfiguration,
-    ),
-    operation(SEND, SendCodeTo, _send, wire=_sent_wire, owner=owners.named, **_CHANGE),
-    operation(CHECK, CheckCode, _check, owner=owners.named, **_CHANGE),
-    operation(
-        GET, OfVerification, _get, roles=VIEWERS, operators=SUPPORT, owner=owners.of_verification
-    ),
-    operation(
-        CANCEL, OfVerification, _cancel, operators=SUPPORT, owner=owners.of_verification, **_CHANGE
-    ),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -15,7 +15,7 @@ from risala.engine.features.standby.records import (
 from risala.engine.features.standby.service import second_machine
 from risala.engine.model.errors import Conflict
 from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
 
@@ -39,10 +39,15 @@ def _log(services: Services) -> AwaitedLog:
     return log
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(SHOW, roles=OPERATORS)
 async def _show(call: Call[NoArguments]) -> LogState:
     return _log(call.services).status()
 
 
+@OPERATIONS(GO_ASYNC, roles=OPERATORS, changes=LogState, heeds_no_log=True)
 async def _go_async(call: Call[NoArguments]) -> LogState:
     # Imported here: without a second machine nothing of it is needed.
     from risala.engine.features.standby.stored.awaited_log import OrderRefused
@@ -60,6 +65,7 @@ async def _go_async(call: Call[NoArguments]) -> LogState:
     return log.status()
 
 
+@OPERATIONS(GO_BEFORE_ANSWER, roles=OPERATORS, changes=LogState)
 async def _go_before_answer(call: Call[NoArguments]) -> LogState:
     log = _log(call.services)
     await _note(call)
@@ -69,12 +75,3 @@ async def _go_before_answer(call: Call[NoArguments]) -> LogState:
 
 async def _note(call: Call[NoArguments]) -> None:
     await call.note(call.audit(subject=SUBJECT, always=True))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(SHOW, NoArguments, _show, roles=OPERATORS),
-    operation(
-        GO_ASYNC, NoArguments, _go_async, roles=OPERATORS, changes=LogState, heeds_no_log=True
-    ),
-    operation(GO_BEFORE_ANSWER, NoArguments, _go_before_answer, roles=OPERATORS, changes=LogState),
-)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.model.records.carriers import rereading
 from risala.engine.model.records.carriers.rereading import SettingsPreview
 from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 
 
@@ -18,10 +18,15 @@ class ApplySettings(Arguments):
     """As ``carriers.preview`` answered it."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(rereading.PREVIEW, roles=OPERATORS)
 async def _preview(call: Call[NoArguments]) -> SettingsPreview:
     return call.services.delivery.rereading.preview()
 
 
+@OPERATIONS(rereading.APPLY, roles=OPERATORS, changes=SettingsPreview)
 async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     settings = call.services.delivery.rereading
     found = settings.prepare(call.given.hash)
@@ -43,9 +48,3 @@ def _said(preview: SettingsPreview) -> Json:
         },
         "settings": [each.key for each in preview.settings],
     }
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(rereading.PREVIEW, NoArguments, _preview, roles=OPERATORS),
-    operation(rereading.APPLY, ApplySettings, _apply, roles=OPERATORS, changes=SettingsPreview),
-)

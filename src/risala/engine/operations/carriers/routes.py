@@ -4,7 +4,7 @@ carrier's traffic."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.model.errors import Invalid, SenderNotApproved
 from risala.engine.model.records.carriers import routes, stored
@@ -25,7 +25,7 @@ from risala.engine.operations.arguments import (
     Number,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 RECEIPTS_MAX: Final = 500
@@ -65,6 +65,10 @@ class ListReceipts(Arguments):
     """The number of a receipt: only older ones are listed."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(routes.TEST, roles=OPERATORS, operators=READERS)
 async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
     given, services = call.given, call.services
     segments = given.segments or 1
@@ -102,10 +106,12 @@ def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSen
     return account, instead or RouteSender(name, CarrierCondition(code, asked))
 
 
+@OPERATIONS(routes.UNSERVED, roles=OPERATORS, operators=READERS)
 async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
     return call.services.delivery.unserved(call.services.settings.plan)
 
 
+@OPERATIONS(routes.TRAFFIC, roles=OPERATORS, operators=SUPPORT)
 async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
     given = call.given
     count = max(1, min(given.limit or TRAFFIC_USUAL, TRAFFIC_MAX))
@@ -113,6 +119,7 @@ async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
     return Traffic(tuple(found))
 
 
+@OPERATIONS(stored.UNMATCHED, roles=OPERATORS, operators=SUPPORT)
 async def _receipts(call: Call[ListReceipts]) -> UnmatchedReceipts:
     given = call.given
     limit = max(1, min(given.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
@@ -121,11 +128,3 @@ async def _receipts(call: Call[ListReceipts]) -> UnmatchedReceipts:
     )
     shown = tuple(found[:limit])
     return UnmatchedReceipts(shown, shown[-1].seq if len(found) > limit else None)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(routes.TEST, TestRoute, _test_route, roles=OPERATORS, operators=READERS),
-    operation(routes.UNSERVED, NoArguments, _unserved, roles=OPERATORS, operators=READERS),
-    operation(routes.TRAFFIC, LookAtTraffic, _traffic, roles=OPERATORS, operators=SUPPORT),
-    operation(stored.UNMATCHED, ListReceipts, _receipts, roles=OPERATORS, operators=SUPPORT),
-)

@@ -30,7 +30,7 @@ from risala.engine.operations.arguments import (
     NoArguments,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 from risala.sms.cause import Cause
 
@@ -87,6 +87,15 @@ def _wire(found: Carrier) -> Json:
     return {name: told[name] for name in _IDLE if name in told}
 
 
+OPERATIONS: Final = Operations()
+_CHANGE: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "changes": Carriers,
+    "wire": _carriers_wire,
+}
+
+
+@OPERATIONS(state.LIST, roles=OPERATORS, operators=READERS, wire=_carriers_wire)
 async def _carriers(call: Call[NoArguments]) -> Carriers:
     return Carriers(tuple(call.services.delivery.carriers()))
 
@@ -98,6 +107,7 @@ def _one(call: Call[Any], name: str) -> Carrier:
     return found
 
 
+@OPERATIONS(state.SHOW, roles=OPERATORS, operators=READERS, wire=_wire)
 async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
     name, stored = call.given.carrier, call.services.repositories
     found = _one(call, name)
@@ -124,6 +134,7 @@ async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
     )
 
 
+@OPERATIONS(state.ASK, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer)
 async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
     given, delivery = call.given, call.services.delivery
     arguments = given.arguments or ()
@@ -153,18 +164,22 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
 
 
+@OPERATIONS(state.PAUSE, operators=SUPPORT, **_CHANGE)
 async def _pause(call: Call[OfCarrier]) -> Carriers:
     return await _set_gate(call, Gate.PAUSED)
 
 
+@OPERATIONS(state.RESUME, operators=SUPPORT, **_CHANGE)
 async def _resume(call: Call[OfCarrier]) -> Carriers:
     return await _set_gate(call, Gate.OPEN)
 
 
+@OPERATIONS(state.DRAIN, operators=SUPPORT, **_CHANGE)
 async def _drain(call: Call[OfCarrier]) -> Carriers:
     return await _set_gate(call, Gate.DRAINING)
 
 
+@OPERATIONS(state.RECONNECT, operators=SUPPORT, **_CHANGE)
 async def _reconnect(call: Call[OfCarrier]) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
     _one(call, name)
@@ -176,6 +191,7 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
     return Carriers((_one(call, name),))
 
 
+@OPERATIONS(state.OVERRIDE, **_CHANGE)
 async def _override(call: Call[OverrideCarrier]) -> Carriers:
     given, name = call.given, call.given.carrier
     _one(call, name)
@@ -189,6 +205,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
     return _obey(call, name)
 
 
+@OPERATIONS(state.END_OVERRIDE, **_CHANGE)
 async def _end_override(call: Call[EndOverride]) -> Carriers:
     given, name = call.given, call.given.carrier
     if given.field not in (None, "rate_per_s", "weight"):
@@ -207,25 +224,3 @@ def _obey(call: Call[Any], name: str) -> Carriers:
     # Read from the disk: of two changes at the same moment, either may arrive here first.
     delivery.override(name, services.repositories.carriers.override(name))
     return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
-
-
-_CHANGE: Final[dict[str, Any]] = {
-    "roles": OPERATORS,
-    "changes": Carriers,
-    "wire": _carriers_wire,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        state.LIST, NoArguments, _carriers, roles=OPERATORS, operators=READERS, wire=_carriers_wire
-    ),
-    operation(state.SHOW, OfCarrier, _carrier, roles=OPERATORS, operators=READERS, wire=_wire),
-    operation(
-        state.ASK, AskCarrier, _ask, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer
-    ),
-    operation(state.PAUSE, OfCarrier, _pause, operators=SUPPORT, **_CHANGE),
-    operation(state.RESUME, OfCarrier, _resume, operators=SUPPORT, **_CHANGE),
-    operation(state.DRAIN, OfCarrier, _drain, operators=SUPPORT, **_CHANGE),
-    operation(state.RECONNECT, OfCarrier, _reconnect, operators=SUPPORT, **_CHANGE),
-    operation(state.OVERRIDE, OverrideCarrier, _override, **_CHANGE),
-    operation(state.END_OVERRIDE, EndOverride, _end_override, **_CHANGE),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.cursors import few_numbers, limit_of
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, SUPPORT
 
 REASON_MAX: Final = 200
@@ -54,6 +54,10 @@ class ReadBody(OfMessage):
     """Why: it is in the audit trail before the text is shown."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, reveals=True)
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
@@ -77,6 +81,9 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
         return lists.find(wanted, before=given.before, after=given.after, limit=limit)
 
 
+@OPERATIONS(
+    messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, reveals=True
+)
 async def _body(call: Call[ReadBody]) -> MessageBody:
     given = call.given
     found = call.services.repositories.messages.find(given.message_id)
@@ -90,19 +97,3 @@ async def _body(call: Call[ReadBody]) -> MessageBody:
     )
     await call.note(by)
     return MessageBody(found.id, found.organization_id, found.kind, found.body)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        message_lists.FIND, FindMessages, _find, roles=OPERATORS, operators=SUPPORT, reveals=True
-    ),
-    operation(
-        messages.BODY,
-        ReadBody,
-        _body,
-        roles=OPERATORS,
-        operators=SUPPORT,
-        owner=owners.of_message,
-        reveals=True,
-    ),
-)

@@ -30,7 +30,7 @@ from risala.engine.operations.arguments import (
     one_of,
 )
 from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import day_of
 from risala.engine.rules.people.emails import masked_email
 from risala.engine.rules.roles import OPERATORS, READERS, STAFF, VIEWERS
@@ -81,6 +81,10 @@ def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
     return replace(found, owners=tuple(map(masked_email, found.owners)))
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(organizations.LIST, roles=OPERATORS, operators=READERS, crosses=True)
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     given = call.given
     limit = limit_of(given.limit)
@@ -92,6 +96,13 @@ async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     return OrganizationPage(listed, written(found.newer), written(found.older), looked_to)
 
 
+@OPERATIONS(
+    organizations.SHOW,
+    roles=VIEWERS,
+    operators=READERS,
+    owner=owners.named,
+    edits="organization_id",
+)
 async def _show(call: Call[OfOrganization]) -> Organization:
     services = call.services
     found = services.accounts.fresh_organization(call.given.organization_id)
@@ -103,24 +114,3 @@ async def _show(call: Call[OfOrganization]) -> Organization:
         services.intake.low_balance,
     )
     return OrganizationStory(**shallow(_listed(call, found)), general=general)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        organizations.LIST,
-        ListOrganizations,
-        _list,
-        roles=OPERATORS,
-        operators=READERS,
-        crosses=True,
-    ),
-    operation(
-        organizations.SHOW,
-        OfOrganization,
-        _show,
-        roles=VIEWERS,
-        operators=READERS,
-        owner=owners.named,
-        edits="organization_id",
-    ),
-)

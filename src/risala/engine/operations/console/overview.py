@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -16,7 +16,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.console.system import machine
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import OPERATORS, READERS
 
@@ -51,6 +51,10 @@ def _count(given: ShowService) -> int:
     return max(1, min(given.count or usual, most))
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(OVERVIEW, roles=OPERATORS, operators=READERS)
 async def _show(call: Call[ShowService]) -> ServiceOverview:
     given, services = call.given, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
@@ -75,8 +79,3 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
         decide=services.repositories.figures.deciding(call.now_ms),
         machine=machine(services.settings.storage.data_dir),
     )
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(OVERVIEW, ShowService, _show, roles=OPERATORS, operators=READERS),
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.upkeep import plugins
@@ -13,7 +13,7 @@ from risala.engine.model.records.upkeep.plugins import (
     PluginsReport,
 )
 from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.plugin_report import plugins_report
@@ -56,6 +56,16 @@ class SendPageForm(Arguments):
     action: Text
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(plugins.LIST, roles=OPERATORS, operators=READERS)
+async def _list(call: Call[NoArguments]) -> PluginsReport:
+    birth = call.services.birth
+    return plugins_report(birth.plugins, birth.plugin_faults, tuple(health_of(call.services)))
+
+
+@OPERATIONS(plugins.ACT, roles=OPERATORS, changes=PageFormNoted)
 async def _act(call: Call[SendPageForm]) -> PageFormNoted:
     given = call.given
     if given.page not in call.services.pages:
@@ -64,14 +74,3 @@ async def _act(call: Call[SendPageForm]) -> PageFormNoted:
     said = {"action": given.action[:ACTION_CHARACTERS_MAX]}
     await call.note(call.audit(subject=given.page, said=said, always=True))
     return PageFormNoted(given.page, given.action)
-
-
-async def _list(call: Call[NoArguments]) -> PluginsReport:
-    birth = call.services.birth
-    return plugins_report(birth.plugins, birth.plugin_faults, tuple(health_of(call.services)))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(plugins.LIST, NoArguments, _list, roles=OPERATORS, operators=READERS),
-    operation(plugins.ACT, SendPageForm, _act, roles=OPERATORS, changes=PageFormNoted),
-)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.journal.store.sealing_key import parsed
 from risala.engine.model.errors import Conflict, Invalid, StorageFailed, StorageUnusable
@@ -16,7 +16,7 @@ from risala.engine.model.records.upkeep.sealed import (
     SealedState,
 )
 from risala.engine.operations.arguments import Arguments, MaybeFlag, NoArguments, Text
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.rules.secrets.sealing import SealingRing, written
 from risala.engine.services import Services
@@ -38,6 +38,10 @@ class RotateSealingKey(Arguments):
     """Delete the former keys afterwards: older backups then lose their secrets."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(SHOW, roles=OPERATORS)
 async def _show(call: Call[NoArguments]) -> SealedState:
     sealed = call.services.repositories.sealed
     ring = call.services.sealing.ring()
@@ -49,6 +53,7 @@ async def _show(call: Call[NoArguments]) -> SealedState:
     )
 
 
+@OPERATIONS(EXPORT, roles=OPERATORS, changes=ExportedKey)
 async def _export(call: Call[NoArguments]) -> ExportedKey:
     ring = call.services.sealing.ring()
     said = {"key": ring.newest.id}
@@ -57,6 +62,7 @@ async def _export(call: Call[NoArguments]) -> ExportedKey:
     return ExportedKey(ring.newest.id, written(ring))
 
 
+@OPERATIONS(IMPORT, roles=OPERATORS, changes=Resealed)
 async def _import(call: Call[ImportSealingKey]) -> Resealed:
     keys = call.services.sealing
     keys.refuse_change()
@@ -74,6 +80,7 @@ async def _import(call: Call[ImportSealingKey]) -> Resealed:
         return await _reseal(call.services)
 
 
+@OPERATIONS(ROTATE, roles=OPERATORS, changes=Resealed)
 async def _rotate(call: Call[RotateSealingKey]) -> Resealed:
     with call.services.sealing.changing():
         return await _rotate_alone(call)
@@ -105,11 +112,3 @@ async def _reseal(services: Services) -> Resealed:
 def _resealed(ring: SealingRing, count: int) -> Resealed:
     newest, *former = ring.keys
     return Resealed(newest.id, tuple(each.id for each in former), count)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(SHOW, NoArguments, _show, roles=OPERATORS),
-    operation(EXPORT, NoArguments, _export, roles=OPERATORS, changes=ExportedKey),
-    operation(IMPORT, ImportSealingKey, _import, roles=OPERATORS, changes=Resealed),
-    operation(ROTATE, RotateSealingKey, _rotate, roles=OPERATORS, changes=Resealed),
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ipaddress import IPv6Network, ip_network
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -16,7 +16,7 @@ from risala.engine.operations.arguments import (
     fault,
     text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 
 CLIENT_PREFIX_V6: Final = 64
@@ -40,11 +40,16 @@ class LockConsole(Arguments):
     address: Annotated[str, PlainValidator(_network), ArgumentKind("address or network")]
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(security.SHOW, roles=OPERATORS, reveals=True)
 async def _show(call: Call[NoArguments]) -> Security:
     await call.note(call.audit(always=True))
     return await call.services.repositories.sign_in.look_for_intruders(call.now_ms)
 
 
+@OPERATIONS(security.LOCK, roles=OPERATORS, fresh=True, changes=ConsoleLock)
 async def _lock(call: Call[LockConsole]) -> ConsoleLock:
     address = call.given.address
     by = call.audit(said={"address": address})
@@ -52,12 +57,6 @@ async def _lock(call: Call[LockConsole]) -> ConsoleLock:
     return await stored.lock_console(by, address, call.caller.who, call.now_ms)
 
 
+@OPERATIONS(security.UNLOCK, roles=OPERATORS, changes=ConsoleLock)
 async def _unlock(call: Call[NoArguments]) -> ConsoleLock:
     return await call.services.repositories.sign_in.unlock_console(call.audit())
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(security.SHOW, NoArguments, _show, roles=OPERATORS, reveals=True),
-    operation(security.LOCK, LockConsole, _lock, roles=OPERATORS, fresh=True, changes=ConsoleLock),
-    operation(security.UNLOCK, NoArguments, _unlock, roles=OPERATORS, changes=ConsoleLock),
-)

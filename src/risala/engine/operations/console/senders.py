@@ -35,7 +35,7 @@ from risala.engine.operations.arguments import (
     one_of,
 )
 from risala.engine.operations.cursors import MaybeTimedPlace, limit_of, written
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE_MAX: Final = 10
@@ -64,6 +64,10 @@ class ListSenderRequests(Arguments):
     limit: MaybeWhole = None
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(REQUESTS, roles=OPERATORS, operators=READERS, crosses=True)
 async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     given, senders = call.given, call.services.repositories.senders
     limit = limit_of(given.limit)
@@ -151,10 +155,3 @@ def _id_of(place: Place | None) -> Place | None:
 
 def _cursor(found: Place | None) -> Place | None:
     return None if found is None else (0, *found)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        REQUESTS, ListSenderRequests, _list, roles=OPERATORS, operators=READERS, crosses=True
-    ),
-)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.model.errors import StorageFailed, StorageUnusable
 from risala.engine.model.records.upkeep.server_key import ROTATE, RotatedServerKey
 from risala.engine.operations.arguments import Arguments, MaybeFlag
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 
 SUBJECT: Final = "server key"
@@ -20,6 +20,10 @@ class RotateServerKey(Arguments):
     """Earlier keys stop working at once: open codes end."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(ROTATE, roles=OPERATORS, changes=RotatedServerKey, fresh=True)
 async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
     keys, at_once = call.services.server_keys, bool(call.given.at_once)
     keys.refuse_rotation()
@@ -31,10 +35,3 @@ async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
         raise StorageFailed(f"{error} The old key stays in use.") from error
     newest, *old = ring.keys
     return RotatedServerKey(newest.since, old[0].until if old else None)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        ROTATE, RotateServerKey, _rotate, roles=OPERATORS, changes=RotatedServerKey, fresh=True
-    ),
-)

@@ -26,7 +26,7 @@ from risala.engine.model.records.upkeep.service import (
     SystemFacts,
 )
 from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
@@ -81,6 +81,10 @@ def _facts(services: Services, now_ms: int, theirs: Mapping[str, Any]) -> System
     )
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(SYSTEM, roles=OPERATORS, operators=READERS)
 async def _show(call: Call[NoArguments]) -> SystemFacts:
     theirs = {
         name: await each()(call.services)
@@ -88,8 +92,3 @@ async def _show(call: Call[NoArguments]) -> SystemFacts:
         for name, each in feature.system.items()
     }
     return _facts(call.services, call.now_ms, theirs)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(SYSTEM, NoArguments, _show, roles=OPERATORS, operators=READERS),
-)

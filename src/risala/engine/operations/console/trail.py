@@ -27,7 +27,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
-from risala.engine.operations.operation import Call, Operation, line_of, operation
+from risala.engine.operations.operation import Call, Operations, line_of
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH
 
@@ -110,11 +110,16 @@ def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
     return LinesPage(found.found, written(found.newer), written(found.older), looked_to)
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(trail.LIST, roles=OPERATORS, operators=READERS, crosses=True)
 async def _list(call: Call[ListLines]) -> LinesPage:
     given = call.given
     return _page(call, given, max(1, min(given.limit or LINES_USUAL, LINES_MAX)))
 
 
+@OPERATIONS(trail.EXPORT, roles=OPERATORS, reveals=True, fresh=True)
 async def _export(call: Call[ExportLines]) -> LinesPart:
     given = call.given
     told = {
@@ -131,6 +136,13 @@ async def _export(call: Call[ExportLines]) -> LinesPart:
     return LinesPart(**shallow(_page(call, given, EXPORT_PART)), export=str(line))
 
 
+@OPERATIONS(trail.STATE, roles=OPERATORS, operators=READERS)
+async def _state(call: Call[NoArguments]) -> ChainState:
+    head = heads_file.last(call.services.settings.storage.data_dir)
+    return ChainState(None, None) if head is None else ChainState(head.end.seq, head.at)
+
+
+@OPERATIONS(trail.CHAIN, roles=OPERATORS, operators=READERS, reveals=True)
 async def _chain(call: Call[ChainLines]) -> ChainPart:
     given, stored = call.given, call.services.repositories.audit
     end = await line_of(call, given.export, {}, None)
@@ -145,16 +157,3 @@ async def _chain(call: Call[ChainLines]) -> ChainPart:
         after=None if is_last else last,
         export=str(end),
     )
-
-
-async def _state(call: Call[NoArguments]) -> ChainState:
-    head = heads_file.last(call.services.settings.storage.data_dir)
-    return ChainState(None, None) if head is None else ChainState(head.end.seq, head.at)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(trail.LIST, ListLines, _list, roles=OPERATORS, operators=READERS, crosses=True),
-    operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True, fresh=True),
-    operation(trail.STATE, NoArguments, _state, roles=OPERATORS, operators=READERS),
-    operation(trail.CHAIN, ChainLines, _chain, roles=OPERATORS, operators=READERS, reveals=True),
-)

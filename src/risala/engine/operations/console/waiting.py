@@ -6,12 +6,12 @@ from typing import Final
 
 from risala.engine.model.records.figures import WAITING, Deciding
 from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
+OPERATIONS: Final = Operations()
 
+
+@OPERATIONS(WAITING, roles=OPERATORS, operators=READERS)
 async def _waiting(call: Call[NoArguments]) -> Deciding:
     return call.services.repositories.figures.deciding(call.now_ms)
-
-
-OPERATIONS: Final = (operation(WAITING, NoArguments, _waiting, roles=OPERATORS, operators=READERS),)

@@ -29,7 +29,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.people.users import MaybeLanguage
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 from risala.engine.rules.roles import USERS
@@ -71,6 +71,12 @@ def _me(call: Call[Any]) -> str:
     return call.caller.user_id
 
 
+OPERATIONS: Final = Operations()
+_USER: Final[dict[str, Any]] = {"roles": USERS, "changes": VersionedUser}
+_INVITATION: Final[dict[str, Any]] = {"roles": USERS, "changes": Invitation}
+
+
+@OPERATIONS(account.SHOW, roles=USERS)
 async def _show(call: Call[NoArguments]) -> AccountStory:
     people, me = call.services.people, _me(call)
     user, change = people.account.user(me), people.account.pending_change(me)
@@ -82,6 +88,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
     )
 
 
+@OPERATIONS(account.SET, **_USER)
 async def _set(call: Call[SetAccount]) -> VersionedUser:
     given, own, me = call.given, call.services.people.account, _me(call)
     by = call.audit(AuditImage.USER, me)
@@ -89,22 +96,26 @@ async def _set(call: Call[SetAccount]) -> VersionedUser:
     return versioned(user, own.version(me))
 
 
+@OPERATIONS(account.DEVICES, roles=USERS)
 async def _devices(call: Call[NoArguments]) -> Devices:
     return Devices(tuple(map(user_device, call.services.people.account.devices(_me(call)))))
 
 
+@OPERATIONS(account.SIGN_OUT, **_USER)
 async def _sign_out(call: Call[SignOut]) -> Ended:
     given, me = call.given, _me(call)
     own = call.services.people.account
     return Ended(await own.sign_out(me, given.session_id, given.but, call.audit(subject=me)))
 
 
+@OPERATIONS(account.CHANGE_EMAIL, **_USER, fresh=True)
 async def _change_email(call: Call[ChangeEmail]) -> PendingAddress:
     me, email = _me(call), call.given.email
     by = call.audit(AuditImage.USER, me, said={"asked": email})
     return pending_address(await call.services.people.account.change_email(me, email, by))
 
 
+@OPERATIONS(account.CONFIRM_EMAIL, **_USER)
 async def _confirm_email(call: Call[ConfirmEmail]) -> AddressAnswer:
     given, me = call.given, _me(call)
     if given.old_code is None and given.new_code is None:
@@ -117,12 +128,14 @@ async def _confirm_email(call: Call[ConfirmEmail]) -> AddressAnswer:
     return AddressAnswer(user.email, pending_address(change), ATTEMPTS_MAX - change.attempts)
 
 
+@OPERATIONS(account.ACCEPT, **_INVITATION)
 async def _accept(call: Call[OfInvitation]) -> ReachableOrganization:
     invitation_id = call.given.invitation_id
     by = call.audit(AuditImage.INVITATION, invitation_id)
     return await call.services.people.memberships.accept(_me(call), invitation_id, by)
 
 
+@OPERATIONS(account.DECLINE, **_INVITATION)
 async def _decline(call: Call[OfInvitation]) -> Nothing:
     invitation_id = call.given.invitation_id
     by = call.audit(AuditImage.INVITATION, invitation_id)
@@ -130,6 +143,7 @@ async def _decline(call: Call[OfInvitation]) -> Nothing:
     return Nothing()
 
 
+@OPERATIONS(account.LEAVE, roles=USERS, changes=MemberView)
 async def _leave(call: Call[OfOrganization]) -> Nothing:
     organization_id, me = call.given.organization_id, _me(call)
     by = call.audit(AuditImage.MEMBER, me, organization_id=organization_id)
@@ -137,29 +151,14 @@ async def _leave(call: Call[OfOrganization]) -> Nothing:
     return Nothing()
 
 
-async def _found(call: Call[OwnOrganization]) -> Organization:
-    by = call.audit(AuditImage.ORGANIZATION)
-    return await call.services.people.memberships.found(_me(call), call.given.name, by)
-
-
+@OPERATIONS(account.DELETE, **_USER, fresh=True)
 async def _delete(call: Call[NoArguments]) -> Nothing:
     me = _me(call)
     await call.services.people.ending.delete(me, call.audit(subject=me))
     return Nothing()
 
 
-_USER: Final[dict[str, Any]] = {"roles": USERS, "changes": VersionedUser}
-_INVITATION: Final[dict[str, Any]] = {"roles": USERS, "changes": Invitation}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(account.SHOW, NoArguments, _show, roles=USERS),
-    operation(account.SET, SetAccount, _set, **_USER),
-    operation(account.DEVICES, NoArguments, _devices, roles=USERS),
-    operation(account.SIGN_OUT, SignOut, _sign_out, **_USER),
-    operation(account.CHANGE_EMAIL, ChangeEmail, _change_email, **_USER, fresh=True),
-    operation(account.CONFIRM_EMAIL, ConfirmEmail, _confirm_email, **_USER),
-    operation(account.ACCEPT, OfInvitation, _accept, **_INVITATION),
-    operation(account.DECLINE, OfInvitation, _decline, **_INVITATION),
-    operation(account.LEAVE, OfOrganization, _leave, roles=USERS, changes=MemberView),
-    operation(account.DELETE, NoArguments, _delete, **_USER, fresh=True),
-    operation(organizations.FOUND, OwnOrganization, _found, roles=USERS, changes=Organization),
-)
+@OPERATIONS(organizations.FOUND, roles=USERS, changes=Organization)
+async def _found(call: Call[OwnOrganization]) -> Organization:
+    by = call.audit(AuditImage.ORGANIZATION)
+    return await call.services.people.memberships.found(_me(call), call.given.name, by)

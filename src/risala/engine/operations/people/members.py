@@ -11,7 +11,7 @@ from risala.engine.model.records.people import members
 from risala.engine.model.records.people.members import Invitation, Members, MemberView
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import MaybeWhole, OfOrganization, Text
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.people.users import MemberRole
 from risala.engine.rules.roles import OPERATORS, OWNERS, STAFF, VIEWERS
 
@@ -39,6 +39,16 @@ def _actor(call: Call[Any]) -> str | None:
     return (call.caller.user_id or "") if call.caller.is_member else None
 
 
+OPERATIONS: Final = Operations()
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": MemberView}
+_INVITATION: Final[dict[str, Any]] = {
+    "roles": OWNERS,
+    "owner": owners.named,
+    "changes": Invitation,
+}
+
+
+@OPERATIONS(members.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> Members:
     organization_id = call.given.organization_id
     memberships = call.services.people.memberships
@@ -48,6 +58,7 @@ async def _list(call: Call[OfOrganization]) -> Members:
     return Members(found, tuple(memberships.invitations(organization_id)))
 
 
+@OPERATIONS(members.INVITE, **_INVITATION, fresh=True)
 async def _invite(call: Call[Invite]) -> Invitation:
     given = call.given
     return await call.services.people.memberships.invite(
@@ -60,6 +71,7 @@ async def _invite(call: Call[Invite]) -> Invitation:
     )
 
 
+@OPERATIONS(members.UNINVITE, **_INVITATION)
 async def _uninvite(call: Call[Uninvite]) -> Nothing:
     given = call.given
     by = call.audit(
@@ -71,6 +83,7 @@ async def _uninvite(call: Call[Uninvite]) -> Nothing:
     return Nothing()
 
 
+@OPERATIONS(members.SET_ROLE, roles=OWNERS, **_ONE, fresh=True)
 async def _set_role(call: Call[SetRole]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
     by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
@@ -79,6 +92,7 @@ async def _set_role(call: Call[SetRole]) -> MemberView:
     )
 
 
+@OPERATIONS(members.REMOVE, roles=OWNERS, **_ONE, fresh=True)
 async def _remove(call: Call[OfMember]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
     by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
@@ -87,26 +101,9 @@ async def _remove(call: Call[OfMember]) -> MemberView:
     )
 
 
+@OPERATIONS(members.ADD, roles=OPERATORS, **_ONE, fresh=True)
 async def _add(call: Call[Invite]) -> MemberView:
     given = call.given
     memberships = call.services.people.memberships
     by = call.audit(AuditImage.MEMBER, organization_id=given.organization_id)
     return await memberships.add(given.organization_id, given.email, given.role, by)
-
-
-_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": MemberView}
-_INVITATION: Final[dict[str, Any]] = {
-    "roles": OWNERS,
-    "owner": owners.named,
-    "changes": Invitation,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        members.LIST, OfOrganization, _list, roles=VIEWERS, operators=STAFF, owner=owners.named
-    ),
-    operation(members.INVITE, Invite, _invite, **_INVITATION, fresh=True),
-    operation(members.UNINVITE, Uninvite, _uninvite, **_INVITATION),
-    operation(members.SET_ROLE, SetRole, _set_role, roles=OWNERS, **_ONE, fresh=True),
-    operation(members.REMOVE, OfMember, _remove, roles=OWNERS, **_ONE, fresh=True),
-    operation(members.ADD, Invite, _add, roles=OPERATORS, **_ONE, fresh=True),
-)

@@ -40,7 +40,7 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.operation import Call, Operation, Weight, operation
+from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.people.users import UserChange
 from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 
@@ -142,6 +142,11 @@ def _refuse_pages(call: Call[Any], what: str) -> None:
         raise Forbidden(f"{what} is for the command line alone.")
 
 
+OPERATIONS: Final = Operations()
+_CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
+
+
+@OPERATIONS(users.CREATE, **_CHANGE, fresh=True)
 async def _create(call: Call[CreateUser]) -> VersionedUser:
     given, people = call.given, call.services.people.users
     role = given.operator_role or (OperatorRole.ADMINISTRATOR if given.operator else None)
@@ -157,6 +162,7 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
     return versioned(made, people.version(made.id))
 
 
+@OPERATIONS(users.LIST, roles=OPERATORS, operators=STAFF)
 async def _list(call: Call[ListUsers]) -> UserPage:
     given, people = call.given, call.services.people.users
     stored = call.services.repositories.users
@@ -173,13 +179,7 @@ async def _list(call: Call[ListUsers]) -> UserPage:
     return UserPage(listed, found.next, found.previous)
 
 
-async def _sessions(call: Call[OfUser]) -> UserSessions:
-    people = call.services.people.users
-    user = people.find(call.given.email)
-    devices = map(user_device, call.services.people.account.devices(user.id))
-    return UserSessions(versioned(user, people.version(user.id)), tuple(devices))
-
-
+@OPERATIONS(users.SHOW, roles=OPERATORS, operators=STAFF)
 async def _show(call: Call[OfUser]) -> UserStory:
     people = call.services.people
     user = people.users.find(call.given.email)
@@ -189,19 +189,6 @@ async def _show(call: Call[OfUser]) -> UserStory:
         tuple(map(user_device, people.account.devices(user.id))),
         **call.services.repositories.users.story(user.id),
     )
-
-
-async def _set(call: Call[SetUser]) -> VersionedUser:
-    given, people = call.given, call.services.people.users
-    user = people.find(given.email)
-    if given.operator is not None:
-        _refuse_pages(call, "Making an operator")
-    change = UserChange(
-        given.new_email, given.name, given.language, given.operator, given.operator_role
-    )
-    by = call.audit(AuditImage.USER, user.id)
-    changed = await people.change(user.id, change, by)
-    return versioned(changed, people.version(changed.id))
 
 
 def _weigh(call: Call[SetUser]) -> Weight | None:
@@ -216,6 +203,21 @@ def _weigh(call: Call[SetUser]) -> Weight | None:
     return Weight(None, {"email": user.email, "role": role})
 
 
+@OPERATIONS(users.SET, weighs=_weigh, fresh=True, **_CHANGE)
+async def _set(call: Call[SetUser]) -> VersionedUser:
+    given, people = call.given, call.services.people.users
+    user = people.find(given.email)
+    if given.operator is not None:
+        _refuse_pages(call, "Making an operator")
+    change = UserChange(
+        given.new_email, given.name, given.language, given.operator, given.operator_role
+    )
+    by = call.audit(AuditImage.USER, user.id)
+    changed = await people.change(user.id, change, by)
+    return versioned(changed, people.version(changed.id))
+
+
+@OPERATIONS(users.SIGN_IN, **_CHANGE)
 async def _link(call: Call[LinkFor]) -> MadeLink:
     _refuse_pages(call, "A link into somebody's account")
     people = call.services.people.users
@@ -225,6 +227,15 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
     return await people.link(user, kind, by)
 
 
+@OPERATIONS(users.SESSIONS, roles=OPERATORS, operators=STAFF)
+async def _sessions(call: Call[OfUser]) -> UserSessions:
+    people = call.services.people.users
+    user = people.find(call.given.email)
+    devices = map(user_device, call.services.people.account.devices(user.id))
+    return UserSessions(versioned(user, people.version(user.id)), tuple(devices))
+
+
+@OPERATIONS(users.SIGN_OUT, operators=SUPPORT, **_CHANGE)
 async def _sign_out(call: Call[EndSessions]) -> Ended:
     account, session_id = call.services.people.account, call.given.session_id
     user = call.services.people.users.find(call.given.email)
@@ -233,22 +244,10 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
     return Ended(await account.sign_out(user.id, session_id, None, by))
 
 
+@OPERATIONS(users.DELETE, **_CHANGE, fresh=True)
 async def _delete(call: Call[OfUser]) -> EndedUser:
     """Delete a user who asks for it and can no longer sign in; the audit entry has no name."""
     people = call.services.people
     user = people.users.find(call.given.email)
     await people.ending.delete(user.id, call.audit(subject=user.id))
     return EndedUser(user.id)
-
-
-_CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(users.CREATE, CreateUser, _create, **_CHANGE, fresh=True),
-    operation(users.LIST, ListUsers, _list, roles=OPERATORS, operators=STAFF),
-    operation(users.SHOW, OfUser, _show, roles=OPERATORS, operators=STAFF),
-    operation(users.SET, SetUser, _set, weighs=_weigh, fresh=True, **_CHANGE),
-    operation(users.SIGN_IN, LinkFor, _link, **_CHANGE),
-    operation(users.SESSIONS, OfUser, _sessions, roles=OPERATORS, operators=STAFF),
-    operation(users.SIGN_OUT, EndSessions, _sign_out, operators=SUPPORT, **_CHANGE),
-    operation(users.DELETE, OfUser, _delete, **_CHANGE, fresh=True),
-)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.model.records.upkeep import esmes
 from risala.engine.model.records.upkeep.esmes import BoundEsmes
 from risala.engine.operations.arguments import Arguments
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 
@@ -15,11 +15,10 @@ class ListEsmes(Arguments):
     """The sessions of customers' SMPP software that are bound now."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(esmes.SESSIONS, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[ListEsmes]) -> BoundEsmes:
     found = call.services.esmes
     return BoundEsmes(found.is_open, tuple(sorted(found.views(), key=lambda each: each.since)))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(esmes.SESSIONS, ListEsmes, _list, roles=OPERATORS, operators=READERS),
-)

@@ -24,7 +24,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 
 UNWRITTEN_MS: Final = 3000
@@ -80,6 +80,11 @@ class ShowRequest(OfMaybeOrganization):
     request_id: Text
 
 
+OPERATIONS: Final = Operations()
+_SEEN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named, "crosses": True}
+
+
+@OPERATIONS(log.LIST, operators=SUPPORT, **_SEEN)
 async def _list(call: Call[ListRequests]) -> ListedRequests:
     given, requests = call.given, call.services.requests
     if given.organization_id is not None:
@@ -110,16 +115,10 @@ def _is_new(request_id: str, now_ms: int) -> bool:
     return key is not None and 0 <= now_ms - key_ms(key) < UNWRITTEN_MS
 
 
+@OPERATIONS(log.SHOW, operators=SUPPORT, **_SEEN)
 async def _show(call: Call[ShowRequest]) -> ShownRequest:
     given = call.given
     found = await call.services.requests.one(given.request_id)
     if found is None or given.organization_id not in (None, found.organization_id):
         raise NotFound(_UNWRITTEN if _is_new(given.request_id, call.now_ms) else _UNKNOWN)
     return found
-
-
-_SEEN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named, "crosses": True}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(log.LIST, ListRequests, _list, operators=SUPPORT, **_SEEN),
-    operation(log.SHOW, ShowRequest, _show, operators=SUPPORT, **_SEEN),
-)

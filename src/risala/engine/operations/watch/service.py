@@ -8,9 +8,10 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.model.errors import Invalid
 from risala.engine.model.features import features
+from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
 from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.heads import NoHead, heads_of
 
@@ -29,6 +30,10 @@ class AuditBooks(Arguments):
     """Signed heads of the audit trail that went out, each one line of JSON."""
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(AUDIT, roles=OPERATORS, operators=READERS)
 async def _audit(call: Call[AuditBooks]) -> AuditReport:
     try:
         heads = list(heads_of(call.given.heads or ()))
@@ -37,27 +42,14 @@ async def _audit(call: Call[AuditBooks]) -> AuditReport:
     return await call.services.repositories.ledger.audit(heads)
 
 
+def _values(found: ServiceStatistics) -> Json:
+    return dict(found.values)
+
+
+@OPERATIONS(Ask("statistics", ServiceStatistics), roles=OPERATORS, operators=READERS, wire=_values)
 async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
     values = call.services.delivery.statistics()
     for feature in features():
         if feature.statistics is not None:
             values |= feature.statistics()(call.services)
     return ServiceStatistics(values)
-
-
-def _values(found: ServiceStatistics) -> Json:
-    return dict(found.values)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(AUDIT, AuditBooks, _audit, roles=OPERATORS, operators=READERS),
-    Operation(
-        name="statistics",
-        arguments=NoArguments,
-        result=ServiceStatistics,
-        wire=_values,
-        handler=_statistics,
-        roles=OPERATORS,
-        operators=READERS,
-    ),
-)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
@@ -31,7 +31,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.webhooks.named import (
     CHANGE,
     LOOK,
@@ -84,15 +84,10 @@ class ReplayFailed(OfEndpoint):
     """The ``until`` of the answer to the chunk before; None: the first chunk."""
 
 
-async def _test(call: Call[OfEndpoint]) -> TestOwed:
-    """Queue a test event; the operation ``webhook.delivery`` shows its result."""
-    services, endpoint_id = call.services, meant(call)
-    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
-    event_id = await endpoints_of(services).test(endpoint_id, by=by)
-    found = services.repositories.deliveries.delivery(endpoint_id, event_id)
-    return TestOwed(found, services.delivery.running)
+OPERATIONS: Final = Operations()
 
 
+@OPERATIONS(webhooks.DELIVERIES, operators=SUPPORT, **LOOK)
 async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     given, stored, endpoint_id = call.given, call.services.repositories, meant(call)
     stored.endpoints.endpoint(endpoint_id)
@@ -119,6 +114,7 @@ def _as_sent(endpoints: EndpointRepository, found: WebhookDelivery, body: str) -
     return body
 
 
+@OPERATIONS(webhooks.DELIVERY, operators=SUPPORT, **LOOK)
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     stored = call.services.repositories
     named = (meant(call), call.given.event_id)
@@ -129,6 +125,17 @@ async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     return DeliveryStory(found, attempts, body)
 
 
+@OPERATIONS(webhooks.TEST, operators=SUPPORT, **CHANGE)
+async def _test(call: Call[OfEndpoint]) -> TestOwed:
+    """Queue a test event; the operation ``webhook.delivery`` shows its result."""
+    services, endpoint_id = call.services, meant(call)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
+    event_id = await endpoints_of(services).test(endpoint_id, by=by)
+    found = services.repositories.deliveries.delivery(endpoint_id, event_id)
+    return TestOwed(found, services.delivery.running)
+
+
+@OPERATIONS(webhooks.REPLAY, operators=SUPPORT, **CHANGE)
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
@@ -138,6 +145,7 @@ async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     return ShownDelivery(found)
 
 
+@OPERATIONS(webhooks.REPLAY_FAILED, **CHANGE)
 async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
     """Do one chunk; call it again with the answer's ``until`` while ``done`` is false.
 
@@ -154,12 +162,3 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
     replayed, is_done = await deliveries.replay_failed(by, endpoint_id, since_ms, until_ms, now_ms)
     services.delivery.hint_webhook(endpoint_id)
     return Replayed(replayed, total, until_ms, is_done)
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(webhooks.DELIVERIES, ListDeliveries, _deliveries, operators=SUPPORT, **LOOK),
-    operation(webhooks.DELIVERY, OfDelivery, _delivery, operators=SUPPORT, **LOOK),
-    operation(webhooks.TEST, OfEndpoint, _test, operators=SUPPORT, **CHANGE),
-    operation(webhooks.REPLAY, OfDelivery, _replay, operators=SUPPORT, **CHANGE),
-    operation(webhooks.REPLAY_FAILED, ReplayFailed, _replay_failed, **CHANGE),
-)

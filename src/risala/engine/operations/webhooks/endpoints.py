@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
@@ -36,7 +35,7 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
 )
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.webhooks.named import (
     CHANGE,
     LOOK,
@@ -128,6 +127,10 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
     return endpoints_of(services).faults(Wished.model_validate(fit).settings)
 
 
+OPERATIONS: Final = Operations()
+
+
+@OPERATIONS(webhooks.CREATE, roles=DEVELOPERS, owner=owners.named, changes=Endpoint, fresh=True)
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -136,12 +139,14 @@ async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     )
 
 
+@OPERATIONS(webhooks.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> EndpointList:
     services, organization_id = call.services, call.given.organization_id
     services.accounts.organization(organization_id)
     return EndpointList(tuple(services.repositories.endpoints.of_organization(organization_id)))
 
 
+@OPERATIONS(webhooks.SHOW, operators=READERS, edits="endpoint_id", **LOOK)
 async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
     stored, endpoint_id = call.services.repositories, meant(call)
     endpoint = stored.endpoints.endpoint(endpoint_id)
@@ -164,12 +169,23 @@ def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:
     return line.who if line.role in _MEMBERS else Role.OPERATOR.value
 
 
+@OPERATIONS(webhooks.UPDATE, edits="endpoint_id", **CHANGE)
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(
         await endpoints_of(call.services).update(endpoint_id, call.given.settings, by=by)
     )
+
+
+@OPERATIONS(webhooks.ENABLE, operators=SUPPORT, **CHANGE)
+async def _enable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=True)
+
+
+@OPERATIONS(webhooks.DISABLE, operators=SUPPORT, **CHANGE)
+async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=False)
 
 
 async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
@@ -180,39 +196,15 @@ async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
     )
 
 
+@OPERATIONS(webhooks.ROTATE, **CHANGE, fresh=True)
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"atOnce": at_once})
     return await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
 
 
+@OPERATIONS(webhooks.DELETE, **CHANGE)
 async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(await endpoints_of(call.services).delete(endpoint_id, by=by))
-
-
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        webhooks.CREATE,
-        CreateEndpoint,
-        _create,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=Endpoint,
-        fresh=True,
-    ),
-    operation(
-        webhooks.LIST, OfOrganization, _list, roles=VIEWERS, operators=READERS, owner=owners.named
-    ),
-    operation(webhooks.SHOW, OfEndpoint, _show, operators=READERS, edits="endpoint_id", **LOOK),
-    operation(webhooks.UPDATE, UpdateEndpoint, _update, edits="endpoint_id", **CHANGE),
-    operation(
-        webhooks.ENABLE, OfEndpoint, partial(_switch, enabled=True), operators=SUPPORT, **CHANGE
-    ),
-    operation(
-        webhooks.DISABLE, OfEndpoint, partial(_switch, enabled=False), operators=SUPPORT, **CHANGE
-    ),
-    operation(webhooks.ROTATE, RotateSecret, _rotate, **CHANGE, fresh=True),
-    operation(webhooks.DELETE, OfEndpoint, _delete, **CHANGE),
-)

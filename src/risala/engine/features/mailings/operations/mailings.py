@@ -48,7 +48,7 @@ from risala.engine.operations.arguments import (
     maybe,
 )
 from risala.engine.operations.lists import cursor
-from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 _SOURCES: Final = ("upload", "list_id", "numbers")
@@ -118,6 +118,17 @@ class LookAtUpload(OfOrganization):
     upload: Text
 
 
+OPERATIONS: Final = Operations()
+_LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": of_mailing}
+_CHANGE: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": of_mailing,
+    "changes": Mailing,
+}
+_NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "changes": Mailing}
+
+
+@OPERATIONS(mailings.COLUMNS, roles=DEVELOPERS, owner=owners.named)
 async def _columns(call: Call[LookAtUpload]) -> TableColumns:
     given = call.given
     call.services.accounts.fresh_organization(given.organization_id)
@@ -125,6 +136,7 @@ async def _columns(call: Call[LookAtUpload]) -> TableColumns:
     return await call.services.part(mailing_service).columns(given.organization_id, given.upload)
 
 
+@OPERATIONS(mailings.CREATE, **_NEW)
 async def _create(call: Call[CreateMailing]) -> Mailing:
     given = call.given
     call.services.accounts.fresh_organization(given.organization_id)
@@ -147,6 +159,7 @@ async def _create(call: Call[CreateMailing]) -> Mailing:
     return await call.services.part(mailing_service).create(new, by=call.audit(AuditImage.MAILING))
 
 
+@OPERATIONS(mailings.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list(call: Call[ListMailings]) -> Mailings:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -156,6 +169,7 @@ async def _list(call: Call[ListMailings]) -> Mailings:
     return replace(page, mailings=tuple(_shown(call, each) for each in page.mailings))
 
 
+@OPERATIONS(mailings.SHOW, operators=SUPPORT, edits="mailing_id", **_LOOK)
 async def _show(call: Call[OfMailing]) -> MailingView:
     view = await call.services.part(mailing_service).view(call.given.mailing_id)
     return replace(view, mailing=_shown(call, view.mailing))
@@ -166,6 +180,7 @@ def _shown(call: Call[Any], mailing: Mailing) -> Mailing:
     return replace(mailing, text="", columns=()) if call.hides_texts else mailing
 
 
+@OPERATIONS(mailings.SET, edits="mailing_id", **_CHANGE)
 async def _set(call: Call[SetMailing]) -> Mailing:
     given, mailing = call.given, meant(call)
     values = {
@@ -187,6 +202,7 @@ async def _set(call: Call[SetMailing]) -> Mailing:
     )
 
 
+@OPERATIONS(mailings.READ, **_CHANGE)
 async def _read(call: Call[ReadMailing]) -> Mailing:
     need_service(call, "The file cannot be read")
     given = call.given
@@ -195,6 +211,7 @@ async def _read(call: Call[ReadMailing]) -> Mailing:
     )
 
 
+@OPERATIONS(mailings.START, **_CHANGE)
 async def _start(call: Call[StartMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be started")
@@ -202,22 +219,26 @@ async def _start(call: Call[StartMailing]) -> Mailing:
     return await call.services.part(mailing_service).start(mailing.id, by=_signed(call, **said))
 
 
+@OPERATIONS(mailings.PAUSE, operators=SUPPORT, **_CHANGE)
 async def _pause(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
     return await call.services.part(mailing_service).pause(call.given.mailing_id, by=by)
 
 
+@OPERATIONS(mailings.GO_ON, **_CHANGE)
 async def _go_on(call: Call[OfMailing]) -> Mailing:
     need_service(call, "The mailing cannot go on")
     by = _signed(call, **_progress(call))
     return await call.services.part(mailing_service).go_on(call.given.mailing_id, by=by)
 
 
+@OPERATIONS(mailings.STOP, **_CHANGE)
 async def _stop(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
     return await call.services.part(mailing_service).stop(call.given.mailing_id, by=by)
 
 
+@OPERATIONS(mailings.AGAIN, **_CHANGE)
 async def _again(call: Call[OfMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be made")
@@ -227,6 +248,7 @@ async def _again(call: Call[OfMailing]) -> Mailing:
     )
 
 
+@OPERATIONS(mailings.DELETE, **_CHANGE)
 async def _delete(call: Call[OfMailing]) -> Mailing:
     by = _signed(call, **_progress(call))
     return await call.services.part(mailing_service).delete(call.given.mailing_id, by=by)
@@ -236,28 +258,3 @@ def _progress(call: Call[OfMailing]) -> dict[str, int]:
     """How far a mailing has come, for the audit trail."""
     mailing = meant(call)
     return {"accepted": mailing.accepted, "ready": mailing.ready}
-
-
-_LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": of_mailing}
-_CHANGE: Final[dict[str, Any]] = {
-    "roles": DEVELOPERS,
-    "owner": of_mailing,
-    "changes": Mailing,
-}
-_NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "changes": Mailing}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(mailings.COLUMNS, LookAtUpload, _columns, roles=DEVELOPERS, owner=owners.named),
-    operation(mailings.CREATE, CreateMailing, _create, **_NEW),
-    operation(
-        mailings.LIST, ListMailings, _list, roles=VIEWERS, operators=SUPPORT, owner=owners.named
-    ),
-    operation(mailings.SHOW, OfMailing, _show, operators=SUPPORT, edits="mailing_id", **_LOOK),
-    operation(mailings.SET, SetMailing, _set, edits="mailing_id", **_CHANGE),
-    operation(mailings.READ, ReadMailing, _read, **_CHANGE),
-    operation(mailings.START, StartMailing, _start, **_CHANGE),
-    operation(mailings.PAUSE, OfMailing, _pause, operators=SUPPORT, **_CHANGE),
-    operation(mailings.GO_ON, OfMailing, _go_on, **_CHANGE),
-    operation(mailings.STOP, OfMailing, _stop, **_CHANGE),
-    operation(mailings.AGAIN, OfMailing, _again, **_CHANGE),
-    operation(mailings.DELETE, OfMailing, _delete, **_CHANGE),
-)

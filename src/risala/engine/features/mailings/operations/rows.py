@@ -40,7 +40,7 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operation, line_of, operation
+from risala.engine.operations.operation import Call, Operations, line_of
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 STEPS: Final = ("next", "previous", "random")
@@ -121,6 +121,17 @@ class WriteWorkbook(OfMailing):
     """What the file says in place of its English headings, states and faults."""
 
 
+OPERATIONS: Final = Operations()
+_ONE: Final[dict[str, Any]] = {"owner": of_mailing}
+_LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "reveals": True}
+_CHANGE: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": of_mailing,
+    "changes": Mailing,
+}
+
+
+@OPERATIONS(mailings.ROWS, operators=SUPPORT, **_LOOK)
 async def _rows(call: Call[ListMailingRows]) -> MailingRows:
     need_texts(call)
     given, mailing = call.given, meant(call)
@@ -131,6 +142,7 @@ async def _rows(call: Call[ListMailingRows]) -> MailingRows:
     )
 
 
+@OPERATIONS(mailings.PERSON, operators=SUPPORT, **_LOOK)
 async def _person(call: Call[ShowPerson]) -> Person:
     need_texts(call)
     given, mailing = call.given, meant(call)
@@ -156,6 +168,7 @@ def _shown_entry(call: Call[Any], mailing: Mailing, **said: object) -> AuditEntr
     )
 
 
+@OPERATIONS(mailings.MEND, **_CHANGE)
 async def _mend(call: Call[MendRow]) -> MailingRow:
     given = call.given
     by = call.audit(AuditImage.MAILING, given.mailing_id, said={"row": given.row}, always=True)
@@ -164,6 +177,7 @@ async def _mend(call: Call[MendRow]) -> MailingRow:
     )
 
 
+@OPERATIONS(mailings.LEAVE_OUT, **_CHANGE)
 async def _leave_out(call: Call[LeaveOut]) -> Mailing:
     given, mailing = call.given, meant(call)
     said = {"rows": mailing.bad} if given.row is None else {"row": given.row}
@@ -171,6 +185,7 @@ async def _leave_out(call: Call[LeaveOut]) -> Mailing:
     return await call.services.part(mailing_service).leave_out(mailing.id, given.row, by=by)
 
 
+@OPERATIONS(mailings.REPORT, operators=SUPPORT, **_LOOK)
 async def _report(call: Call[ReadReport]) -> ReportPart:
     need_texts(call)
     given, mailing = call.given, meant(call)
@@ -180,6 +195,7 @@ async def _report(call: Call[ReadReport]) -> ReportPart:
     return replace(part, export=line)
 
 
+@OPERATIONS(mailings.WORKBOOK, operators=SUPPORT, **_LOOK)
 async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
     need_texts(call)
     mailing, services = meant(call), call.services
@@ -187,20 +203,3 @@ async def _workbook(call: Call[WriteWorkbook]) -> Workbook:
     report_id, words = services.ids.new(PREFIX), call.given.words or {}
     path = await write_report(services.part(mailing_service), report_id, mailing, words)
     return Workbook(mailing, str(path))
-
-
-_ONE: Final[dict[str, Any]] = {"owner": of_mailing}
-_LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "reveals": True}
-_CHANGE: Final[dict[str, Any]] = {
-    "roles": DEVELOPERS,
-    "owner": of_mailing,
-    "changes": Mailing,
-}
-OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(mailings.ROWS, ListMailingRows, _rows, operators=SUPPORT, **_LOOK),
-    operation(mailings.PERSON, ShowPerson, _person, operators=SUPPORT, **_LOOK),
-    operation(mailings.MEND, MendRow, _mend, **_CHANGE),
-    operation(mailings.LEAVE_OUT, LeaveOut, _leave_out, **_CHANGE),
-    operation(mailings.REPORT, ReadReport, _report, operators=SUPPORT, **_LOOK),
-    operation(mailings.WORKBOOK, WriteWorkbook, _workbook, operators=SUPPORT, **_LOOK),
-)
