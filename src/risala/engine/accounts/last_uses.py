@@ -1,4 +1,4 @@
-"""When keys, credentials, hooks and web sessions were last used."""
+"""When keys, and whatever else lets somebody in, were last used."""
 
 from __future__ import annotations
 

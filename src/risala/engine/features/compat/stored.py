@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -23,7 +23,7 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.sealed.columns import SealedColumn
-from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.named import Rows, columns_of_record
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.webhooks import event_cursors, event_rows
@@ -77,13 +77,8 @@ def add(conn: sqlite3.Connection, credential: CompatCredential, proof: Proof) ->
         )
     if by_username(conn, credential.face, credential.username) is not None:
         raise Conflict("There is already a credential with this name. Choose another name.")
-    values = {
-        each.name: getattr(credential, each.name)
-        for each in fields(credential)
-        if each.name not in _LATER
-    }
     kept = {"hash": proof.hash, "salt": proof.salt, "signer": proof.signer}
-    stored.insert({**columns_of(values), **kept})
+    stored.insert({**columns_of_record(credential, without=_LATER), **kept})
     return credential
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from risala.engine.features.hooks.records import Hook, StoredSecrets, Storm
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.sealed.columns import SealedColumn
-from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.named import Rows, columns_of, columns_of_record
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
@@ -56,10 +56,7 @@ def add(conn: sqlite3.Connection, hook: Hook, secret: bytes) -> Hook:
     stored = writable(conn, _TABLE)
     if stored.count_where("organization_id = ?", (hook.organization_id,)) >= HOOKS_MAX:
         raise Conflict(f"An organization can have at most {HOOKS_MAX} hooks. Delete one first.")
-    values = {
-        each.name: getattr(hook, each.name) for each in fields(hook) if each.name not in _LATER
-    }
-    stored.insert({**columns_of(values), "secret": secret})
+    stored.insert({**columns_of_record(hook, without=_LATER), "secret": secret})
     return hook
 
 

@@ -1,5 +1,5 @@
-"""A verification session's row and its changes, and the sealed text of a hook's code: used by codes
-and by their messages."""
+"""A verification session's row and its changes, and the sealed text of a code that other software
+made: used by codes and by their messages."""
 
 from __future__ import annotations
 
@@ -57,6 +57,6 @@ def sealed(conn: sqlite3.Connection, message_key: int) -> bytes | None:
 
 
 def forget_sealed(conn: sqlite3.Connection, message: MessageState) -> None:
-    """A message has left or ended: the text of a hook's code is needed no more."""
+    """A message has left or ended: the text of other software's code is needed no more."""
     if message.kind == "code" and message.verification_id is None:
         conn.execute("UPDATE hook_codes SET sealed = NULL WHERE message = ?", (message.key,))

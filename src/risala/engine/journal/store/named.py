@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import fields
 from enum import Enum
@@ -156,6 +156,12 @@ def _reader(field: RecordField) -> Callable[[Any], object] | None:
 def columns_of(values: Mapping[str, object]) -> dict[str, object]:
     """Fields of a record as columns of the same names: a list is JSON, a word its text."""
     return {name: _column(value) for name, value in values.items()}
+
+
+def columns_of_record(record: object, *, without: Collection[str]) -> dict[str, object]:
+    """A record's fields as :func:`columns_of` has them, without some."""
+    names = (each.name for each in fields(record))  # type: ignore[arg-type]
+    return columns_of({name: getattr(record, name) for name in names if name not in without})
 
 
 def _column(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Organizations, their senders, credentials and ledgers: their changes, and pages of them."""
+"""Organizations, their senders and ledgers: their changes, and pages of them."""
 
 from __future__ import annotations
 
