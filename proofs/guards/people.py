@@ -197,7 +197,7 @@ GUARDS: Final = (
     ),
     Guard(
         "What is confirmed is settled in the transaction that does it.",
-        "engine/journal/audit/audited.py",
+        "engine/journal/store/audited.py",
         "        if by.approval_id is not None:\n",
         "        if False:\n",
         _FOUR_EYES,

@@ -145,7 +145,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/writer.py": FILE,
     f"{JOURNAL}/upkeep/audit.py": READER,
-    f"{JOURNAL}/upkeep/audit_log.py": READER,  # lines as their hashes cover them
+    f"{JOURNAL}/store/audit_log.py": READER,  # lines as their hashes cover them
     f"{JOURNAL}/upkeep/database_copy.py": FILE,
     f"{JOURNAL}/upkeep/trail/check.py": READER,  # of every line, whatever is in it
     f"{JOURNAL}/upkeep/trail/heads.py": READER,

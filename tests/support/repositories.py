@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from risala.engine.journal.repositories.queue import QueueRepository
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.store.repository import Store
 
 
 def queue_of(conn):

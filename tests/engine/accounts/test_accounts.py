@@ -12,7 +12,7 @@ from risala.engine.accounts import accounts as module
 from risala.engine.accounts import last_uses
 from risala.engine.features.hooks.registry import HookRegistry
 from risala.engine.journal import clock_rollback
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, NotFound, Unauthorized
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal.audit import audited as images
+from risala.engine.journal.store import audited as images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
@@ -120,7 +120,8 @@ def test_each_kind_of_mail_is_filled_by_one():
 def test_each_kind_of_thing_is_read_for_the_trail_by_one():
     theirs = [image for feature in features() for image in feature.images]
     assert len(theirs) == len(set(theirs))
-    core = {*images._LOOKS, AuditImage.MEMBER}
+    core = {*images.LOOKS, AuditImage.MEMBER}
+    assert all(callable(each()) for each in images.LOOKS.values())
     assert not core & set(theirs)
     assert core | set(theirs) == set(AuditImage)
 

@@ -49,7 +49,7 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.store.repository import Store
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.features import features
 from risala.engine.model.ids import key_of

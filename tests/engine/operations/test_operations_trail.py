@@ -31,7 +31,7 @@ from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal

@@ -19,7 +19,7 @@ from risala.engine.journal.people import (
     users,
     web_sessions,
 )
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model.callers import Role
 from risala.engine.model.people import (
     Device,

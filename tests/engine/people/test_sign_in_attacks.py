@@ -11,7 +11,7 @@ from cases import first
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.people.sign_in_failures import AUDITED_PER_HOUR
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.limits.people import GUESSES_PER_KNOWN_BROWSER
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn

@@ -7,8 +7,8 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.accounts.accounts import KEYS, organization
+from risala.engine.journal.store.audit_log import write
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.upkeep.audit_log import write
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.times import iso

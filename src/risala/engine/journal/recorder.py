@@ -18,11 +18,11 @@ from risala.engine.actors.answer_window import AnswerWindow
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal import minutes
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import awaiting, deadlines, delivery, endings, receipts
 from risala.engine.journal.messages import endings as declined
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
+from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.transaction import Group
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.audit import AuditEntry

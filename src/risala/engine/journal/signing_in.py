@@ -17,7 +17,7 @@ from risala.engine.journal.people import (
     users,
     web_sessions,
 )
-from risala.engine.journal.upkeep.audit_log import write
+from risala.engine.journal.store.audit_log import write
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, RateLimited, Refusal

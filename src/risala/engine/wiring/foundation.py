@@ -24,10 +24,10 @@ from risala.engine.features.mailings.sources import Read, WriteReport
 from risala.engine.features.tables.reading import read, write_workbook
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
-from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.sealed.resealing import sealed_in
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
+from risala.engine.journal.store.repository import Store
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys

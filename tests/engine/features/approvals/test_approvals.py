@@ -14,7 +14,7 @@ from risala.engine.features.approvals.rules import (
     needs_second,
 )
 from risala.engine.features.approvals.stored import ASKED_BEFORE, DECIDED
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model import features as declarations
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import ApprovalNeeded, Conflict, Forbidden, Refusal

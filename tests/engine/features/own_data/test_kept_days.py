@@ -13,7 +13,7 @@ from risala.engine.features.own_data.retention import DAY_MS, all_rules, chosen_
 from risala.engine.features.own_data.stored import retention
 from risala.engine.features.own_data.stored.retention import RetentionRepository, walk_on
 from risala.engine.journal.messages import endings
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType

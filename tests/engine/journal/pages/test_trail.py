@@ -2,8 +2,8 @@
 
 import pytest
 
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
+from risala.engine.journal.store.audited import audited
 from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.records.paging import Steps

@@ -14,7 +14,7 @@ import pytest
 import trio
 from sqlite_utils import Database
 
-from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.errors import StorageFailed
 

@@ -5,9 +5,8 @@ import re
 import pytest
 import trio
 
-from risala.engine.journal.store import server_key
+from risala.engine.journal.store import audit_log, server_key
 from risala.engine.journal.store.server_key import AHEAD_MS
-from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict
 from risala.engine.people.tokens import new_token

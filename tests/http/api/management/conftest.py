@@ -12,7 +12,7 @@ import trio
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.config.outward import WebhooksSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.upkeep.trail import AuditLine

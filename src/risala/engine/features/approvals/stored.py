@@ -22,10 +22,10 @@ from risala.engine.features.approvals.rules import (
     needs_second,
 )
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.store import audit_log
 from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound

@@ -21,9 +21,9 @@ from risala.engine.features.compat.records import (
 )
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of_record
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.webhooks import event_cursors, event_rows

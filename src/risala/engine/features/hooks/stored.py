@@ -11,9 +11,9 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.features.hooks.records import Hook, StoredSecrets, Storm
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of, columns_of_record
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound

@@ -10,12 +10,13 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.keys import ApiKey, NewValue
 from risala.engine.model.records.people.organizations import Organization
-from risala.engine.model.records.record import shallow
+from risala.engine.model.records.record import audit_image, shallow
 
 KEYS_MAX: Final = 200
 """Per organization: one for each of its programs, and some reserve. They are listed together, and a
@@ -70,6 +71,12 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
     return ORGANIZATIONS.of(row)
+
+
+def organization_image(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of an organization."""
+    found = organization(conn, organization_id)
+    return Seen(found.id, audit_image(found))
 
 
 def is_active(conn: sqlite3.Connection, organization_id: str) -> bool:

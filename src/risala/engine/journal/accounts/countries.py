@@ -8,8 +8,10 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.tables import writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.people.countries import CountryUse, OpenedCountries, PrefixPrice
+from risala.engine.model.records.record import audit_image
 
 PRICES_MAX: Final = 1000
 """Of an organization: some for each country. They are read for each request that sends abroad."""
@@ -35,6 +37,11 @@ def opened(conn: sqlite3.Connection, organization_id: str) -> OpenedCountries:
         publishable=of_use(CountryUse.PUBLISHABLE),
         prices=tuple(PrefixPrice(*row) for row in conn.execute(_PRICES, (organization_id,))),
     )
+
+
+def image(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of what an organization reaches abroad."""
+    return Seen(organization_id, audit_image(opened(conn, organization_id)))
 
 
 def open_country(

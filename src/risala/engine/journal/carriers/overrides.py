@@ -11,6 +11,7 @@ from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.carriers.stored import Override
 
@@ -32,6 +33,13 @@ def of_carrier(conn: sqlite3.Connection, carrier: str) -> Override | None:
     """A carrier's override; None: the settings apply."""
     found = _ROWS.find(table(conn, _TABLE), "carrier = ?", (carrier,))
     return found[0] if found else None
+
+
+def image(conn: sqlite3.Connection, carrier: str) -> Seen:
+    """What the audit trail shows of a carrier's override."""
+    found = of_carrier(conn, carrier)
+    values = {} if found is None else {"ratePerS": found.rate_per_s, "weight": found.weight}
+    return Seen(None, values)
 
 
 def put(conn: sqlite3.Connection, override: Override) -> None:

@@ -14,6 +14,7 @@ from risala.engine.journal.store.named import Rows, text_or_none
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.messages import Stamp
@@ -96,6 +97,16 @@ def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
     """All routes, in the order in which they are tried."""
     order = "keyword = '', recipient = '', keyword, recipient"
     return _ROUTES.find(table(conn, "inbound_routes"), order_by=order)
+
+
+def route_image(conn: sqlite3.Connection, route_id: str) -> Seen | None:
+    """What the audit trail shows of a route."""
+    found = next((each for each in routes(conn) if each.id == route_id), None)
+    if found is None:
+        return None
+    return Seen(
+        found.organization_id, {"number": found.number or "", "keyword": found.keyword or ""}
+    )
 
 
 def add_route(conn: sqlite3.Connection, new: InboundRoute, ways: Ways) -> InboundRoute:

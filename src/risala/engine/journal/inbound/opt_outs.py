@@ -19,6 +19,7 @@ from risala.engine.journal.store.named import Rows, readable
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import markers
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.numbers import MODES, recipient_text
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, only_word
 from risala.sms.message import Inbound
@@ -146,6 +147,12 @@ def apply_keyword(
 def policies(conn: sqlite3.Connection) -> set[str]:
     """Organizations that honour opt-outs."""
     return {row["organization_id"] for row in table(conn, "opt_out_policies").rows}
+
+
+def policy_image(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of an organization's policy."""
+    heeds = organization_id in policies(conn)
+    return Seen(organization_id, {"heeds": heeds})
 
 
 def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, heeds: bool) -> None:

@@ -15,12 +15,14 @@ from risala.engine.journal.store import names
 from risala.engine.journal.store.named import BrokenRow, Rows, readable
 from risala.engine.journal.store.names import NUMBER, known_name, name_sql
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.audit import Seen, masked
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recipient_text
 from risala.engine.model.records.messages import DueRow, MessageView, Place
+from risala.engine.model.records.record import audit_image
 from risala.engine.model.states import ACKNOWLEDGED, Mode, Status
 from risala.engine.rules.router import UNSERVED
 from risala.sms.values import quickly
@@ -97,6 +99,14 @@ def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
     if key is None:
         return None
     return _VIEWS.of(conn.execute(_VIEW, (key,)).fetchone())
+
+
+def image(conn: sqlite3.Connection, message_id: str) -> Seen | None:
+    """What the audit trail shows of a message: no text, and of the number the ends."""
+    found = view(conn, message_id)
+    if found is None:
+        return None
+    return Seen(found.organization_id, {**audit_image(found), "to": masked(found.to)})
 
 
 def own_view(

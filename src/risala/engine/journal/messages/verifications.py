@@ -15,6 +15,7 @@ from risala.engine.journal.messages.sessions import find, shift
 from risala.engine.journal.state import load
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
+from risala.engine.model.audit import Seen, masked
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.model.records.messages import (
     Acceptance,
@@ -89,6 +90,17 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
     if row is None:
         raise NotFound(f"There is no verification {verification_id}.")
     return row
+
+
+def image(conn: sqlite3.Connection, verification_id: str) -> Seen:
+    """What the audit trail shows of a session: no code, and of the number the ends."""
+    found = of_operator(conn, verification_id)
+    values = {
+        "to": masked(found.recipient),
+        "status": str(found.status),
+        "attempts": found.attempts,
+    }
+    return Seen(found.organization_id, values)
 
 
 def check_limits(conn: sqlite3.Connection, new: NewCode) -> None:
@@ -280,6 +292,12 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
         conn, "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
     )
     return found
+
+
+def settings_image(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
+    """What the audit trail shows of Verify settings: those that differ from the defaults."""
+    text = settings(conn, organization_id)
+    return None if text is None else Seen(organization_id, {"settings": text})
 
 
 def put_settings(conn: sqlite3.Connection, organization_id: str, given: VerifySettings) -> None:

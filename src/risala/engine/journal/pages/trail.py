@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import replace
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
-from risala.engine.journal.upkeep.audit_log import LINES
+from risala.engine.journal.store.audit_log import LINES
 from risala.engine.model.audit import FAMILY_END, TrailFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.upkeep.trail import AuditLine

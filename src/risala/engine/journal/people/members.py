@@ -12,11 +12,13 @@ from typing import Final
 from risala.engine.journal.people import users
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.features import required
 from risala.engine.model.people import Membership
-from risala.engine.model.records.people.members import Invitation
+from risala.engine.model.records.people.members import Invitation, member_of
+from risala.engine.model.records.record import audit_image
 from risala.engine.rules.people.lifetimes import INVITATION_SHOWN_MS
 
 MEMBERS_MAX: Final = 200
@@ -37,6 +39,14 @@ _ONE: Final = "organization_id = ? AND user_id = ?"
 def find(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership | None:
     found = _MEMBERS.find(table(conn, "members"), _ONE, (organization_id, user_id))
     return found[0] if found else None
+
+
+def image(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Seen | None:
+    """What the audit trail shows of a user as a member of one organization."""
+    found, known = find(conn, organization_id, user_id), users.find(conn, user_id)
+    if found is None or known is None:
+        return None
+    return Seen(organization_id, audit_image(member_of(found, known)))
 
 
 def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership:

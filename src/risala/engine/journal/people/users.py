@@ -8,11 +8,14 @@ from typing import Any, Final
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.features import features, required
 from risala.engine.model.people import Language, User
 from risala.engine.model.people_records.users import UserFields
+from risala.engine.model.records.people.users import versioned
+from risala.engine.model.records.record import audit_image
 
 _TABLE: Final = "users"
 USERS: Final = Rows(
@@ -31,6 +34,12 @@ NO_ADMINISTRATOR: Final = (
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
     found = USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
     return found[0] if found else None
+
+
+def image(conn: sqlite3.Connection, user_id: str) -> Seen | None:
+    """What the audit trail shows of a user."""
+    found = find(conn, user_id)
+    return None if found is None else Seen(None, audit_image(versioned(found)))
 
 
 def user(conn: sqlite3.Connection, user_id: str) -> User:

@@ -13,7 +13,7 @@ from risala.engine.journal.accounts import (
 )
 from risala.engine.journal.accounts import accounts as key_reminders
 from risala.engine.journal.pages import organizations, requests
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.storage import StorageRepository
-from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
+from risala.engine.journal.store.repository import Store
 
 R = TypeVar("R")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 
 from risala.dataclass import dataclass
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
 from risala.engine.journal.people import mails
-from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.store import audit_log
 from risala.engine.journal.store import key_file as trail_key
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.upkeep.trail import check, heads, heads_file
 from risala.engine.model.audit import AuditEntry
 

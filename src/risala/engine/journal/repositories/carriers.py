@@ -9,7 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal.carriers import gates as stored_gates
 from risala.engine.journal.carriers import marks, notes, unmatched
 from risala.engine.journal.carriers import overrides as stored_overrides
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.dataclass import dataclass
 from risala.engine.journal.pages import deciding, figures, steps
-from risala.engine.journal.repositories.store import Store, read
+from risala.engine.journal.store.repository import Store, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
-from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.receiptgroups import Groups
 from risala.sms.message import Inbound

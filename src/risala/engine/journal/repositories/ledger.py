@@ -9,7 +9,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts import balances, ledger, references
 from risala.engine.journal.pages import statement
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.upkeep import audit
 from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.rules.trail.heads import Head

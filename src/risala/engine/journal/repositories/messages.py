@@ -7,11 +7,11 @@ from typing import Any
 
 from risala.dataclass import dataclass
 from risala.engine.journal import keys
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads, redacting
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.pages import cut_messages, find, lists
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.transaction import Group, Piece, Unit
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import Acceptance, MessageView, NewMessage, Stamp

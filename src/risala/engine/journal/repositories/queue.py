@@ -8,8 +8,8 @@ from risala.dataclass import dataclass
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting
-from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.upkeep import stopped
 
 

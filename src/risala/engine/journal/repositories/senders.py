@@ -5,7 +5,7 @@ from __future__ import annotations
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.pages import requests
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.repository import Store, audited_command, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.dataclass import dataclass
 from risala.engine.journal import storage
-from risala.engine.journal.repositories.store import Store, command, read, scan
+from risala.engine.journal.store.repository import Store, command, read, scan
 
 
 @dataclass(frozen=True, slots=True)

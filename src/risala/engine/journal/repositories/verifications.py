@@ -7,11 +7,11 @@ from collections.abc import Coroutine
 from typing import Any
 
 from risala.dataclass import dataclass
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
-from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
+from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import (
     Acceptance,

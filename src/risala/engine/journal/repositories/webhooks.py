@@ -12,8 +12,8 @@ from risala.dataclass import dataclass
 from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.sealed.columns import header_of
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.webhooks import deliveries, endpoints, history, outbox
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import Language

@@ -6,12 +6,14 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.records.record import shallow
+from risala.engine.model.records.record import audit_image, shallow
 from risala.engine.model.records.webhooks import (
     BY_HAND,
     HIDDEN_VALUE,
@@ -105,6 +107,21 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
     if not found:
         raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
     return found[0]
+
+
+def image(conn: sqlite3.Connection, endpoint_id: str) -> Seen:
+    """What the audit trail shows of an endpoint: nothing that may contain a secret."""
+    found = endpoint(conn, endpoint_id)
+    values = audit_image(found)
+    values |= {"url": _origin(found.url), "headers": sorted(found.headers)}
+    values["template"] = len(found.template)
+    return Seen(found.organization_id, values)
+
+
+def _origin(url: str) -> str:
+    """Scheme and host of a URL, without its path and query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname or ''}"
 
 
 def endpoints(conn: sqlite3.Connection, organization_id: str) -> list[Endpoint]:

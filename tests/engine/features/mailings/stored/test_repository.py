@@ -10,7 +10,7 @@ from risala.engine.features.mailings.records import MailingState
 from risala.engine.features.mailings.stored import checking
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, CallerKind, Role
 

@@ -21,8 +21,8 @@ from risala.engine.features.alerts.rules import (
 )
 from risala.engine.features.alerts.stored import facts
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound

@@ -11,7 +11,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.features.alerts.records import LowBalance, NetworkHour
 from risala.engine.features.alerts.rules import Rate
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.ids import first_id

@@ -11,8 +11,8 @@ from risala.dataclass import dataclass
 from risala.engine.features.backup.records import HeldMessage
 from risala.engine.journal.messages import timeline, waiting
 from risala.engine.journal.messages.endings import fail
-from risala.engine.journal.repositories.store import Store, command, scan
 from risala.engine.journal.state import MessageState, change_of, load_key
+from risala.engine.journal.store.repository import Store, command, scan
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_text

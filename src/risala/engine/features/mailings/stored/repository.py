@@ -12,8 +12,8 @@ from risala.engine.features.mailings.stored import (
     rows,
     settling,
 )
-from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
 from risala.engine.journal.store.named import BrokenRow
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 
 

@@ -22,8 +22,8 @@ from risala.engine.features.own_data.records import (
 )
 from risala.engine.features.own_data.stored import erasures
 from risala.engine.journal.messages.redacting import OVER, empty
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.features import features
 from risala.engine.model.ids import first_id

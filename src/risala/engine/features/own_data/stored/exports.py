@@ -9,8 +9,8 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.features.own_data.records import Export, ExportedPart, ExportFault, ExportState
 from risala.engine.features.own_data.stored import account_export
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound

@@ -20,10 +20,10 @@ from risala.engine.features.own_data.records import (
     RetentionDays,
 )
 from risala.engine.journal.messages.redacting import TEXT_GONE, redact
-from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors

@@ -9,7 +9,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.payments.stored import payments, reading, texts
 from risala.engine.journal.accounts import references
 from risala.engine.journal.carriers import notes
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.sms.message import Inbound
 
 

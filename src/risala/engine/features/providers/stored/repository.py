@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.dataclass import dataclass
 from risala.engine.features.providers.stored import providers, signing_in
-from risala.engine.journal.repositories.store import Store, audited_command, command, read
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.model.errors import SecretLost
 from risala.engine.rules.secrets.sealing import SecretPurpose
 

@@ -20,7 +20,6 @@ from risala.engine.features.providers.records import LinkedIdentity, ShownIdenti
 from risala.engine.features.providers.stored import identities, providers
 from risala.engine.journal import member_changes, user_changes
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.people import members, users, web_sessions
 from risala.engine.journal.signing_in import (
     await_or_enter,
@@ -30,6 +29,7 @@ from risala.engine.journal.signing_in import (
     freshened,
     turn_away,
 )
+from risala.engine.journal.store.audited import audited
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused

@@ -16,9 +16,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from risala.engine.journal.store import audit_log
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep import audit_log, database_copy
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.journal.upkeep.database_copy import fold_wal
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import StorageUnusable

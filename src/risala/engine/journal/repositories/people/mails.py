@@ -5,7 +5,7 @@ from __future__ import annotations
 from risala.dataclass import dataclass
 from risala.engine.journal.pages import behind
 from risala.engine.journal.people import mails
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.store.repository import Store, command, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal import member_changes
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import members
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.model.people import Membership
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from risala.dataclass import dataclass
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import security, sign_in_failures, sign_in_tokens, web_sessions
-from risala.engine.journal.repositories.store import Store, audited_command, command, read, scan
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from functools import partial
 
 from risala.dataclass import dataclass
 from risala.engine.journal import user_changes
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import by_time as lists
 from risala.engine.journal.people import email_changes, members, users
-from risala.engine.journal.repositories.store import Store, audited_command, read
+from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.people import EmailChange, User

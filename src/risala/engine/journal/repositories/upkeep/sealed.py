@@ -6,10 +6,10 @@ import sqlite3
 from functools import partial
 
 from risala.dataclass import dataclass
-from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.sealed import resealing
 from risala.engine.journal.sealed.resealing import EXPORTED
 from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store.repository import Store
 from risala.engine.model.records.upkeep.sealed import LostSecret, SealedCount
 
 

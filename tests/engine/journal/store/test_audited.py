@@ -6,8 +6,8 @@ import sqlite3
 import pytest
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.audit.audited import audited, seen_of
-from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.store import audit_log
+from risala.engine.journal.store.audited import audited, seen_of
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import NotFound

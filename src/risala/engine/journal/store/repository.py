@@ -12,7 +12,7 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 import trio
 
 from risala.dataclass import dataclass
-from risala.engine.journal.audit.audited import audited
+from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.transaction import Unit
