@@ -25,8 +25,6 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
-from risala.engine.features.mailings.sources import Read, WriteReport
-from risala.engine.features.tables.reading import read, write_workbook
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.messages import deadlines, delivery, receipts, timeline
@@ -52,6 +50,7 @@ from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.services import Parts
 from risala.engine.wiring.connections import NO_OUTSIDE, Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import Seams, unfenced
@@ -156,8 +155,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         inline: bool = True,
         outside: Connections = NO_OUTSIDE,
         fence: Callable[[], None] = unfenced,
-        read_table: Read = read,
-        write_report: WriteReport = write_workbook,
+        parts: Parts | None = None,
         **sections: Any,
     ) -> AsyncIterator[House]:
         carriers = carriers or (carrier(),)
@@ -167,14 +165,8 @@ def open_house(tmp_path: Path) -> OpenHouse:
             delivery=delivery or DeliverySection(),
             **sections,
         )
-        seams = Seams(
-            clock,
-            IdSource(clock),
-            inline_journal=inline,
-            fence=fence,
-            read_table=read_table,
-            write_report=write_report,
-        )
+        ids = IdSource(clock)
+        seams = Seams(clock, ids, inline_journal=inline, fence=fence, parts=parts or {})
         async with open_engine(settings, carriers, drivers, seams, outside) as engine:
             house = House(engine, drivers, None, clock)
             house.principal = await house.organization(balance)

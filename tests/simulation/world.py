@@ -29,7 +29,7 @@ from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
 from tests.simulation.pairs.pair import standby_of
 from tests.simulation.plan import Plan
 from tests.simulation.poisoned import Poisoned
-from tests.support.mailing_book import read_on_loop
+from tests.support.mailing_book import ON_LOOP
 
 from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Settings
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
@@ -191,7 +191,7 @@ class World:
             ids,
             inline_journal=True,
             disk=self.disk,
-            read_table=read_on_loop,
+            parts=ON_LOOP,
             lease_lost=self.standby.lost,
         )
         outside = Connections(

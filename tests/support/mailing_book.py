@@ -18,7 +18,13 @@ from risala.engine.features.mailings.row_records import NewRow, SettledRow
 from risala.engine.features.mailings.stored import checking, mailings, settling
 from risala.engine.features.tables.reader.rows import read_table
 from risala.engine.features.tables.reader.workbook_writing import write_workbook
-from risala.engine.features.tables.reading import ReadRequest, ReadResult, SheetFault
+from risala.engine.features.tables.reading import (
+    ReadRequest,
+    ReadResult,
+    SheetFault,
+    TableProcesses,
+    table_processes,
+)
 from risala.engine.features.tables.records import Recognised, RowFault, cells_text
 from risala.engine.features.tables.rules.faults import UnreadableTable
 from risala.engine.model.ids import key_of
@@ -44,6 +50,10 @@ async def write_on_loop(cells_path: Path, out_path: Path, owner: str) -> None:
     """The same for a report."""
     await trio.lowlevel.checkpoint()
     write_workbook(cells_path, out_path)
+
+
+ON_LOOP = {table_processes: TableProcesses(read_on_loop, write_on_loop)}
+"""For ``Seams.parts``: tables are read and written without a process."""
 
 
 def number(row: int) -> str:

@@ -256,10 +256,6 @@ class Services:
     router: Router
     credits: Broadcast[str]
     """Organizations whose balance has grown."""
-    read_table: Callable[[Any], Awaitable[Any]]
-    """Reads an uploaded table in a process of its own."""
-    write_report: Callable[[Path, Path, str], Awaitable[None]]
-    """Writes a report as a workbook, in one too."""
     set_aside: SetAsideItems
     pages: ConsolePages = field(default_factory=dict)
     """Pages that plugins add to the console."""

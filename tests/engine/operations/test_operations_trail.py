@@ -13,7 +13,7 @@ import trio
 
 from authenticator import Authenticator
 from cases import sweep
-from mailing_book import read_on_loop, write_on_loop
+from mailing_book import ON_LOOP
 from risala.config.model import MailToSmsSection
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
@@ -591,8 +591,7 @@ async def world(open_house, autojump_clock):
         outside=outside,
         payments=codes,
         balance="2000",
-        read_table=read_on_loop,
-        write_report=write_on_loop,
+        parts=ON_LOOP,
         numbers=NumbersSection(countries=("MR", "SN")),
         prices=(PriceSection(prefix="+221", price="12.00"),),
     ) as house:

@@ -16,7 +16,7 @@ import trio.testing
 
 from filter_sweep import cases as filter_cases
 from filter_sweep import is_refused, rows_of
-from mailing_book import read_on_loop
+from mailing_book import ON_LOOP
 from patience import POLL_S, until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
@@ -120,7 +120,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     outside = Connections(payments={"bankily": bankily, "sandbox": SandboxCard(SandboxSettings())})
     drivers = {"fake": FakeDriver()}
-    seams = replace(system_seams(), inline_journal=True, watch_loop=False, read_table=read_on_loop)
+    seams = replace(system_seams(), inline_journal=True, watch_loop=False, parts=ON_LOOP)
     async with open_engine(settings, (carrier,), drivers, seams, outside) as engine:
         gateway = engine.gateway
         organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}

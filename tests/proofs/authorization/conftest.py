@@ -19,7 +19,7 @@ import trio.testing
 from proofs.authorization.expected import Asker, Visitor
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
-from mailing_book import read_on_loop, write_on_loop
+from mailing_book import ON_LOOP
 from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.config.payments import PaymentsSection
@@ -286,11 +286,10 @@ async def built_city(
     bankily = build_wallet("bankily", "Bankily", wallet)
     faces = {each.name: each.build(each.settings()) for each in (KANNEL, PLAYSMS, TWILIO)}
     outside = Connections(outbound=outbound, payments={"bankily": bankily}, faces=faces)
-    reads = {"read_table": read_on_loop, "write_report": write_on_loop}  # in no process of its own
     if seams is None:
-        seams = Seams(clock, IdSource(clock), inline_journal=True, **reads)
+        seams = Seams(clock, IdSource(clock), inline_journal=True, parts=ON_LOOP)
     else:
-        clock, seams = seams.clock, replace(seams, inline_journal=True, **reads)
+        clock, seams = seams.clock, replace(seams, inline_journal=True, parts=ON_LOOP)
     async with open_engine(settings, carriers, drivers, seams, outside=outside) as engine:
         gateway, tally, turns = engine.gateway, AnswerTally(), count(0, 60)
         # A minute between any two wrong keys: none is held back, as here no time passes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +21,6 @@ from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.features.mailings.sources import Read, WriteReport
-from risala.engine.features.tables.reading import read, write_workbook
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.sealed.resealing import sealed_in
@@ -78,10 +77,8 @@ class Seams:
     mock clock, which would run on meanwhile."""
     disk: SimulatedDisk | None = None
     """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
-    read_table: Read = read
-    """Reads an uploaded table: in a process of its own."""
-    write_report: WriteReport = write_workbook
-    """Writes a report as a workbook: in one too."""
+    parts: Parts = field(default_factory=dict)
+    """What is there instead of what features would make (``Services.part``)."""
     fence: Callable[[], None] = unfenced
     """Called before each segment leaves; it does not return if another machine may send."""
     lease_lost: Callable[[str], object] = lost_by_nobody
@@ -216,7 +213,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                         supervisor,
                         AnswerWindow(),
                         set_aside,
-                        {},
+                        {**seams.parts},
                     )
                 finally:
                     journal.end_log_soon()  # else a task that has to know would never end

@@ -122,8 +122,6 @@ async def open_intake(
             public_url=public_url(settings, outside),
             router=router,
             credits=owners.credits,
-            read_table=core.seams.read_table,
-            write_report=core.seams.write_report,
             pages=outside.pages,
             surroundings=Surroundings(
                 outbound=outside.outbound,

@@ -10,7 +10,7 @@ import pytest
 import trio
 from tests.engine.features.mailings.people_tables import table
 
-from mailing_book import read_on_loop
+from mailing_book import ON_LOOP
 from risala.engine.features.mailings.records import Mailing, MailingState, NewMailing
 from risala.engine.features.mailings.service import MailingService, mailing_service
 from risala.engine.model.states import Mode
@@ -86,7 +86,7 @@ def open_desk(open_house) -> OpenDesk:
 
     @asynccontextmanager
     async def open_one(*carriers: Any, **given: Any) -> AsyncIterator[Desk]:
-        async with open_house(*carriers, read_table=read_on_loop, **given) as house:
+        async with open_house(*carriers, parts=ON_LOOP, **given) as house:
             desk = Desk(house)
             if former:
                 desk.organization_id = former[0]

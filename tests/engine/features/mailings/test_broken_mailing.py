@@ -9,12 +9,13 @@ import trio
 from structlog.testing import capture_logs
 from tests.engine.features.mailings.people_tables import table
 
-from mailing_book import read_on_loop
+from mailing_book import ON_LOOP, read_on_loop, write_on_loop
 from patience import until_true
 from risala.engine.features.mailings import checking as mailing_checking
 from risala.engine.features.mailings.mailing_sending import MailingSending
 from risala.engine.features.mailings.records import MailingState, NewMailing
 from risala.engine.features.mailings.service import mailing_service
+from risala.engine.features.tables.reading import TableProcesses, table_processes
 from risala.engine.model.states import Mode
 from risala.engine.upkeep.metrics import render
 
@@ -30,7 +31,7 @@ ROWS = {
 
 
 def reads(row):
-    """A reader that writes this row for a file with the mark, as it should not."""
+    """Parts with a reader that writes this row for a file with the mark, as it should not."""
 
     async def read(request):
         found = await read_on_loop(request)
@@ -38,7 +39,7 @@ def reads(row):
             request.rows_path.write_text(f"{json.dumps(row)}\n")
         return found
 
-    return read
+    return {table_processes: TableProcesses(read, write_on_loop)}
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
@@ -62,7 +63,7 @@ async def test_a_row_that_breaks_the_task(open_house, quick, row):
         return new, checked
 
     with capture_logs() as logs:
-        async with open_house(read_table=reads(row)) as house:
+        async with open_house(parts=reads(row)) as house:
             new, checked = await drafts(house)
             broken = await new(MARK + b";36000009\n" + table(1))
             await checked((await new(table(3))).id)
@@ -75,7 +76,7 @@ async def test_a_row_that_breaks_the_task(open_house, quick, row):
             assert broken.id in alert["text"]["en"]
             page = render(services, ready=True).decode()
             assert 'risala_items_set_aside{loop="mailing_rows"} 1.0' in page
-        async with open_house(read_table=reads(row)) as house:
+        async with open_house(parts=reads(row)) as house:
             new, checked = await drafts(house)
             await checked((await new(table(2))).id)
             assert (
@@ -115,7 +116,7 @@ async def test_a_mailing_whose_turn_breaks_holds_no_other_up(open_desk, quick, m
 async def test_one_organization_s_many_mailings_hold_no_other_s_up(open_house, quick, monkeypatch):
     monkeypatch.setattr(mailing_checking, "AT_ONCE_MAX", 2)
     monkeypatch.setattr(mailing_checking, "ROWS_AT_ONCE", 1)
-    async with open_house(read_table=read_on_loop) as house:
+    async with open_house(parts=ON_LOOP) as house:
         service, other = house.gateway.services.part(mailing_service), await house.organization()
 
         async def new(whose, rows):

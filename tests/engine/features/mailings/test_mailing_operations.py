@@ -10,7 +10,6 @@ import openpyxl
 import pytest
 import trio
 
-from mailing_book import write_on_loop
 from risala.config.model import Settings, StorageSection
 from risala.engine.features.mailings.records import MailingState
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
@@ -187,7 +186,7 @@ async def test_a_report_has_one_line_in_the_trail(open_desk, quick):
 
 
 async def test_a_workbook_says_it_in_the_readers_words(open_desk, quick):
-    async with open_desk(write_report=write_on_loop) as desk:
+    async with open_desk() as desk:
         made = await desk.draft(b"name;phone\n=1+1;36 00 00 01\n")
         words = {"row": "Ligne", "ready": "à envoyer"}
         told = await do(desk, "workbook", mailing_id=made.id, words=words)

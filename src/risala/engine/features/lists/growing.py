@@ -26,7 +26,7 @@ from risala.engine.features.lists.records import (
 from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.lists.tables import PIECE, BadRow, ListTable, TableReader, in_thread
 from risala.engine.features.tables.operations import uploads_of
-from risala.engine.features.tables.reading import SheetFault
+from risala.engine.features.tables.reading import SheetFault, table_processes
 from risala.engine.features.tables.records import ROWS_MAX, Chosen, ListRows
 from risala.engine.features.tables.rules.faults import SENTENCES as TABLE_SENTENCES
 from risala.engine.features.tables.rules.faults import TableFault
@@ -58,7 +58,7 @@ class ListGrowing:
         self._accounts = services.accounts
         self._stored = services.repositories.part(RecipientListRepository)
         plan, inline = services.settings.plan, journal.is_on_loop
-        self._reader = TableReader(uploads, plan, services.read_table, inline)
+        self._reader = TableReader(uploads, plan, services.part(table_processes).read, inline)
         self._clock = services.recorder.clock
         self._ids = services.ids
         self._bytes_max = services.settings.limits.stored_bytes

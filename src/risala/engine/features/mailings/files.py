@@ -142,7 +142,7 @@ class TableFiles:
             columns=columns,
         )
         try:
-            result = await self._sources.read(request)
+            result = await self._sources.tables.read(request)
             await self._uploads.work(partial(_sync, request.rows_path))
         except BaseException:
             await self.drop(upload)
@@ -226,7 +226,7 @@ class TableFiles:
             chosen=chosen,
             columns=mailing.columns if source == "rows" else (),
         )
-        result = await self._sources.read(request)
+        result = await self._sources.tables.read(request)
         await self._uploads.work(partial(_sync, request.rows_path))
         return result
 

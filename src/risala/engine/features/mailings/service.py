@@ -31,9 +31,10 @@ from risala.engine.features.mailings.records import (
     RowState,
     TableColumns,
 )
-from risala.engine.features.mailings.sources import MailingSources, WriteReport, new_row
+from risala.engine.features.mailings.sources import MailingSources, new_row
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.tables.operations import uploads_of
+from risala.engine.features.tables.reading import WriteWorkbook, table_processes
 from risala.engine.features.tables.records import NAME_MAX, Chosen, Recognised, cells_text
 from risala.engine.features.tables.rules.checking import check_row
 from risala.engine.features.tables.rules.rendering import unknown_placeholders
@@ -98,8 +99,8 @@ class MailingService:
         return self._sending.counts()
 
     @property
-    def write_report(self) -> WriteReport:
-        return self._sources.write_report
+    def write_report(self) -> WriteWorkbook:
+        return self._sources.tables.write_workbook
 
     # -- looking
 
@@ -505,8 +506,7 @@ def mailing_service(services: Services) -> MailingService:
         write_list=partial(write_rows, lists, inline=inline),
         set_aside=services.set_aside,
         paces=services.delivery.paces,
-        read=services.read_table,
-        write_report=services.write_report,
+        tables=services.part(table_processes),
     )
     files = TableFiles(sources)
     checking = MailingChecking(sources, files, inline=inline)

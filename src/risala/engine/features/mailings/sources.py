@@ -14,7 +14,7 @@ from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.features.mailings.records import Mailing
 from risala.engine.features.mailings.row_records import NewRow
 from risala.engine.features.mailings.stored.repository import MailingRepository
-from risala.engine.features.tables.reading import ReadRequest, ReadResult
+from risala.engine.features.tables.reading import TableProcesses
 from risala.engine.features.tables.records import ListRows, RowFault
 from risala.engine.features.tables.uploads import Uploads
 from risala.engine.intake.draft import RequestDrafts
@@ -27,12 +27,6 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.sentences import FACE
 from risala.engine.rules.router import Router
-
-Read = Callable[[ReadRequest], Awaitable[ReadResult]]
-"""Reads a file: :func:`risala.engine.features.tables.reading.read`, or a test's."""
-WriteReport = Callable[[Path, Path, str], Awaitable[None]]
-"""Writes a workbook: :func:`risala.engine.features.tables.reading.write_workbook`, or a test's."""
-
 
 WriteList = Callable[[str, str, Path], Awaitable[ListRows]]
 """Writes the people of a list, by its id and its organization's, as lines of rows."""
@@ -51,8 +45,7 @@ class MailingSources:
     write_list: WriteList
     paces: Callable[[], Mapping[str, float]]
     """Messages a second that each carrier takes at most; 0: as many as there are."""
-    read: Read
-    write_report: WriteReport
+    tables: TableProcesses
     set_aside: SetAsideItems
     to_check: Bell = field(default_factory=Bell)
     """Rings when the rows of a mailing are to be stored."""

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -20,6 +20,7 @@ from risala.engine.actors.fair_places import FairPlaces
 from risala.engine.features.tables.records import Chosen, Recognised
 from risala.engine.features.tables.rules.faults import TableFault, UnreadableTable
 from risala.engine.model.errors import Invalid, Overloaded, StorageFailed
+from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
 
@@ -78,6 +79,25 @@ class ReadResult:
     recognised: Recognised
     rows: int
     """The rows that were written: all that are not blank."""
+
+
+Read = Callable[[ReadRequest], Awaitable[ReadResult]]
+WriteWorkbook = Callable[[Path, Path, str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableProcesses:
+    """What reads and writes tables in processes of their own; in a test, without one."""
+
+    read: Read
+    """As :func:`read` does."""
+    write_workbook: WriteWorkbook
+    """As :func:`write_workbook` does."""
+
+
+def table_processes(_: Services) -> TableProcesses:
+    """Of a service."""
+    return TableProcesses(read, write_workbook)
 
 
 async def read(request: ReadRequest) -> ReadResult:
