@@ -153,7 +153,7 @@ def _operator_roles() -> Iterator[str]:
         "Operations that change something, or show texts, by role. All operators may read what"
         " the table above gives to every operator.\n"
     )
-    changing = [each for each in OPERATIONS.values() if each.changes or each.reveals]
+    changing = [each for each in OPERATIONS.values() if each.changes or each.shows_texts]
     yield from _table(
         ("Role", "May"),
         (

@@ -614,13 +614,13 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
         await world.do(name, caller, **world.arguments(name))
         new = world.lines()[: len(world.lines()) - before]
         given = parse(operation.arguments, world.arguments(name), plan_of(("MR", "SN")))
-        leaves = operation.changes or operation.reveals or operation.shows_all(given)
+        leaves = operation.changes or operation.shows_texts or operation.shows_all(given)
         wanted = 1 if leaves else 0
         done = "topup" if name == "approval.confirm" else name  # the line is of what is confirmed
         assert [line.action for line in new] == [done] * wanted, name
         for line in new:
             assert (line.who, line.face, line.role) == (caller.who, caller.face, caller.role)
-            if not operation.crosses and not name.startswith(
+            if not operation.reads_all_organizations and not name.startswith(
                 (
                     *OF_BANKS,
                     "alert",

@@ -22,7 +22,7 @@ async def another(post, name, role="finance"):
 
 
 def test_each_kind_has_its_words():
-    weighed = {name: each for name, each in OPERATIONS.items() if each.weighs is not None}
+    weighed = {name: each for name, each in OPERATIONS.items() if each.four_eyes is not None}
     assert set(KINDS) == set(weighed)
     arguments = {name for each in weighed.values() for name in each.arguments.model_fields}
     assert set(FIELDS) <= arguments

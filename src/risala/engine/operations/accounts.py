@@ -92,7 +92,7 @@ def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
 
 @OPERATIONS(
     organizations.CREATE,
-    weighs=_weigh_new,
+    four_eyes=_weigh_new,
     roles=OPERATORS,
     operators=FINANCE,
     changes=Organization,
@@ -149,10 +149,10 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
 
 @OPERATIONS(
     organizations.SET,
-    weighs=_weigh,
+    four_eyes=_weigh,
     roles=OWNERS,
     operators=FINANCE,
-    edits="organization_id",
+    versioned_by="organization_id",
     reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
     **_ONE,
     fresh=True,

@@ -163,7 +163,7 @@ def _weigh(call: Call[Any]) -> Weight:
     return Weight(None, {"price": own.get(given.prefix)})
 
 
-@OPERATIONS(countries.SET_PRICE, weighs=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
+@OPERATIONS(countries.SET_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
     given, stored = call.given, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(given.organization_id).id
@@ -172,7 +172,7 @@ async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
     return _reached(call, opened)
 
 
-@OPERATIONS(countries.DROP_PRICE, weighs=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
+@OPERATIONS(countries.DROP_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
     given, stored = call.given, call.services.repositories.organizations
     organization_id = call.services.accounts.organization(given.organization_id).id

@@ -100,10 +100,10 @@ def render() -> str:
 
 def _row(operation: Operation[Any, Any]) -> str:
     members = _roles(operation.roles)
-    trail = "a change" if operation.changes else "a look" if operation.reveals else ""
+    trail = "a change" if operation.changes else "a look" if operation.shows_texts else ""
     if operation.fresh or operation.fresh_for_all:
         members += " (fresh)" if operation.fresh else " (fresh, everybody)"
-    if operation.crosses and not trail:
+    if operation.reads_all_organizations and not trail:
         whole = "organization_id" not in operation.arguments.model_fields
         trail = "a look" if whole else "a look, where no organization is named"
     return f"| `{operation.name}` | {_arguments(operation) or '–'} | {members} | {trail} |"

@@ -151,7 +151,7 @@ _RECIPIENT: Final[dict[str, Any]] = {
 }
 
 
-@OPERATIONS(inbound.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named, reveals=True)
+@OPERATIONS(inbound.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named, shows_texts=True)
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     given = call.given
     sender = None if given.sender is None else _at_home(given.sender, call.services.settings.plan)
@@ -186,7 +186,7 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     return ReceivedMessages(shown, written(found.newer), written(found.older), reached)
 
 
-@OPERATIONS(inbound.ROUTES, roles=OPERATORS, operators=READERS, crosses=True)
+@OPERATIONS(inbound.ROUTES, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _routes(call: Call[NoArguments]) -> Routes:
     return Routes(tuple(call.services.repositories.inbound.routes()))
 

@@ -144,7 +144,7 @@ async def _list(call: Call[OfOrganization]) -> Keys:
     return Keys(tuple(found), accounts.age_days(organization_id))
 
 
-@OPERATIONS(keys.SHOW, roles=VIEWERS, operators=READERS, owner=owners.of_key, edits="key_id")
+@OPERATIONS(keys.SHOW, roles=VIEWERS, operators=READERS, owner=owners.of_key, versioned_by="key_id")
 async def _show(call: Call[OfKey]) -> ApiKey:
     return call.services.accounts.key(call.given.key_id)
 
@@ -154,7 +154,7 @@ async def _found_at(call: Call[OfKey]) -> KeyPlaces:
     return KeyPlaces(tuple(call.services.accounts.places_of(call.given.key_id)))
 
 
-@OPERATIONS(keys.SET, edits="key_id", **_ONE)
+@OPERATIONS(keys.SET, versioned_by="key_id", **_ONE)
 async def _set(call: Call[SetKey]) -> ApiKey:
     accounts, key_id = call.services.accounts, call.given.key_id
     await accounts.change_key(key_id, call.given.given_of(ApiKey), by=_signed(call))

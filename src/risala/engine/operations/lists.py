@@ -151,7 +151,7 @@ OPERATIONS: Final = Operations()
 _OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 
 
-@OPERATIONS(message_lists.LIST, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION)
+@OPERATIONS(message_lists.LIST, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _list(call: Call[ListMessages]) -> ListPage:
     given = call.given
     call.services.accounts.organization(given.organization_id)
@@ -187,7 +187,7 @@ async def _newer(call: Call[CountNewer]) -> NewerCount:
     return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
 
 
-@OPERATIONS(message_lists.EXPORT, operators=SUPPORT, reveals=True, **_OF_ORGANIZATION)
+@OPERATIONS(message_lists.EXPORT, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _export(call: Call[ExportMessages]) -> ExportPart:
     given, lists = call.given, call.services.repositories.message_lists
     call.services.accounts.organization(given.organization_id)

@@ -222,7 +222,7 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
     return replace(accepted, warning=warning, response=response)
 
 
-@OPERATIONS(messages.SHOW, operators=SUPPORT, wire=_story_wire, reveals=True, **_LOOKS)
+@OPERATIONS(messages.SHOW, operators=SUPPORT, wire=_story_wire, shows_texts=True, **_LOOKS)
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
     message_id = call.given.message_id
     view, entries = overview.message(call.services, message_id)

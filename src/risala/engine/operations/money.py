@@ -115,7 +115,9 @@ def _weigh(call: Call[Any]) -> Weight:
     return Weight(abs(call.given.amount))
 
 
-@OPERATIONS(ledger.TOP_UP, weighs=_weigh, operators=FINANCE, tops_up=True, fresh=True, **_ENTERED)
+@OPERATIONS(
+    ledger.TOP_UP, four_eyes=_weigh, operators=FINANCE, tops_up=True, fresh=True, **_ENTERED
+)
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
     refuse_if_nobody_pays(services)
@@ -149,7 +151,7 @@ def _western(reference: str) -> str:
 
 
 @OPERATIONS(
-    ledger.ADJUST, weighs=_weigh, operators=FINANCE, deleted_too=True, fresh=True, **_ENTERED
+    ledger.ADJUST, four_eyes=_weigh, operators=FINANCE, allows_deleted=True, fresh=True, **_ENTERED
 )
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
     given, services = call.given, call.services

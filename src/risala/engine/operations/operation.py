@@ -171,12 +171,12 @@ class Operation(Generic[A, R]):
     """It changes something: each call that did adds a line to the audit trail."""
     record: type[Any] | None = None
     """The record that it changes; its fields say what the audit trail shows."""
-    reveals: bool = False
+    shows_texts: bool = False
     """It shows messages' texts, or data of several organizations: each call adds a line too, but a
     member's repeat within a minute (:meth:`Call.note_look`) does not."""
-    crosses: bool = False
+    reads_all_organizations: bool = False
     """Without an organization it shows data of all of them: then each call adds a line."""
-    edits: str | None = None
+    versioned_by: str | None = None
     """The argument with the id of the edited thing. The JSON has its version, for the edit."""
     fresh: bool = False
     """It is important: an operator, and a member with a second factor, has shown within ten minutes
@@ -185,11 +185,11 @@ class Operation(Generic[A, R]):
     """The same for everybody with a session, by a code by e-mail if there is no factor."""
     tops_up: bool = False
     """It brings money: it works for a suspended organization too."""
-    deleted_too: bool = False
+    allows_deleted: bool = False
     """The operator may do it for a deleted organization too."""
-    heeds_no_log: bool = False
+    works_without_standby: bool = False
     """It works while the second machine does not answer: it is about that machine."""
-    weighs: Callable[[Call[A]], Weight | None] | None = None
+    four_eyes: Callable[[Call[A]], Weight | None] | None = None
     """What a call weighs for four eyes; None, or an answer of None: one operator may do it."""
 
     @property
@@ -213,7 +213,7 @@ class Operation(Generic[A, R]):
 
     def shows_all(self, given: A) -> bool:
         """Whether this call reads data of all organizations."""
-        return self.crosses and getattr(given, "organization_id", None) is None
+        return self.reads_all_organizations and getattr(given, "organization_id", None) is None
 
     def refuse(self, services: Services, caller: Caller, given: A) -> None:
         """Raise if a call is not for the caller.
@@ -253,7 +253,7 @@ class Operation(Generic[A, R]):
 
     def _refuse_deleted(self, services: Services, given: A) -> None:
         """A deleted organization can no longer be changed."""
-        if self.deleted_too:
+        if self.allows_deleted:
             return
         with suppress(NotFound):  # the handler has a better sentence for what is missing
             whose = self.owner(services, given)

@@ -99,7 +99,9 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     return _marked(call, sender)[0]
 
 
-@OPERATIONS(senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, crosses=True)
+@OPERATIONS(
+    senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, reads_all_organizations=True
+)
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
     found = call.services.senders.list(call.given.organization_id)
     return MarkedSenders(_marked(call, *found))
@@ -143,14 +145,14 @@ def _weigh(call: Call[OfSender]) -> Weight:
     return Weight(None, {"name": found.name, "status": found.status, "cleared": found.cleared})
 
 
-@OPERATIONS(senders.CLEAR, weighs=_weigh, operators=SUPPORT, **_DECIDED)
+@OPERATIONS(senders.CLEAR, four_eyes=_weigh, operators=SUPPORT, **_DECIDED)
 async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
     by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
     return _marked(call, sender)[0]
 
 
-@OPERATIONS(senders.WAIVE, weighs=_weigh, operators=SUPPORT, **_DECIDED)
+@OPERATIONS(senders.WAIVE, four_eyes=_weigh, operators=SUPPORT, **_DECIDED)
 async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
     by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)

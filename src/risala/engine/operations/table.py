@@ -89,7 +89,7 @@ async def perform(services: Services, caller: Caller, name: str, arguments: Json
         raise NotFound(f"There is no operation {name!r}.")
     value, version = await _answer(services, caller, operation, arguments)
     told = operation.wire(value)
-    return told if operation.edits is None else {**told, "version": version}
+    return told if operation.versioned_by is None else {**told, "version": version}
 
 
 async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Json) -> Versioned[R]:
@@ -110,9 +110,9 @@ async def _answer(
 
 def _version(services: Services, operation: Operation[Any, Any], given: Arguments) -> int | None:
     """The version of the thing that the arguments name; None: the operation edits nothing."""
-    if operation.edits is None:
+    if operation.versioned_by is None:
         return None
-    subject: str = getattr(given, operation.edits)
+    subject: str = getattr(given, operation.versioned_by)
     return services.repositories.audit.version_of(subject, family_of(operation.name))
 
 
@@ -154,7 +154,7 @@ def _watched(
     call: Call[Any], operation: Operation[Any, Any], arguments: Json
 ) -> AbstractAsyncContextManager[None]:
     """Around the handler of an operation: what four eyes watch is not done without them."""
-    weight = None if operation.weighs is None else operation.weighs(call)
+    weight = None if operation.four_eyes is None else operation.four_eyes(call)
     written = call.services.settings.people.four_eyes_from
     limit = None if written is None else minor_units(written)
     if weight is None or not weight.is_watched(limit, call.caller):
@@ -168,6 +168,6 @@ def _watched(
 async def _handled(services: Services, operation: Operation[A, R], call: Call[A]) -> R:
     """What the operation returns; a change does not wait long for the second machine."""
     work = partial(operation.handler, call)
-    if operation.heeds_no_log or not operation.writes(call.given):
+    if operation.works_without_standby or not operation.writes(call.given):
         return await work()
     return await services.recorder.answers.within(work, partial(OutcomeUnknown, UNCONFIRMED))

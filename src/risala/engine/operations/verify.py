@@ -101,7 +101,7 @@ _CHANGE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": VerificationVi
 
 @OPERATIONS(
     CONFIG,
-    edits="organization_id",
+    versioned_by="organization_id",
     roles=VIEWERS,
     operators=READERS,
     owner=owners.named,

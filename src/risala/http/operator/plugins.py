@@ -67,13 +67,13 @@ class OperatorService:
 
     async def look(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         found = OPERATIONS.get(operation)
-        if found is None or found.changes or found.reveals:
+        if found is None or found.changes or found.shows_texts:
             raise PermissionError(f"{operation} is no operation that a page may look by")
         return await self._visit.perform(operation, **arguments)
 
     async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         found = OPERATIONS.get(operation)
-        if found is None or found.reveals or not self._acts:
+        if found is None or found.shows_texts or not self._acts:
             raise PermissionError(f"{operation} is no operation that a page may do now")
         return await self._visit.perform(operation, **arguments)
 

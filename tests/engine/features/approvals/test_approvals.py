@@ -88,7 +88,7 @@ def test_what_needs_a_second_operator():
 
 
 def test_what_moves_money_or_lets_somebody_do_so_may_wait():
-    weighed = {name for name, each in OPERATIONS.items() if each.weighs is not None}
+    weighed = {name for name, each in OPERATIONS.items() if each.four_eyes is not None}
     assert {"topup", "adjust", "payment.confirm", "org.set", "price.set", "sender.waive"} <= weighed
 
 

@@ -124,7 +124,7 @@ async def _confirm(call: Call[ConfirmApproval]) -> Approval:
         confirming = Confirming(found.id, found.asked_by, given.alone)
         inner: Call[Any] = Call(services, caller, asked.name, arguments, confirming)
         asked.refuse(services, caller, arguments)
-        weight = None if asked.weighs is None else asked.weighs(inner)
+        weight = None if asked.four_eyes is None else asked.four_eyes(inner)
         if weight is None or weight.amount != found.amount or dict(weight.seen) != found.seen:
             raise Conflict(CHANGED)
         await asked.handler(inner)

@@ -171,7 +171,7 @@ def _lost_by(call: Call[ResetFor]) -> User:
     return user
 
 
-@OPERATIONS(RESET, roles=OPERATORS, changes=FactorView, fresh=True, weighs=_weigh_reset)
+@OPERATIONS(RESET, roles=OPERATORS, changes=FactorView, fresh=True, four_eyes=_weigh_reset)
 async def _reset(call: Call[ResetFor]) -> ResetFactors:
     user = _lost_by(call)
     return ResetFactors(await _factors(call).reset(user, call.audit(subject=user.id)))

@@ -179,12 +179,12 @@ async def _list(call: Call[OfOrganization]) -> Hooks:
     return Hooks(tuple(found))
 
 
-@OPERATIONS(records.SHOW, owner=of_hook, edits="hook_id", **_READ)
+@OPERATIONS(records.SHOW, owner=of_hook, versioned_by="hook_id", **_READ)
 async def _show(call: Call[OfHook]) -> AddressedHook:
     return _registry(call).addressed(call.given.hook_id)
 
 
-@OPERATIONS(records.SET, edits="hook_id", **_ONE)
+@OPERATIONS(records.SET, versioned_by="hook_id", **_ONE)
 async def _set(call: Call[SetHook]) -> Hook:
     values = call.given.given_of(Hook)
     return await _registry(call).change(call.given.hook_id, values, by=_signed(call))

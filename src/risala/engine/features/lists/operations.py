@@ -173,7 +173,7 @@ async def _list(call: Call[OfOrganization]) -> RecipientLists:
     return RecipientLists(tuple(_stored(call).of_organization(organization_id)))
 
 
-@OPERATIONS(records.SHOW, owner=of_list, edits="list_id", reveals=True, **_READ)
+@OPERATIONS(records.SHOW, owner=of_list, versioned_by="list_id", shows_texts=True, **_READ)
 async def _show(call: Call[ShowList]) -> ListPeople:
     given = call.given
     part = part_of(call.services.settings.plan, given.digits)
@@ -212,7 +212,7 @@ async def _remove(call: Call[RemovePerson]) -> RecipientList:
     return await _stored(call).remove(by, given.list_id, given.number, call.now_ms)
 
 
-@OPERATIONS(records.SET, edits="list_id", **_LIST)
+@OPERATIONS(records.SET, versioned_by="list_id", **_LIST)
 async def _set(call: Call[SetList]) -> RecipientList:
     name = call.given.name
     values = {} if name is None else {"name": name, "changed_at": call.now_ms}
@@ -309,12 +309,12 @@ async def _list_texts(call: Call[OfOrganization]) -> SavedTexts:
     return SavedTexts(tuple(_texts(call).of_organization(organization_id)))
 
 
-@OPERATIONS(records.TEXT_SHOW, owner=of_saved_text, edits="saved_text_id", **_READ)
+@OPERATIONS(records.TEXT_SHOW, owner=of_saved_text, versioned_by="saved_text_id", **_READ)
 async def _show_text(call: Call[OfSavedText]) -> SavedText:
     return _texts(call).saved_text(call.given.saved_text_id)
 
 
-@OPERATIONS(records.TEXT_SET, edits="saved_text_id", **_TEXT)
+@OPERATIONS(records.TEXT_SET, versioned_by="saved_text_id", **_TEXT)
 async def _set_text(call: Call[SetText]) -> SavedText:
     given = call.given
     values = {name: value for name, value in given.given_of(SavedText).items() if value is not None}

@@ -149,14 +149,14 @@ def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[Reten
     )
 
 
-@OPERATIONS(records.KEPT_SHOW, edits="organization_id", operators=READERS, **_NAMED)
+@OPERATIONS(records.KEPT_SHOW, versioned_by="organization_id", operators=READERS, **_NAMED)
 async def _show_days(call: Call[OfOrganization]) -> OrganizationRetention:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     return await _found(call, organization_id)
 
 
-@OPERATIONS(records.KEPT_SET, edits="organization_id", changes=RetentionDays, **_NAMED)
+@OPERATIONS(records.KEPT_SET, versioned_by="organization_id", changes=RetentionDays, **_NAMED)
 async def _set_days(call: Call[Choose]) -> OrganizationRetention:
     given, organization_id = call.given, call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
@@ -289,7 +289,7 @@ async def _preview_deletion(call: Call[OfOrganization]) -> OrganizationEnd:
 
 
 @OPERATIONS(
-    records.DELETE_ORGANIZATION, changes=ErasureProgress, deleted_too=True, fresh=True, **_NAMED
+    records.DELETE_ORGANIZATION, changes=ErasureProgress, allows_deleted=True, fresh=True, **_NAMED
 )
 async def _delete(call: Call[Delete]) -> ErasureProgress:
     """Keys, members and endpoints end at once; stored data is deleted afterwards, in steps."""
@@ -377,7 +377,7 @@ async def _show_export(call: Call[OfExport]) -> Export:
     return _exports(call.services).find(call.given.export_id)
 
 
-@OPERATIONS(records.EXPORT_FETCH, reveals=True, fresh=True, **_FILE)
+@OPERATIONS(records.EXPORT_FETCH, shows_texts=True, fresh=True, **_FILE)
 async def _fetch(call: Call[OfExport]) -> Fetched:
     if call.hides_texts:
         raise Forbidden("The file holds messages' texts. Only owners may fetch it, on their pages.")

@@ -167,12 +167,14 @@ def _signed(call: Call[Any]) -> AuditEntry:
     )
 
 
-@OPERATIONS(SHOW, roles=OWNERS, operators=SUPPORT, owner=owners.named, edits="organization_id")
+@OPERATIONS(
+    SHOW, roles=OWNERS, operators=SUPPORT, owner=owners.named, versioned_by="organization_id"
+)
 async def _show(call: Call[OfOrganization]) -> ProviderState:
     return _providers(call).state(call.given.organization_id)
 
 
-@OPERATIONS(SET, roles=OWNERS, edits="organization_id", **_ONE)
+@OPERATIONS(SET, roles=OWNERS, versioned_by="organization_id", **_ONE)
 async def _set(call: Call[SetProvider]) -> IdentityProvider:
     given = call.given
     values = {

@@ -47,7 +47,7 @@ async def _show(call: Call[NoArguments]) -> LogState:
     return _log(call.services).status()
 
 
-@OPERATIONS(GO_ASYNC, roles=OPERATORS, changes=LogState, heeds_no_log=True)
+@OPERATIONS(GO_ASYNC, roles=OPERATORS, changes=LogState, works_without_standby=True)
 async def _go_async(call: Call[NoArguments]) -> LogState:
     # Imported here: without a second machine nothing of it is needed.
     from risala.engine.features.standby.stored.awaited_log import OrderRefused

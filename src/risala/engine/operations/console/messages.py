@@ -57,7 +57,7 @@ class ReadBody(OfMessage):
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, reveals=True)
+@OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, shows_texts=True)
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
@@ -82,7 +82,7 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
 
 
 @OPERATIONS(
-    messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, reveals=True
+    messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, shows_texts=True
 )
 async def _body(call: Call[ReadBody]) -> MessageBody:
     given = call.given

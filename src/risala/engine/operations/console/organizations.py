@@ -84,7 +84,7 @@ def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(organizations.LIST, roles=OPERATORS, operators=READERS, crosses=True)
+@OPERATIONS(organizations.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     given = call.given
     limit = limit_of(given.limit)
@@ -101,7 +101,7 @@ async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     roles=VIEWERS,
     operators=READERS,
     owner=owners.named,
-    edits="organization_id",
+    versioned_by="organization_id",
 )
 async def _show(call: Call[OfOrganization]) -> Organization:
     services = call.services

@@ -43,7 +43,7 @@ class LockConsole(Arguments):
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(security.SHOW, roles=OPERATORS, reveals=True)
+@OPERATIONS(security.SHOW, roles=OPERATORS, shows_texts=True)
 async def _show(call: Call[NoArguments]) -> Security:
     await call.note(call.audit(always=True))
     return await call.services.repositories.sign_in.look_for_intruders(call.now_ms)

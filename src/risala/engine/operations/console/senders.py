@@ -67,7 +67,7 @@ class ListSenderRequests(Arguments):
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(REQUESTS, roles=OPERATORS, operators=READERS, crosses=True)
+@OPERATIONS(REQUESTS, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     given, senders = call.given, call.services.repositories.senders
     limit = limit_of(given.limit)

@@ -113,13 +113,13 @@ def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
 OPERATIONS: Final = Operations()
 
 
-@OPERATIONS(trail.LIST, roles=OPERATORS, operators=READERS, crosses=True)
+@OPERATIONS(trail.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list(call: Call[ListLines]) -> LinesPage:
     given = call.given
     return _page(call, given, max(1, min(given.limit or LINES_USUAL, LINES_MAX)))
 
 
-@OPERATIONS(trail.EXPORT, roles=OPERATORS, reveals=True, fresh=True)
+@OPERATIONS(trail.EXPORT, roles=OPERATORS, shows_texts=True, fresh=True)
 async def _export(call: Call[ExportLines]) -> LinesPart:
     given = call.given
     told = {
@@ -142,7 +142,7 @@ async def _state(call: Call[NoArguments]) -> ChainState:
     return ChainState(None, None) if head is None else ChainState(head.end.seq, head.at)
 
 
-@OPERATIONS(trail.CHAIN, roles=OPERATORS, operators=READERS, reveals=True)
+@OPERATIONS(trail.CHAIN, roles=OPERATORS, operators=READERS, shows_texts=True)
 async def _chain(call: Call[ChainLines]) -> ChainPart:
     given, stored = call.given, call.services.repositories.audit
     end = await line_of(call, given.export, {}, None)

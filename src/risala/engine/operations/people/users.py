@@ -203,7 +203,7 @@ def _weigh(call: Call[SetUser]) -> Weight | None:
     return Weight(None, {"email": user.email, "role": role})
 
 
-@OPERATIONS(users.SET, weighs=_weigh, fresh=True, **_CHANGE)
+@OPERATIONS(users.SET, four_eyes=_weigh, fresh=True, **_CHANGE)
 async def _set(call: Call[SetUser]) -> VersionedUser:
     given, people = call.given, call.services.people.users
     user = people.find(given.email)

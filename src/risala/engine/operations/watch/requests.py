@@ -81,7 +81,11 @@ class ShowRequest(OfMaybeOrganization):
 
 
 OPERATIONS: Final = Operations()
-_SEEN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named, "crosses": True}
+_SEEN: Final[dict[str, Any]] = {
+    "roles": VIEWERS,
+    "owner": owners.named,
+    "reads_all_organizations": True,
+}
 
 
 @OPERATIONS(log.LIST, operators=SUPPORT, **_SEEN)

@@ -146,7 +146,7 @@ async def _list(call: Call[OfOrganization]) -> EndpointList:
     return EndpointList(tuple(services.repositories.endpoints.of_organization(organization_id)))
 
 
-@OPERATIONS(webhooks.SHOW, operators=READERS, edits="endpoint_id", **LOOK)
+@OPERATIONS(webhooks.SHOW, operators=READERS, versioned_by="endpoint_id", **LOOK)
 async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
     stored, endpoint_id = call.services.repositories, meant(call)
     endpoint = stored.endpoints.endpoint(endpoint_id)
@@ -169,7 +169,7 @@ def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:
     return line.who if line.role in _MEMBERS else Role.OPERATOR.value
 
 
-@OPERATIONS(webhooks.UPDATE, edits="endpoint_id", **CHANGE)
+@OPERATIONS(webhooks.UPDATE, versioned_by="endpoint_id", **CHANGE)
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)

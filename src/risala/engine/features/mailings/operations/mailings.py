@@ -169,7 +169,7 @@ async def _list(call: Call[ListMailings]) -> Mailings:
     return replace(page, mailings=tuple(_shown(call, each) for each in page.mailings))
 
 
-@OPERATIONS(mailings.SHOW, operators=SUPPORT, edits="mailing_id", **_LOOK)
+@OPERATIONS(mailings.SHOW, operators=SUPPORT, versioned_by="mailing_id", **_LOOK)
 async def _show(call: Call[OfMailing]) -> MailingView:
     view = await call.services.part(mailing_service).view(call.given.mailing_id)
     return replace(view, mailing=_shown(call, view.mailing))
@@ -180,7 +180,7 @@ def _shown(call: Call[Any], mailing: Mailing) -> Mailing:
     return replace(mailing, text="", columns=()) if call.hides_texts else mailing
 
 
-@OPERATIONS(mailings.SET, edits="mailing_id", **_CHANGE)
+@OPERATIONS(mailings.SET, versioned_by="mailing_id", **_CHANGE)
 async def _set(call: Call[SetMailing]) -> Mailing:
     given, mailing = call.given, meant(call)
     values = {

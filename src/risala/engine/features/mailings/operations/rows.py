@@ -123,7 +123,7 @@ class WriteWorkbook(OfMailing):
 
 OPERATIONS: Final = Operations()
 _ONE: Final[dict[str, Any]] = {"owner": of_mailing}
-_LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "reveals": True}
+_LOOK: Final[dict[str, Any]] = {**_ONE, "roles": VIEWERS, "shows_texts": True}
 _CHANGE: Final[dict[str, Any]] = {
     "roles": DEVELOPERS,
     "owner": of_mailing,

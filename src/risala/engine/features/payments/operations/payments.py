@@ -229,7 +229,9 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     return shown(call, await payments.begin(drafted, by))
 
 
-@OPERATIONS(records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, crosses=True)
+@OPERATIONS(
+    records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, reads_all_organizations=True
+)
 async def _list(call: Call[ListPayments]) -> PaymentPage:
     given = call.given
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
@@ -271,7 +273,7 @@ def _weigh(call: Call[ConfirmPayment]) -> Weight:
     return Weight(amount, {"state": found.state.value, "reference": found.reference})
 
 
-@OPERATIONS(records.CONFIRM, roles=OPERATORS, weighs=_weigh, fresh=True, **_STEP)
+@OPERATIONS(records.CONFIRM, roles=OPERATORS, four_eyes=_weigh, fresh=True, **_STEP)
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     given = call.given
     said = {"unchecked": True} if given.unchecked else None
@@ -302,7 +304,7 @@ async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     return shown(call, found)
 
 
-@OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, crosses=True)
+@OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, reads_all_organizations=True)
 async def _queue(call: Call[ListClaims]) -> PaymentQueue:
     given, payments = call.given, call.services.repositories.part(PaymentRepository)
     limit = limit_of(given.limit)

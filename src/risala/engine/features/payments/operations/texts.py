@@ -79,7 +79,7 @@ def _shown(call: Call[Any], found: BankText) -> ShownText:
     return ShownText(**shallow(found, ShownText), fits=fits)
 
 
-@OPERATIONS(records.LIST, operators=FINANCE, reveals=True, roles=OPERATORS)
+@OPERATIONS(records.LIST, operators=FINANCE, shows_texts=True, roles=OPERATORS)
 async def _list(call: Call[ListTexts]) -> TextPage:
     given, stored = call.given, call.services.repositories
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
