@@ -356,8 +356,11 @@ def sender(value: object) -> str:
     return found
 
 
-Text = Annotated[str, PlainValidator(text), ArgumentKind("text")]
-MaybeText = Annotated[str | None, PlainValidator(maybe(text)), ArgumentKind("text")]
+TEXT: Final = ArgumentKind("text")
+MOMENT: Final = ArgumentKind("ISO 8601 time")
+NUMBER: Final = ArgumentKind("phone number")
+Text = Annotated[str, PlainValidator(text), TEXT]
+MaybeText = Annotated[str | None, PlainValidator(maybe(text)), TEXT]
 MaybeSearch = Annotated[str | None, PlainValidator(maybe(search)), ArgumentKind("text")]
 MaybeAnyText = Annotated[
     str | None, PlainValidator(maybe(any_text)), ArgumentKind("text, also empty")
@@ -387,14 +390,12 @@ Flag = Annotated[
 """False where it is not given."""
 MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), ArgumentKind("number above 0")]
 MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), ArgumentKind("whole number")]
-MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), ArgumentKind("ISO 8601 time")]
+MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), MOMENT]
 Amount = Annotated[int, PlainValidator(amount_above_0), ArgumentKind("decimal text above 0")]
 SignedAmount = Annotated[int, PlainValidator(signed_amount), ArgumentKind("decimal text, not 0")]
 MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), ArgumentKind("decimal text")]
-Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
-MaybeNumber = Annotated[
-    str | None, PlainValidator(maybe_at_home(number)), ArgumentKind("phone number")
-]
+Number = Annotated[str, PlainValidator(number), NUMBER]
+MaybeNumber = Annotated[str | None, PlainValidator(maybe_at_home(number)), NUMBER]
 MaybeContained = Annotated[
     str | None,
     PlainValidator(maybe(words(CONTAINED_MAX))),

@@ -16,6 +16,7 @@ from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.webhooks import (
     ENDPOINT_DESCRIPTION_MAX,
+    HEADER_CHARACTER,
     SHAPES,
     SIGNATURE_HEADER_MAX,
     SIGNATURE_KEYS,
@@ -29,7 +30,7 @@ from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
 
 HEADERS_MAX: Final = 10
 HEADER_VALUE_MAX: Final = 1000
-_TOKEN: Final = re.compile(rf"[A-Za-z0-9!#$%&'*+.^_`|~-]{{1,{SIGNATURE_HEADER_MAX}}}")
+_TOKEN: Final = re.compile(f"{HEADER_CHARACTER}{{1,{SIGNATURE_HEADER_MAX}}}")
 _VALUE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 _MAIL: Final = re.compile(r"[^@\s,;<>\"]{1,64}@[A-Za-z0-9.-]{1,190}", re.ASCII)
 _OURS: Final = frozenset(

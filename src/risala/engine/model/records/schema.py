@@ -34,7 +34,7 @@ Places = Mapping[type[Any], str]
 
 def json_schema(shape: type[Any], places: Places | None = None) -> Json:
     """The schema of a record's JSON. Of a type that has a place it refers to that."""
-    docs = _docs_of(shape)
+    docs = docs_of(shape)
     members = {
         each.json_name: _schema(each, places or {}) | _description(docs.get(each.name))
         for each in members_of(shape)
@@ -68,11 +68,12 @@ def _description(doc: str | None) -> Json:
     return {} if doc is None else {"description": cleandoc(doc).partition("\n\n")[0]}
 
 
-def _docs_of(shape: type[Any]) -> dict[str, str]:
-    """The docstrings of a record's fields, from its source."""
+def docs_of(shape: type[Any]) -> dict[str, str]:
+    """The docstrings of the fields of a record or of arguments, from their source."""
     found = {}
     for each in reversed(shape.__mro__):
-        body = _classes_of(each.__module__)[each.__name__] if is_record(each) else ()
+        is_declared = is_record(each) or hasattr(each, "model_fields")
+        body = _classes_of(each.__module__).get(each.__name__, ()) if is_declared else ()
         for field, after in pairwise(body):
             match field, after:
                 case (

@@ -23,6 +23,7 @@ URL_MAX: Final = 2048
 """Characters of an address: as many as browsers and proxies take."""
 ENDPOINT_DESCRIPTION_MAX: Final = 500
 """Characters of an endpoint's description."""
+HEADER_CHARACTER: Final = "[A-Za-z0-9!#$%&'*+.^_`|~-]"
 SIGNATURE_HEADER_MAX: Final = 100
 """Characters of the name of a header field of an owner's."""
 SIGNATURE_KEYS: Final = ("text", "decoded")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Final
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
 from risala.engine.journal.repositories.webhooks import EndpointRepository
 from risala.engine.model.audit import AuditImage
@@ -22,6 +22,7 @@ from risala.engine.model.records.webhooks import (
     WebhookDelivery,
 )
 from risala.engine.operations.arguments import (
+    MOMENT,
     ArgumentKind,
     MaybeWhole,
     Text,
@@ -73,15 +74,17 @@ class ListDeliveries(OfEndpoint):
 class OfDelivery(OfEndpoint):
     """Names the delivery of one event to one endpoint."""
 
-    event_id: Text
+    event_id: Text = Field(examples=["evt_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"])
+    """The `eventId` of a delivery."""
 
 
 class ReplayFailed(OfEndpoint):
     """Queue the failed deliveries since a time again, one chunk at a time."""
 
-    since: Annotated[int, PlainValidator(_since), ArgumentKind("ISO 8601 time")]
+    since: Annotated[int, PlainValidator(_since), MOMENT]
+    """The failed deliveries of events since this time."""
     until: MaybeWhole = None
-    """The ``until`` of the answer to the chunk before; None: the first chunk."""
+    """The `until` of the previous answer, if its `done` was false."""
 
 
 OPERATIONS: Final = Operations()

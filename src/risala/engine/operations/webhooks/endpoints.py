@@ -13,9 +13,11 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault
 from risala.engine.model.records import webhooks
+from risala.engine.model.records.fields import OneOf
 from risala.engine.model.records.record import fields_of
 from risala.engine.model.records.webhooks import (
     BY_HAND,
+    HEADER_CHARACTER,
     Endpoint,
     EndpointList,
     EndpointWithCounts,
@@ -45,6 +47,7 @@ from risala.engine.operations.webhooks.named import (
     meant,
 )
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
+from risala.engine.rules.webhooks.types import TYPES
 from risala.engine.services import Services
 
 SUMMED_DAYS: Final = 7
@@ -69,23 +72,42 @@ class Wished(Arguments):
     """The fields of an endpoint that can be set. Null leaves one as it is; in a new endpoint it
     takes the default."""
 
-    url: MaybeText = Field(default=None, repr=False)
+    url: MaybeText = Field(default=None, repr=False, examples=["https://example.com/events"])
+    """An `https://…` URL. The host must not be in a private network."""
     types: Annotated[
-        tuple[str, ...] | None, PlainValidator(maybe(_types)), ArgumentKind("list of types")
+        tuple[str, ...] | None,
+        PlainValidator(maybe(_types)),
+        ArgumentKind("list of types"),
+        OneOf(TYPES),
     ] = None
+    """The events to send there. If left out: messages that were sent or failed, and
+    verifications."""
     description: MaybeAnyText = None
     headers: Annotated[
         dict[str, str] | None, PlainValidator(maybe(_headers)), ArgumentKind("names with texts")
     ] = Field(default=None, repr=False)
+    """Custom header fields for each call, at most ten. Answers show `***` instead of their
+    values."""
     notify: MaybeAnyText = None
-    signature_header: MaybeAnyText = None
-    """The header of a second signature, `t=…,v1=…`; empty: no second signature."""
+    """The e-mail address that is notified when the endpoint is disabled because it fails. Empty:
+    no notification."""
+    signature_header: MaybeAnyText = Field(
+        default=None,
+        examples=["X-Service-Signature"],
+        json_schema_extra={"pattern": f"^{HEADER_CHARACTER}*$"},
+    )
+    """The name of a header field for a second signature, `t=…,v1=…`, for programs that were
+    written for a hosted service. The body then has `smsId` beside `messageId`. Empty: no second
+    signature."""
     signature_key: MaybeText = None
-    """The key of that signature: `text`, the secret as shown, or `decoded`, its decoded base64."""
+    """The key of that signature: `text` is the secret as it is shown, `decoded` the bytes of its
+    base64 after `whsec_`."""
     shape: MaybeText = None
-    """How received messages arrive: `event`, as JSON of ours, or in another program's shape."""
+    """How received messages arrive. `event`: as all events do. The others are for programs that
+    take messages in a shape of their own; such an endpoint gets `sms.received` only."""
     template: MaybeAnyText = Field(default=None, repr=False)
-    """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
+    """The fields of the shapes `form` and `get`, one a line as `name=value`, or the JSON of
+    `json`, with placeholders such as `{{from}}` and `{{text}}`. Empty: the usual fields."""
 
     @property
     def settings(self) -> Json:
@@ -115,6 +137,7 @@ class RotateSecret(OfEndpoint):
     """Give an endpoint a new secret; with ``at_once`` the old one stops signing."""
 
     at_once: MaybeFlag = None
+    """True: the old secret stops signing at once. False: both secrets sign for 24 hours."""
 
 
 def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:

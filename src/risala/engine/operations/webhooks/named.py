@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.webhooks import Endpoint
@@ -35,7 +35,8 @@ def live_or_test(value: object) -> str:
 class OfEndpoint(Arguments):
     """Names one endpoint."""
 
-    endpoint_id: Text
+    endpoint_id: Text = Field(examples=["whe_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"])
+    """The `id` of a webhook endpoint."""
     organization_id: MaybeText = None
     """If given, the endpoint must be this organization's."""
     only_mode: Annotated[

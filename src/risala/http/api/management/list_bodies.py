@@ -15,6 +15,8 @@ from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader
 from risala.http.common.validation import RequestBody
 
 C = TypeVar("C", bound=str)
+OLDER: Final = "The `next` of another page: only older items are listed."
+NEWER: Final = "The `previous` of another page: only newer items are listed."
 LIMIT_MAX: Final = 100
 LIMIT_USUAL: Final = 20
 ADDRESS_MAX: Final = 20
@@ -39,7 +41,9 @@ def _cursor(of: ListName) -> tuple[Any, ...]:
     return text, AfterValidator(reader(of))
 
 
-Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX, json_schema_extra={"default": LIMIT_USUAL})]
+Limit = Annotated[
+    int, Field(ge=1, le=LIMIT_MAX, description="The most items in the answer."), fields.WHOLE
+]
 Address = Annotated[
     str,
     Field(
@@ -52,7 +56,6 @@ MessageCursor = Annotated[str, *_cursor(ListName.MESSAGES)]
 VerificationCursor = Annotated[str, *_cursor(ListName.VERIFICATIONS)]
 InboundCursor = Annotated[str, *_cursor(ListName.INBOUND)]
 LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER)]
-DeliveryCursor = Annotated[str, *_cursor(ListName.DELIVERIES)]
 MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
 VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
 Received = Annotated[str, *_one_of("received")]
@@ -60,25 +63,31 @@ EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
 DeliveryState = Annotated[str, *_one_of(*DELIVERY_STATES)]
 
 
+def cursors(of: ListName) -> dict[str, Any]:
+    """The members that say from where on, in a list whose places are numbers."""
+    return {
+        name: Annotated[str, *_cursor(of), AfterValidator(int), Field(description=text)]
+        for name, text in (("before", OLDER), ("after", NEWER))
+    }
+
+
 class PlacesBody(RequestBody, Generic[C]):
     """From where on; ``C`` is the list's cursor."""
 
     before: Annotated[
         C | None,
-        Field(description="The `next` of another page: only older items are listed."),
+        Field(description=OLDER),
     ] = None
     after: Annotated[
         C | None,
-        Field(description="The `previous` of another page: only newer items are listed."),
+        Field(description=NEWER),
     ] = None
 
 
 class PageBody(RequestBody):
     """How many of a list."""
 
-    limit: Annotated[
-        Limit | None, Field(description="The most items in the answer."), fields.WHOLE
-    ] = None
+    limit: Limit | None = None
 
     @property
     def count(self) -> int:

@@ -17,7 +17,6 @@ from risala.http.common.problems import BodyIssue, Problem, bad_body
 R = TypeVar("R")
 ANY_CONFLICT: Final = "CONFLICT"
 _word: Final = re.compile(r"_([a-z])")
-_capital: Final = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +52,3 @@ def issue_of(fault: FieldFault) -> BodyIssue:
     """A fault of an operation's argument, as one of the body's member that it came by."""
     name = _word.sub(lambda found: found[1].upper(), fault.path)
     return BodyIssue((name,), fault.code, fault.message.replace(fault.path, name))
-
-
-def argument(member: str) -> str:
-    """An operation's argument that is a body's member: ``signature_header`` of
-    ``signatureHeader``."""
-    return _capital.sub(lambda found: f"_{found[0].lower()}", member)

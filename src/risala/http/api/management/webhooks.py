@@ -14,25 +14,19 @@ from risala.engine.model.records.webhooks import (
 )
 from risala.engine.model.times import iso
 from risala.http.api import answers
+from risala.http.api.derived import DerivedBody
 from risala.http.api.fields import instant_ms
+from risala.http.api.management import webhook_bodies as bodies
 from risala.http.api.management.cursors import ListName, page
-from risala.http.api.management.list_bodies import EmptyBody
-from risala.http.api.management.performer import KeyPerformer, argument, issue_of
-from risala.http.api.management.webhook_bodies import (
-    CreateEndpointBody,
-    EndpointBody,
-    ListDeliveriesBody,
-    ReplayBody,
-    RotateBody,
-    UpdateEndpointBody,
-)
+from risala.http.api.management.list_bodies import LIMIT_USUAL, EmptyBody
+from risala.http.api.management.performer import KeyPerformer, issue_of
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import has_escapes, read_body, read_object
 from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issues
 from risala.http.common.respond import json_bytes
-from risala.http.common.validation import Body, parse_body, validate
+from risala.http.common.validation import parse_body, validate
 
 NO_ENDPOINT: Final = "No webhook endpoint has this id."
 NO_DELIVERY: Final = "This event has no delivery to a webhook endpoint with this id."
@@ -66,7 +60,8 @@ class _Webhooks:
         self._door = door
 
     async def list(self, request: PlainRequest) -> PlainAnswer:
-        principal, _ = await self._asked(request, EmptyBody)
+        principal = self._door.secret(request)
+        parse_body(EmptyBody, await read_body(request))
         mine = principal.organization_id
         found = await self._ask(principal, webhooks.LIST, organization_id=mine)
         own = [to_json(each) for each in found.endpoints if each.mode == principal.mode.value]
@@ -74,117 +69,93 @@ class _Webhooks:
 
     async def create(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
-        body = self._parsed(CreateEndpointBody, await read_body(request))
-        made = await self._ask(
-            principal,
-            webhooks.CREATE,
-            organization_id=principal.organization_id,
-            mode=principal.mode.value,
-            **body.wished,
-        )
-        return _with_secret(made)
+        given = self._settings(bodies.CREATE, await read_body(request))
+        mine = {"organization_id": principal.organization_id, "mode": principal.mode.value}
+        return _with_secret(await self._ask(principal, webhooks.CREATE, **mine, **given))
 
     async def update(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
-        body = self._parsed(UpdateEndpointBody, await read_body(request))
-        this, wished = _this(principal, body), body.wished
+        given = self._settings(bodies.UPDATE, await read_body(request))
+        this = {"endpoint_id": given.pop("endpoint_id"), **_own(principal)}
+        enabled = given.pop("enabled", None)
         found: ShownEndpoint | EndpointWithCounts | None = None
-        if wished:
-            found = await self._ask(principal, webhooks.UPDATE, **this, **wished)
-        if body.enabled is not None:
-            switch = webhooks.ENABLE if body.enabled else webhooks.DISABLE
+        if given:
+            found = await self._ask(principal, webhooks.UPDATE, **this, **given)
+        if enabled is not None:
+            switch = webhooks.ENABLE if enabled else webhooks.DISABLE
             found = await self._ask(principal, switch, **this)
         if found is None:
             found = await self._ask(principal, webhooks.SHOW, **this)
         return PlainAnswer(json_bytes(to_json(found.endpoint)))
 
     async def delete(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, EndpointBody)
-        found = await self._ask(principal, webhooks.DELETE, **_this(principal, body))
+        principal, this = await self._read(request, bodies.ONE)
+        found = await self._ask(principal, webhooks.DELETE, **this)
         return PlainAnswer(json_bytes(answers.ENDPOINT_DELETED.wire(found.endpoint, deleted=True)))
 
     async def rotate(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, RotateBody)
-        this = _this(principal, body)
-        made = await self._ask(principal, webhooks.ROTATE, **this, at_once=body.at_once)
-        return _with_secret(made)
+        principal, given = await self._read(request, bodies.ROTATE)
+        return _with_secret(await self._ask(principal, webhooks.ROTATE, **given))
 
     async def test(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, EndpointBody)
-        owed = await self._ask(principal, webhooks.TEST, **_this(principal, body))
+        principal, this = await self._read(request, bodies.ONE)
+        owed = await self._ask(principal, webhooks.TEST, **this)
         return PlainAnswer(json_bytes(to_json(owed.delivery)))
 
     async def deliveries(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ListDeliveriesBody)
-        found = await self._ask(
-            principal,
-            webhooks.DELIVERIES,
-            **_this(principal, body),
-            state=body.state,
-            limit=body.count,
-            before=None if body.before is None else int(body.before),
-            after=None if body.after is None else int(body.after),
-        )
+        principal, given = await self._read(request, bodies.DELIVERIES)
+        found = await self._ask(principal, webhooks.DELIVERIES, **{"limit": LIMIT_USUAL, **given})
         places = (found.before, found.after)
         return page(ListName.DELIVERIES, found.deliveries, places=places)
 
     async def replay(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ReplayBody)
-        if (body.event_id is None) == (body.since is None):
+        principal, given = await self._read(request, bodies.REPLAY)
+        if ("event_id" in given) == ("since" in given):
             text = "Give either `eventId` or `since`, not both."
             raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
-        this = _this(principal, body)
-        if body.event_id is not None:
-            found = await self._ask_delivery(
-                principal, webhooks.REPLAY, **this, event_id=body.event_id
-            )
+        until = given.pop("until", None)
+        if "event_id" in given:
+            found = await self._ask_delivery(principal, webhooks.REPLAY, **given)
             return PlainAnswer(json_bytes(to_json(found.delivery)))
-        return PlainAnswer(json_bytes(await self._replay_failed(principal, this, body)))
+        until_ms = None if until is None else instant_ms(until)
+        return PlainAnswer(json_bytes(await self._replay_failed(principal, given, until_ms)))
 
-    async def _replay_failed(self, principal: Principal, this: Json, body: ReplayBody) -> Json:
-        until = None if body.until is None else instant_ms(body.until)
+    async def _replay_failed(self, principal: Principal, given: Json, until: int | None) -> Json:
         replayed, done = 0, False
         for _ in range(CHUNKS_MAX):
-            found = await self._ask(
-                principal, webhooks.REPLAY_FAILED, **this, since=body.since, until=until
-            )
+            found = await self._ask(principal, webhooks.REPLAY_FAILED, **given, until=until)
             replayed, until, done = replayed + found.replayed, found.until, found.done
             if done:
                 break
         return {"replayed": replayed, "until": iso(until or 0), "done": done}
 
-    async def _asked(self, request: PlainRequest, model: type[Body]) -> tuple[Principal, Body]:
+    async def _read(
+        self, request: PlainRequest, model: type[DerivedBody]
+    ) -> tuple[Principal, Json]:
+        """The key that asks, and the arguments of its body."""
         principal = self._door.secret(request)
-        return principal, parse_body(model, await read_body(request))
+        return principal, {**parse_body(model, await read_body(request)).given(), **_own(principal)}
 
-    def _parsed(self, model: type[Body], raw: bytes) -> Body:
-        """A body with an endpoint's fields, which the engine judges too.
+    def _settings(self, model: type[DerivedBody], raw: bytes) -> Json:
+        """The arguments of a body with an endpoint's settings, which the engine judges too.
 
         Raises:
             Problem: 400 with every fault of both.
         """
         members = read_object(raw)
-        fields = {argument(name): value for name, value in members.items()}
-        issues = [issue_of(each) for each in self._faults(fields)]
+        issues = [issue_of(each) for each in self._faults(model.arguments_in(members))]
         try:
             body = validate(model, members, escapes=has_escapes(raw))
         except Problem as problem:
             raise with_issues(problem, issues) from None
         if issues:
             raise bad_body(issues)
-        return body
+        return body.given()
 
 
-def _this(
-    principal: Principal,
-    body: EndpointBody | UpdateEndpointBody | ReplayBody,
-) -> Json:
-    """The endpoint that is meant: of the key's organization, and for events of its mode."""
-    return {
-        "endpoint_id": body.endpoint_id,
-        "organization_id": principal.organization_id,
-        "only_mode": principal.mode.value,
-    }
+def _own(principal: Principal) -> Json:
+    """Endpoints are of the key's organization, and for events of its mode."""
+    return {"organization_id": principal.organization_id, "only_mode": principal.mode.value}
 
 
 def _with_secret(made: EndpointWithSecret) -> PlainAnswer:

@@ -18,6 +18,7 @@ from risala.engine.model import errors
 from risala.engine.model.money import money
 from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
+from risala.http.api.derived import DerivedBody
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.sms import ApiOperation
@@ -257,7 +258,13 @@ def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
             # Without examples of the whole body, tools put one together from the members' examples,
             # which need not fit together.
             values = [example["value"] for example in operation.body_examples.values()]
-            schemas[operation.body.__name__]["examples"] = values
+            schema = schemas[operation.body.__name__]
+            schema["examples"] = values
+            if issubclass(operation.body, DerivedBody):
+                members = schema["properties"]
+                for name, text in operation.body.descriptions().items():
+                    described = {"description": text, **members[name]}
+                    members[name] = dict(sorted(described.items()))
     return dict(sorted(schemas.items()))
 
 

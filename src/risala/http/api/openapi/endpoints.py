@@ -9,17 +9,10 @@ from pydantic import BaseModel
 
 from risala.http.api import answers
 from risala.http.api.bodies import GetBody
+from risala.http.api.management import webhook_bodies as bodies
 from risala.http.api.management.actions import EstimateBody
 from risala.http.api.management.cursors import ListName, written
 from risala.http.api.management.list_bodies import EmptyBody
-from risala.http.api.management.webhook_bodies import (
-    CreateEndpointBody,
-    EndpointBody,
-    ListDeliveriesBody,
-    ReplayBody,
-    RotateBody,
-    UpdateEndpointBody,
-)
 from risala.http.api.openapi import sms, verify
 from risala.http.api.openapi.sms import LEAN, WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import GetVerificationBody
@@ -175,7 +168,7 @@ OPERATIONS: Final = (
     _of(
         *("create", "createEndpoint", "Create a webhook endpoint"),
         "Only this answer has the secret that signs the calls.",
-        body=CreateEndpointBody,
+        body=bodies.CREATE,
         answer=answers.ENDPOINT_SECRET,
         asked={
             "plain": {"url": "https://example.com/events"},
@@ -191,7 +184,7 @@ OPERATIONS: Final = (
     _of(
         *("update", "updateEndpoint", "Change a webhook endpoint"),
         "Fields that are left out stay as they are. `enabled` switches the endpoint on and off.",
-        body=UpdateEndpointBody,
+        body=bodies.UPDATE,
         answer=answers.ENDPOINT,
         asked={"off": {**_THIS, "enabled": False}},
         told={"off": {**_ENDPOINT, "enabled": False, "disabledReason": "owner"}},
@@ -199,7 +192,7 @@ OPERATIONS: Final = (
     _of(
         *("delete", "deleteEndpoint", "Delete a webhook endpoint"),
         "Its pending deliveries are dropped.",
-        body=EndpointBody,
+        body=bodies.ONE,
         answer=answers.ENDPOINT_DELETED,
         asked={"one": _THIS},
         told={"one": {**_ENDPOINT, "deleted": True}},
@@ -208,7 +201,7 @@ OPERATIONS: Final = (
         *("rotate", "rotateSecret", "Rotate the secret of a webhook endpoint"),
         "Only this answer has the new secret. The old one also signs for 24 hours, unless "
         "`atOnce` is true.",
-        body=RotateBody,
+        body=bodies.ROTATE,
         answer=answers.ENDPOINT_SECRET,
         asked={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
         told={"made": {**_SECRET, "oldSecretUntil": "2026-11-22T08:30:00.123Z"}},
@@ -216,7 +209,7 @@ OPERATIONS: Final = (
     _of(
         *("test", "testEndpoint", "Send a test event"),
         "The event's type is `webhook.test`.",
-        body=EndpointBody,
+        body=bodies.ONE,
         answer=answers.DELIVERY,
         asked={"one": _THIS},
         told={
@@ -234,7 +227,7 @@ OPERATIONS: Final = (
     _of(
         *("deliveries", "listDeliveries", "List the deliveries of an endpoint"),
         "Newest first, in pages as in the other lists.",
-        body=ListDeliveriesBody,
+        body=bodies.DELIVERIES,
         answer=answers.DELIVERIES,
         asked={"failed": {**_THIS, "state": "failed", "limit": 1}},
         told={
@@ -250,7 +243,7 @@ OPERATIONS: Final = (
         "Repeats one delivery by its event, or all failed deliveries of events since a time. "
         "One request repeats at most 5,000: ask again with the answer's `until` while `done` is "
         "false.",
-        body=ReplayBody,
+        body=bodies.REPLAY,
         answer=answers.REPLAY,
         asked={
             "one": {**_THIS, "eventId": f"evt_{_ID}"},
