@@ -91,21 +91,21 @@ GUARDS: Final = (
     ),
     Guard(
         "A code of an authenticator app works once.",
-        "engine/features/factors/stored/factors.py",
+        "engine/features/factors/stored.py",
         " WHERE id = :id AND user_id = :user AND kind = 'app' AND counter < :counter\"\n",
         " WHERE id = :id AND user_id = :user AND kind = 'app'\"\n",
         _FACTORS,
     ),
     Guard(
         "A recovery code works once.",
-        "engine/features/factors/stored/factors.py",
+        "engine/features/factors/stored.py",
         ' AND used_at IS NULL"\n)',
         '"\n)',
         _FACTORS,
     ),
     Guard(
         "A passkey whose count of signatures goes back is refused: it was copied.",
-        "engine/features/factors/stored/factors.py",
+        "engine/features/factors/stored.py",
         " AND (counter < :counter OR (counter = 0 AND :counter = 0))",
         "",
         ("engine/features/factors/test_passkeys.py",),
@@ -127,7 +127,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A second factor is tried five times for each code by e-mail.",
-        "engine/features/factors/stored/proving.py",
+        "engine/features/factors/stored.py",
         "    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:\n",
         "    if found is None or found.user_id is None:\n",
         _FACTORS,
@@ -265,6 +265,13 @@ GUARDS: Final = (
         "engine/rules/people/entering.py",
         "            return known is not None and known.operator\n",
         "            return known is not None\n",
+        _SIGN_IN,
+    ),
+    Guard(
+        "Neither a link nor a factor brings somebody into the console who is no operator.",
+        "engine/journal/signing_in.py",
+        "    if kind is not SessionKind.OPERATOR or known.operator:\n",
+        "    if True:\n",
         _SIGN_IN,
     ),
     Guard(

@@ -49,7 +49,7 @@ MAY: dict[str, str] = {
     "engine/features/mailings/stored/checking.py": BULK,  # rows of mailings by the hundred
     "engine/features/compat/stored.py": HOT,  # of each used one, and of each call
     "engine/features/hooks/stored.py": HOT,  # of each used one
-    "engine/features/factors/stored/factors.py": BULK,  # one statement uses a proof up
+    "engine/features/factors/stored.py": BULK,  # one statement uses a proof up
     "engine/features/lists/stored.py": BULK,  # people of lists by the hundred
     "engine/features/alerts/stored/alerts.py": BULK,  # times that move with the clock
     "engine/features/alerts/stored/facts.py": READER,

@@ -16,7 +16,7 @@ import trio
 from identity_provider import CLIENT, ISSUER, IdentityProvider
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.features.factors.records import Factor
-from risala.engine.features.factors.stored.repository import FactorRepository
+from risala.engine.features.factors.stored import FactorRepository
 from risala.engine.features.providers.records import ACCESS, ORGANIZATIONS
 from risala.engine.model.callers import Caller, CallerKind, Freshness, Role
 from risala.engine.model.clock import SystemClock

@@ -121,21 +121,34 @@ def use_link(
     known = None if taken is None else users.find(conn, taken.user_id)
     if taken is None or known is None:
         return Denied(0)
-    if taken.kind is SessionKind.OPERATOR and not known.operator:
-        failure = failure_of(entrant, entrant.device.kind, known.email, FailureReason.NOT_ALLOWED)
-        return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
-    asked = CodeRequest(
+    if (refused := refuse_no_operator(conn, entrant, taken.kind, known, rules)) is not None:
+        return refused
+    return await_or_enter(conn, entrant, known, request_by(entrant, known, taken.kind), "link")
+
+
+def refuse_no_operator(
+    conn: sqlite3.Connection, entrant: Entrant, kind: SessionKind, known: User, rules: SignInRules
+) -> TurnedAway | None:
+    """Why somebody known does not get into the console; None: they do, or go elsewhere."""
+    if kind is not SessionKind.OPERATOR or known.operator:
+        return None
+    failure = failure_of(entrant, kind, known.email, FailureReason.NOT_ALLOWED)
+    return turn_away(conn, failure, Forbidden(NO_OPERATOR), rules)
+
+
+def request_by(entrant: Entrant, user: User, kind: SessionKind) -> CodeRequest:
+    """The request of a browser whose user came without a code, if it has to wait for more."""
+    return CodeRequest(
         id=entrant.device.id,
         browser=entrant.browser,
-        kind=taken.kind,
-        email=known.email,
-        language=known.language,
+        kind=kind,
+        email=user.email,
+        language=user.language,
         attempts=0,
         mailed_at=entrant.now_ms,
         expires_at=entrant.now_ms + CODE_MS,
         created_at=entrant.now_ms,
     )
-    return await_or_enter(conn, entrant, known, asked, "link")
 
 
 def await_or_enter(

@@ -84,8 +84,8 @@ async def test_a_copy_whose_count_goes_back_is_refused(town, device, autojump_cl
 
 
 async def test_the_unit_itself_refuses_a_count_that_goes_back(town, device, autojump_clock):
+    from risala.engine.features.factors import stored as factors
     from risala.engine.features.factors.records import FactorProof, ProofKind
-    from risala.engine.features.factors.stored import factors
 
     found = stored_factor(town)
     commit = town.gateway.services.recorder.journal.commit

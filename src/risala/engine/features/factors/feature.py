@@ -7,7 +7,7 @@ from typing import Final
 from risala.engine.model.features import Feature, later
 from risala.engine.model.people_records.mails import MailKind
 
-_STORED: Final = "features.factors.stored.factors:"
+_STORED: Final = "features.factors.stored:"
 _TOLD: Final = (
     *(MailKind.FACTOR_ADDED, MailKind.FACTOR_REMOVED, MailKind.FACTORS_RESET),
     *(MailKind.RECOVERY_CODES_MADE, MailKind.RECOVERY_CODE_USED),

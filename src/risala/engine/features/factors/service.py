@@ -22,7 +22,7 @@ from risala.engine.features.factors.records import (
     ProofKind,
     ShownFactor,
 )
-from risala.engine.features.factors.stored.repository import FactorRepository
+from risala.engine.features.factors.stored import FactorRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import AccessEnded, User

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.engine.features.factors.records import PasskeySite, ShownFactor
 from risala.engine.features.factors.service import Factors
-from risala.engine.features.factors.stored.repository import FactorRepository
+from risala.engine.features.factors.stored import FactorRepository
 from risala.engine.model.people import Browser, Denied, SessionKind, SignedIn, WebSession
 from risala.engine.people.tokens import digest, new_token
 from risala.engine.services import Services

@@ -6,10 +6,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Final
+from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.features.providers.records import IdentityProvider
+from risala.engine.features.providers.records import SETTINGS, IdentityProvider
 from risala.engine.features.providers.stored import identities
 from risala.engine.journal.people import mails, members, users, web_sessions
 from risala.engine.journal.sealed.columns import SealedColumn
@@ -53,25 +53,23 @@ _OF_IT: Final = (
     "(SELECT json_group_array(domain) FROM (SELECT domain FROM provider_domains AS d"
     " WHERE d.organization_id = identity_providers.organization_id{} ORDER BY domain))"
 )
-_ROWS: Final = Rows.of_record(
-    IdentityProvider,
-    {
-        "has_secret": "client_secret IS NOT NULL",
-        "domains": _OF_IT.format(""),
-        "confirmed": _OF_IT.format(" AND d.confirmed_at IS NOT NULL"),
-        "owners": "owner_values",
-        "developers": "developer_values",
-        "viewers": "viewer_values",
-    },
-)
-_DOMAIN_ROWS: Final = Rows(_Domain)
-_SECRETS: Final = Rows(_Secret)
 _COLUMNS: Final = {
     "owners": "owner_values",
     "developers": "developer_values",
     "viewers": "viewer_values",
 }
 """Fields whose column has another name: what a role is given for, not who has it."""
+_ROWS: Final = Rows.of_record(
+    IdentityProvider,
+    {
+        "has_secret": "client_secret IS NOT NULL",
+        "domains": _OF_IT.format(""),
+        "confirmed": _OF_IT.format(" AND d.confirmed_at IS NOT NULL"),
+        **_COLUMNS,
+    },
+)
+_DOMAIN_ROWS: Final = Rows(_Domain)
+_SECRETS: Final = Rows(_Secret)
 _ONE: Final = "organization_id = ?"
 
 
@@ -115,12 +113,9 @@ def sealed_secret(conn: sqlite3.Connection, organization_id: str) -> str | None:
 def _store(
     conn: sqlite3.Connection, new: IdentityProvider, secret: Mapping[str, str | None]
 ) -> IdentityProvider:
-    kept = ("organization_id", "created_at", "created_by", "updated_at")
-    names = ("issuer", "client_id", "label", "role_claim", "owners", "developers", "viewers")
-    more = ("default_role", "verified_claim", "two_factors", "required", "session_hours")
-    values: dict[str, Any] = {
-        _COLUMNS.get(name, name): getattr(new, name) for name in (*kept, *names, *more)
-    }
+    settings = (name for name in SETTINGS if name != "domains")
+    names = ("organization_id", "created_at", "created_by", "updated_at", *settings)
+    values = {_COLUMNS.get(name, name): getattr(new, name) for name in names}
     stored, written = writable(conn, _TABLE), {**columns_of(values), **secret}
     if find(conn, new.organization_id) is None:
         stored.insert({"client_secret": None, **written})

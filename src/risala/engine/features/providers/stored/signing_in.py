@@ -27,6 +27,7 @@ from risala.engine.journal.signing_in import (
     enter,
     failure_of,
     freshened,
+    request_by,
     turn_away,
 )
 from risala.engine.journal.store.audited import audited
@@ -35,7 +36,6 @@ from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.people import FactorAwaited, SessionKind, User
 from risala.engine.model.people_records.sign_in import (
-    CodeRequest,
     Entrant,
     FailureReason,
     LetIn,
@@ -43,7 +43,7 @@ from risala.engine.model.people_records.sign_in import (
 )
 from risala.engine.rules.people.emails import domain_of
 from risala.engine.rules.people.entering import SignInRules
-from risala.engine.rules.people.lifetimes import CODE_MS, HOUR_MS
+from risala.engine.rules.people.lifetimes import HOUR_MS
 
 ROLE: Final = "sign_in.member_role"
 """The line of the trail for a membership that a provider makes or changes."""
@@ -70,18 +70,7 @@ def enter_by_identity(
     if shown.two_factors:
         entrant = replace(entrant, device=replace(entrant.device, two_factors=True))
         return replace(enter(conn, entrant, user, "oidc"), is_new=is_new)
-    now_ms = entrant.now_ms
-    asked = CodeRequest(
-        id=entrant.device.id,
-        browser=entrant.browser,
-        kind=entrant.device.kind,
-        email=user.email,
-        language=user.language,
-        attempts=0,
-        mailed_at=now_ms,
-        expires_at=now_ms + CODE_MS,
-        created_at=now_ms,
-    )
+    asked = request_by(entrant, user, entrant.device.kind)
     return await_or_enter(conn, entrant, user, asked, "oidc")
 
 

@@ -1,34 +1,58 @@
-"""Second factors and recovery codes: rows, and changes, a unit of work each. Their owner, and the
-owners of each organization that they work for, are told of a change by mail."""
+"""Second factors and recovery codes: rows, changes, and signing in by them, a unit of work each.
+
+Their owner, and the owners of each organization that they work for, are told of a change by mail.
+What is shown at sign-in is judged, and a refusal returned, not raised: its attempt is counted
+nevertheless.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.features.factors.records import (
     Factor,
     FactorProof,
+    FactorTry,
     ProofKind,
     factor_view,
 )
 from risala.engine.features.providers.stored import identities
-from risala.engine.journal.people import mails, members, users, web_sessions
+from risala.engine.journal.people import (
+    mails,
+    members,
+    sign_in_failures,
+    sign_in_tokens,
+    users,
+    web_sessions,
+)
 from risala.engine.journal.sealed.columns import SealedColumn
+from risala.engine.journal.signing_in import (
+    enter,
+    failure_of,
+    freshened,
+    refuse_no_operator,
+    turn_away,
+    wrong,
+)
 from risala.engine.journal.store.named import Rows, columns_of
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people import User
+from risala.engine.model.errors import Conflict, NotFound, RateLimited, SecretLost
+from risala.engine.model.people import Denied, SessionKind, User
 from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records.sign_in import Entrant, FailureReason, LetIn, TurnedAway
 from risala.engine.model.records.people.users import FactorKind, FactorView
+from risala.engine.rules.people.entering import SLOW_FACTORS, SignInRules
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 FACTORS_MAX: Final = 20
 """For one user: several devices, and some that are lost."""
-
 TOLD_MAX: Final = 200
 """Other people who are told of one change: each is a mail."""
 SHIFTS: Final = (
@@ -37,6 +61,10 @@ SHIFTS: Final = (
 )
 """After the clock was set back."""
 
+_FACTOR_HELD_UP: Final = (
+    "Too many wrong codes of your app were tried. Use a passkey or a recovery code, or sign in from"
+    " a browser that you signed in on before."
+)
 _TABLE: Final = "factors"
 SEALED: Final = (
     SealedColumn(
@@ -266,3 +294,130 @@ def use(conn: sqlite3.Connection, user_id: str, proof: FactorProof, now_ms: int)
         "now": now_ms,
     }
     return conn.execute(_USES[proof.kind], values).rowcount == 1
+
+
+# -- at sign-in, and within a session
+
+
+def judge(
+    conn: sqlite3.Connection,
+    browser: bytes,
+    tried: FactorTry,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> LetIn | Denied | TurnedAway:
+    """Judge the second factor of a browser whose code was right, and count the attempt."""
+    found = sign_in_tokens.request_of(conn, browser)
+    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:
+        return Denied(0)
+    if entrant.now_ms >= found.expires_at:
+        return wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if tried.is_guessable and not entrant.known_browser:
+        refusal = factor_held_up(conn, found.kind, found.email, entrant.now_ms)
+        if refusal is not None:
+            return wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
+    if tried.proof is None or not use(conn, found.user_id, tried.proof, entrant.now_ms):
+        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
+        return wrong(conn, entrant, found, FailureReason.WRONG_FACTOR, denied, rules)
+    sign_in_tokens.end_request(conn, found.id)
+    known = users.user(conn, found.user_id)
+    if (refused := refuse_no_operator(conn, entrant, found.kind, known, rules)) is not None:
+        return refused
+    if tried.proof.kind is ProofKind.RECOVERY_CODE:
+        tell_code_used(conn, known, entrant.now_ms)
+    device = replace(entrant.device, kind=found.kind)
+    return enter(conn, replace(entrant, device=device), known, tried.proof.kind.value)
+
+
+def enter_by_passkey(
+    conn: sqlite3.Connection, user_id: str, tried: FactorTry, entrant: Entrant, rules: SignInRules
+) -> LetIn | Denied | TurnedAway:
+    """Sign in with a passkey alone, which is two factors: the device, and who unlocked it."""
+    known = users.find(conn, user_id)
+    kind = entrant.device.kind
+    if known is None or tried.proof is None:
+        return Denied(0)
+    if (refused := refuse_no_operator(conn, entrant, kind, known, rules)) is not None:
+        return refused
+    if not use(conn, user_id, tried.proof, entrant.now_ms):
+        failure = failure_of(entrant, kind, known.email, FailureReason.WRONG_FACTOR)
+        return turn_away(conn, failure, Denied(0), rules)
+    return enter(conn, entrant, known, ProofKind.PASSKEY.value)
+
+
+def factor_held_up(
+    conn: sqlite3.Connection, kind: SessionKind, email: str, now_ms: int
+) -> RateLimited | None:
+    """Why no more codes of a user's app are judged; None: they are. As :func:`_held_up`."""
+    for span_ms, tries_max in SLOW_FACTORS:
+        tries = sign_in_failures.factor_tries(conn, kind, email, now_ms - span_ms)
+        if tries >= tries_max:
+            return RateLimited("address", span_ms // 1000, _FACTOR_HELD_UP)
+    return None
+
+
+def freshen(
+    conn: sqlite3.Connection,
+    session_id: str,
+    tried: FactorTry,
+    entrant: Entrant,
+    rules: SignInRules,
+) -> bool | Denied | TurnedAway:
+    """A user in a session shows a factor again; True: the session is fresh.
+
+    Args:
+        entrant: the session's user and device. Wrong codes of an app count whatever browser this
+            is: who has stolen a session has its cookies too.
+    """
+    user, kind = entrant.user, entrant.device.kind
+    if tried.is_guessable:
+        refusal = factor_held_up(conn, kind, user.email, entrant.now_ms)
+        if refusal is not None:
+            failure = failure_of(entrant, kind, user.email, FailureReason.HELD_UP)
+            return turn_away(conn, failure, refusal, rules)
+    if tried.proof is None or not use(conn, user.id, tried.proof, entrant.now_ms):
+        failure = failure_of(entrant, kind, user.email, FailureReason.WRONG_FACTOR)
+        return turn_away(conn, failure, Denied(ATTEMPTS_MAX), rules)
+    if tried.proof.kind is ProofKind.RECOVERY_CODE:
+        tell_code_used(conn, user, entrant.now_ms)
+    freshened(conn, session_id, entrant, tried.proof.kind.value)
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class FactorRepository:
+    """Users' second factors. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    of_user = read(of_user)
+    by_credential = read(by_credential)
+    codes_left = read(codes_left)
+
+    # -- seeds of apps, which the database has sealed
+
+    def sealed(self, factor_id: str, seed: str) -> str:
+        """A seed as the database keeps it."""
+        return self._store.sealing.seal(SecretPurpose.TOTP_SEED, factor_id, seed.encode())
+
+    def seed_of(self, app: Factor) -> str | None:
+        """The seed of an app; None: the key that sealed it is lost."""
+        try:
+            return self._store.sealing.unseal(SecretPurpose.TOTP_SEED, app.id, app.seed).decode()
+        except SecretLost:
+            return None
+
+    # -- commands
+
+    add = audited_command(add)
+    remove = audited_command(remove)
+    renew_codes = audited_command(renew_codes)
+    reset = audited_command(reset)
+    judge = command(judge)
+    enter_by_passkey = command(enter_by_passkey)
+    freshen = command(freshen)
