@@ -139,13 +139,18 @@ class Service:
     def client(self) -> httpx2.Client:
         """A client of the service as it runs now."""
         if not self._clients or str(self._clients[-1].base_url) != self.url:
-            self._clients.append(httpx2.Client(base_url=self.url, trust_env=False, timeout=HANG_S))
+            self._clients.append(httpx2.Client(base_url=self.url, **self._plain))
         return self._clients[-1]
+
+    @property
+    def _plain(self) -> dict[str, Any]:
+        """Who speaks no TLS reads no certificates: that takes longer than most tests of a call."""
+        return {"trust_env": False, "timeout": HANG_S, "verify": self.url.startswith("https:")}
 
     def async_client(self) -> httpx2.AsyncClient:
         """For many requests at once; use it in ``async with``."""
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        return httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=HANG_S, limits=limits)
+        return httpx2.AsyncClient(base_url=self.url, limits=limits, **self._plain)
 
     def get(self, path: str) -> httpx2.Response:
         return self.client.get(path)
