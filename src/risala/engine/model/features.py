@@ -1,8 +1,7 @@
 """Features: what the service does beside sending, each declared once, in a folder of its own.
 
 What concerns all nouns alike (the table of operations, the audit trail, an export, a deletion,
-metrics, tasks) names none of them, and reads :func:`features`. A feature whose folder has more
-than its declaration lies whole there; of the others the layers still know the code.
+metrics, tasks) names none of them, and reads :func:`features`.
 
 A declaration imports nothing of its feature: it names what is there, and that is imported when it
 is first wanted.
