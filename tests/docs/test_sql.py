@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from risala.engine.model.features import features
 from sources import trees
 
 SOURCE = Path(__file__).parents[2] / "src" / "risala"
@@ -266,6 +267,21 @@ def test_what_is_set_by_hand_is_written_through_tables():
     }
     assert raw - excepted.keys() == set()
     assert {(path, start) for (path, _), start in excepted.items()} == EXCEPTIONS
+
+
+@pytest.mark.slow
+def test_what_a_feature_stores_is_read_by_no_other():
+    owners = {name: feature.name for feature in features() for name in feature.tables}
+    named = re.compile(rf"(?i:\b(?:FROM|JOIN|INTO|UPDATE)\s+)({'|'.join(owners)})\b")
+    foreign = {
+        (path, table)
+        for path, texts in said().items()
+        if MAY.get(path) != MIGRATION
+        for text in texts
+        for table in named.findall(text)
+        if not path.startswith(f"engine/features/{owners[table]}/")
+    }
+    assert foreign == set()
 
 
 def test_a_statement_is_told_from_a_sentence():

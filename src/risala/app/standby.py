@@ -32,6 +32,7 @@ from risala.engine.features.standby.stored.copy import FOLDER, CopyPosition, Sta
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.features.standby.stored.piece_store import PieceStore
 from risala.engine.features.standby.successor import LEASE_FAULTS, Successor
+from risala.engine.journal.upkeep.database_copy import unheard
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import serve_app
@@ -151,7 +152,7 @@ class _Follower:
                 take over. Or the store has lost something that was shipped.
         """
         shipped = self.store.shipped()
-        found = self._copy.follow(_unheard)
+        found = self._copy.follow(unheard)
         if found is not None and (lost := gap(self.store, found, shipped)) is not None:
             self._position = found
             raise StorageUnusable(f"{lost} Start the primary's service again: it ships all of it.")
@@ -294,7 +295,3 @@ def _free(descriptor: int) -> bool:
 def _pid(descriptor: int) -> int | None:
     text = os.pread(descriptor, 32, 0)
     return int(text) if text.isdigit() else None
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass

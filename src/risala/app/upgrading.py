@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 import trio
 
 from risala.app.stop import Stop
+from risala.engine.journal.upkeep.database_copy import unheard
 from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
@@ -34,7 +35,7 @@ Show: TypeAlias = Callable[[], AbstractContextManager[UpgradeProgress]]
 
 @contextmanager
 def unshown() -> Iterator[UpgradeProgress]:
-    yield _unheard
+    yield unheard
 
 
 async def upgrade_while_answering(
@@ -99,7 +100,3 @@ async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
 def _tell(watch: UpgradeWatch, shown: UpgradeProgress, step: str, done: int, total: int) -> None:
     watch.tell(step, done, total)
     shown(step, done, total)
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass

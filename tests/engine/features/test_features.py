@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from dataclasses import fields
 from pathlib import Path
@@ -19,6 +20,7 @@ from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.operations.gateway import Gateway
 
 PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
+IMPORTED = r"^ *(?:from|import) risala\.engine\.features\.(\w+)"
 CORE = {
     *("organizations", "api_keys", "key_places", "senders", "verify_settings", "opened_countries"),
     *("organization_prices", "names", "message", "segment", "line", "verifications", "entry"),
@@ -69,6 +71,13 @@ def test_each_folder_is_a_feature_in_the_order_of_its_needs():
     for feature in features():
         assert set(feature.needs) <= before, feature.name
         before.add(feature.name)
+
+
+def test_a_feature_imports_no_others_than_it_says():
+    for feature in features():
+        sources = [path.read_text() for path in (PLACE / feature.name).rglob("*.py")]
+        found = {name for source in sources for name in re.findall(IMPORTED, source, re.MULTILINE)}
+        assert found - {feature.name} == set(feature.needs), feature.name
 
 
 def test_whatever_is_declared_is_there():

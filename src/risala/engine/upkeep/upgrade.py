@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.upkeep.database_copy import Progress
+from risala.engine.journal.upkeep.database_copy import Progress, unheard
 from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over as _bring_over
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
@@ -54,7 +54,7 @@ async def bring_over(
     if not is_due(path, moves):
         return
     if inline:
-        _bring_over(path, progress or _unheard, clock.now_ms, moves=moves)
+        _bring_over(path, progress or unheard, clock.now_ms, moves=moves)
         return
 
     def tell(step: str, done: int, total: int) -> None:
@@ -63,10 +63,6 @@ async def bring_over(
             progress(step, done, total)
 
     await trio.to_thread.run_sync(partial(_bring_over, path, tell, clock.now_ms, moves=moves))
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass
 
 
 class UpgradeWatch:

@@ -14,6 +14,7 @@ from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.features.standby.takeover import Takeover
 from risala.engine.journal.store.lock import DataLock
+from risala.engine.journal.upkeep.database_copy import unheard
 from risala.engine.model.clock import Clock
 
 LEASE_FAULTS: Final = (OSError, BadPiece, LeaseTaken, PrimaryAlive)
@@ -116,7 +117,7 @@ class Successor:
                 lease=self.lease,
                 term_s=self.term_s,
                 clock=self.clock,
-                progress=_unheard,
+                progress=unheard,
                 watch=self._watch,
             ).run(
                 primary_is_dead=False,
@@ -133,7 +134,3 @@ class Successor:
             "ended": taken.restored.ended,
             "set_aside": None if aside is None else str(aside),
         }
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass

@@ -38,6 +38,10 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 it ends the work, and nothing is kept."""
 
 
+def unheard(step: str, done: int, total: int) -> None:
+    """For progress that nobody is shown."""
+
+
 def set_aside(
     database: Path,
     target: Path,

@@ -211,7 +211,7 @@ class StandbyCopy:
                 conn.execute("pragma journal_mode = delete")  # its header says WAL
         except sqlite3.Error as error:
             raise StorageUnusable(sqlite_sentence(target, error)) from error
-        checksum.write(target, checksum.of_file(target, _unheard))
+        checksum.write(target, checksum.of_file(target, database_copy.unheard))
 
     def _fetch(self, current: Current, progress: database_copy.Progress) -> CopyPosition:
         partial = self.file.with_name(f"{_COPY}.partial")
@@ -250,7 +250,3 @@ class StandbyCopy:
     def _note(self, position: CopyPosition) -> CopyPosition:
         pieces.put(self._folder / _POSITION, json.dumps(asdict(position)).encode())
         return position
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass

@@ -262,14 +262,10 @@ def write_whole(database: Path, target: Path) -> tuple[str, int]:
     descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with closing(open_reader(database)) as source:
-            database_copy.copy(source, target, _unheard)
+            database_copy.copy(source, target, database_copy.unheard)
         os.fsync(descriptor)
         size = os.fstat(descriptor).st_size
     finally:
         os.close(descriptor)
     database_copy.sync_directory(target.parent)
-    return checksum.of_file(target, _unheard), size
-
-
-def _unheard(step: str, done: int, total: int) -> None:
-    pass
+    return checksum.of_file(target, database_copy.unheard), size
