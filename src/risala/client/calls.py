@@ -164,7 +164,7 @@ def listing(
     return {"limit": limit, "before": before, "after": after, **times, **asked}
 
 
-def wished(
+def endpoint_settings(
     url: str | None,
     types: Iterable[str] | None,
     description: str | None,

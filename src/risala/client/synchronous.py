@@ -332,11 +332,11 @@ class Risala:
         """Make an endpoint. Its ``secret`` is shown here only. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
-        wished = calls.wished(
+        settings = calls.endpoint_settings(
             *(url, types, description, headers, notify, signature_header, signature_key),
             *(shape, template),
         )
-        call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **wished)
+        call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **settings)
         return self._caller.ask(call)
 
     def update_webhook(
@@ -355,13 +355,13 @@ class Risala:
         enabled: bool | None = None,
     ) -> answers.WebhookEndpoint:
         """Change what is given of an endpoint."""
-        wished = calls.wished(
+        settings = calls.endpoint_settings(
             *(url, types, description, headers, notify, signature_header, signature_key),
             *(shape, template),
         )
         call = calls.read_one(
             "/api/webhooks/update", answers.WebhookEndpoint,
-            endpointId=endpoint_id, enabled=enabled, **wished,
+            endpointId=endpoint_id, enabled=enabled, **settings,
         )  # fmt: skip
         return self._caller.ask(call)
 

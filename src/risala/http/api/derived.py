@@ -33,11 +33,6 @@ class DerivedBody(RequestBody):
 
     sources: ClassVar[tuple[type[Arguments], ...]] = ()
 
-    def given(self) -> dict[str, Any]:
-        """The arguments that are given."""
-        values = ((name, getattr(self, name)) for name in type(self).model_fields)
-        return {name: value for name, value in values if value is not None}
-
     @classmethod
     def arguments_in(cls, members: Mapping[str, object]) -> dict[str, object]:
         """The members of an unchecked body, as arguments."""

@@ -21,6 +21,11 @@ class RequestBody(BaseModel):
         strict=True, extra="ignore", frozen=True, hide_input_in_errors=True, defer_build=True
     )
 
+    def given(self) -> dict[str, Any]:
+        """The values that are given, by the names of operations' arguments."""
+        values = ((name, getattr(self, name)) for name in type(self).model_fields)
+        return {name: value for name, value in values if value is not None}
+
 
 Body = TypeVar("Body", bound=RequestBody)
 

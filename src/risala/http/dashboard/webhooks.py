@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
@@ -28,7 +29,7 @@ from risala.http.dashboard.webhook_choice import (
     choices_of,
     shape_holes,
 )
-from risala.http.web.editing.declared import maxima
+from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import SentForm
@@ -83,49 +84,56 @@ def _choices(visit: PageRequest) -> tuple[EventChoice, ...]:
 
 
 async def show_new(visit: PageRequest) -> TrioResponse:
-    return await visit.page("webhooks/new.html", _offered(visit), form=SentForm(), chosen=USUAL)
+    return await visit.page("webhooks/new.html", _drawn(visit, None, SentForm()), chosen=USUAL)
 
 
-def _offered(visit: PageRequest) -> dict[str, object]:
-    """The choices of the form."""
-    shapes = [(name, visit.words(told)) for name, told in SHAPE_CHOICES]
+DECODED: Final = "signature_decoded"
+"""The box that says it of the signature's key."""
+_FORM: Final = DeclaredForm(Endpoint, webhooks.SETTINGS)
+_TEXTS: Final = ("url", "description", "notify", "signature_header")
+"""The fields of one line."""
+
+
+def _drawn(
+    visit: PageRequest, endpoint: Endpoint | None, typed: SentForm | None
+) -> dict[str, object]:
+    """The fields and choices of the form, with the typed values, else with the stored ones."""
     return {
+        "drawn": {each.name: each for each in _FORM.drawn(visit.words, endpoint, typed)},
+        "labels": _FORM.labels(visit.words),
+        "is_decoded": _is_decoded(endpoint) if typed is None else typed.ticked(DECODED),
         "choices": _choices(visit),
-        "shapes": shapes,
+        "shapes": [(name, visit.words(told)) for name, told in SHAPE_CHOICES],
         "shape_holes": shape_holes(visit),
-        "limits": maxima(Endpoint),
     }
 
 
 async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
-    given = {"form": form, "chosen": form.all("types"), **_offered(visit)}
+    given = {"chosen": form.all("types"), **_drawn(visit, None, form)}
     try:
-        wish = _wish(form)
-        made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **wish)
+        settings = _settings(form)
+        made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **settings)
     except Refusal as error:
         return await visit.wrong("webhooks/new.html", _faults(visit, error), given)
     return await _secret_shown(visit, made)
 
 
-def _wish(form: SentForm) -> dict[str, object]:
+def _settings(form: SentForm) -> dict[str, object]:
     """The arguments from the form.
 
     Raises:
         Invalid: a line of the headers is malformed.
     """
-    wish: dict[str, object] = {
-        "url": form.text("url"),
+    settings: dict[str, object] = {
+        **{name: form.text(name) for name in _TEXTS},
         "types": list(form.all("types")),
-        "description": form.text("description"),
-        "notify": form.text("notify"),
-        "signature_header": form.text("signature_header"),
-        "signature_key": "decoded" if form.ticked("signature_decoded") else "text",
+        "signature_key": "decoded" if form.ticked(DECODED) else "text",
         "shape": form.text("shape", "event"),
         "template": "\n".join(form.text("template").splitlines()),
     }
-    if wish["shape"] != "event":
-        wish["types"] = [EventType.SMS_RECEIVED.value]
+    if settings["shape"] != "event":
+        settings["types"] = [EventType.SMS_RECEIVED.value]
     headers: dict[str, str] = {}
     for line in form.lines("headers"):
         name, colon, value = line.partition(":")
@@ -134,8 +142,8 @@ def _wish(form: SentForm) -> dict[str, object]:
         headers[name.strip()] = value.strip()
     # Stored values are never shown: an empty field keeps them.
     if headers or form.ticked("no_headers"):
-        wish["headers"] = headers
-    return wish
+        settings["headers"] = headers
+    return settings
 
 
 def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
@@ -174,8 +182,14 @@ async def live(visit: PageRequest) -> TrioResponse:
     return visit.live(draw, What.EVENTS, by_time=True)
 
 
-async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
-    """Everything on the page of one endpoint."""
+async def _page_of(
+    visit: PageRequest, error: Refusal | None = None, typed: SentForm | None = None
+) -> dict[str, object]:
+    """Everything on the page of one endpoint.
+
+    Args:
+        typed: its form, if the page is drawn because that was refused.
+    """
     found, version = await visit.ask_to_edit(
         webhooks.SHOW, organization_id=visit.organization_id, endpoint_id=_id(visit)
     )
@@ -201,9 +215,8 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         "no_answer": partial(no_answer, visit.words),
         "since": visit.form.text("since")[: len("2026-11-21T08:30")]
         or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
-        **_offered(visit),
-        "chosen": found.endpoint.types,
-        "typed": None,
+        **_drawn(visit, found.endpoint, typed),
+        "chosen": found.endpoint.types if typed is None else typed.all("types"),
         **edit(
             error,
             None if error is None else visit.form,
@@ -215,34 +228,29 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
 
 def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     """The editable values of an endpoint, as stored."""
-    words, types = (
-        visit.words,
-        [each.type for each in _choices(visit) if each.type in endpoint.types],
-    )
-    is_decoded = endpoint.signature_key == "decoded"
+    words = visit.words
+    stored = _FORM.stored(words, endpoint)
+    types = [each.type for each in _choices(visit) if each.type in endpoint.types]
+    is_decoded = _is_decoded(endpoint)
+    others: dict[str, dict[str, Any]] = {
+        "shape": {"shown": words(dict(SHAPE_CHOICES)[endpoint.shape])},
+        # A browser sends the lines of a field with these ends.
+        "template": {"value": "\r\n".join(endpoint.template.splitlines())},
+        "types": {"value": "\n".join(types), "shown": ", ".join(types)},
+    }
     return {
-        "url": StoredField(words("Address"), endpoint.url),
-        "description": StoredField(words("What it is for"), endpoint.description),
-        "notify": StoredField(words("Who to notify when it is disabled"), endpoint.notify or ""),
-        "signature_header": StoredField(
-            words("Header of a second signature"), endpoint.signature_header or ""
-        ),
-        "signature_decoded": StoredField(
-            words("Its key is the decoded secret, not its text"),
+        **{name: stored[name] for name in _TEXTS},
+        DECODED: StoredField(
+            stored.pop("signature_key").label,
             "yes" if is_decoded else "",
             words("yes") if is_decoded else words("no"),
         ),
-        "shape": StoredField(
-            words("Shape of received messages"),
-            endpoint.shape,
-            words(dict(SHAPE_CHOICES)[endpoint.shape]),
-        ),
-        # A browser sends the lines of a field with these ends.
-        "template": StoredField(
-            words("Fields of that shape"), "\r\n".join(endpoint.template.splitlines())
-        ),
-        "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
+        **{name: replace(stored[name], **more) for name, more in others.items()},
     }
+
+
+def _is_decoded(endpoint: Endpoint | None) -> bool:
+    return endpoint is not None and endpoint.signature_key == "decoded"
 
 
 def no_answer(words: Words, error: str | None) -> Markup | None:
@@ -266,10 +274,10 @@ def _home(visit: PageRequest) -> str:
 async def update(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
-        wish = {**_wish(form), **as_seen(form)}
-        await visit.ask_here(webhooks.UPDATE, endpoint_id=_id(visit), **wish)
+        settings = {**_settings(form), **as_seen(form)}
+        await visit.ask_here(webhooks.UPDATE, endpoint_id=_id(visit), **settings)
     except Refusal as error:
-        given = {**await _page_of(visit, error), "chosen": form.all("types"), "typed": form}
+        given = await _page_of(visit, error, form)
         return await visit.wrong("webhooks/one.html", _faults(visit, error), given)
     return visit.go(_home(visit), CHANGED)
 

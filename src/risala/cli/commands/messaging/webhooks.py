@@ -57,7 +57,7 @@ def _headers(
     return found or None
 
 
-def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
+def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that make and change an endpoint."""
     for option in (
         click.option(
@@ -112,7 +112,7 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.argument("url")
 @org_option
 @mode_option("For the events of test keys.")
-@_wish
+@_settings
 @asks(webhooks.CREATE)
 def webhook_create(made: EndpointWithSecret) -> None:
     """Create an endpoint and print its secret, once.
@@ -222,7 +222,7 @@ def _fields(shown: Endpoint) -> dict[str, object]:
 @webhook.command("update")
 @endpoint_id
 @click.option("--url", help="Another address.")
-@_wish
+@_settings
 @common
 def webhook_update(
     options: Options,

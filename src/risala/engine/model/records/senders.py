@@ -38,7 +38,7 @@ class Sender:
     # The registered spelling, with which messages are sent.
     status: Annotated[str, AUDITED, OneOf(("pending", "approved", "denied"))]
     cleared: Annotated[bool, AUDITED]
-    """The operator has no objection; it is then approved once the organization sends 2,000
+    """The operator has no objection; it is then approved once the organization sends enough
     messages a week."""
     cleared_at: Annotated[Moment | None, UNAUDITED]
     """When the operator cleared it; None: it is not cleared, or the time is unknown."""

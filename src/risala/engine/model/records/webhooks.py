@@ -10,9 +10,11 @@ from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
+    N_,
     UNAUDITED,
     Count,
     JsonName,
+    Label,
     Maximum,
     Moment,
     OneOf,
@@ -50,28 +52,46 @@ class Endpoint:
     organization_id: Annotated[str, UNAUDITED]
     mode: Annotated[str, AUDITED, OneOf(Mode)]
     """Whose events it gets: those of live keys, or of test keys."""
-    url: Annotated[str, AUDITED, Maximum(URL_MAX)]  # the trail shows its scheme and host
-    description: Annotated[str, UNAUDITED, Maximum(ENDPOINT_DESCRIPTION_MAX)] = ""
-    types: Annotated[tuple[str, ...], AUDITED]
-    headers: Annotated[Mapping[str, str], AUDITED] = field(default_factory=dict)
+    # The trail shows its scheme and host.
+    url: Annotated[str, AUDITED, Label(N_("Address")), Maximum(URL_MAX)]
+    description: Annotated[
+        str, UNAUDITED, Label(N_("What it is for")), Maximum(ENDPOINT_DESCRIPTION_MAX)
+    ] = ""
+    types: Annotated[tuple[str, ...], AUDITED, Label(N_("Events"))]
+    headers: Annotated[Mapping[str, str], AUDITED, Label(N_("Headers of your own"))] = field(
+        default_factory=dict
+    )
     """Names of the header fields of your own; the values are `***`.
 
     The values, which may be secrets, are :data:`HIDDEN_VALUE` once they are stored. The trail shows
     the names."""
-    notify: Annotated[str | None, AUDITED] = None
+    notify: Annotated[str | None, AUDITED, Label(N_("Who to notify when it is disabled"))] = None
     enabled: Annotated[bool, AUDITED] = True
     disabled_reason: Annotated[str | None, UNAUDITED, OneOf((BY_HAND, "gone", "failing"))] = None
     failing_since: Annotated[Moment | None, UNAUDITED] = None
     previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")] = None
     """Until then the secret before this one signs too."""
-    signature_header: Annotated[str | None, AUDITED, Maximum(SIGNATURE_HEADER_MAX)] = None
+    signature_header: Annotated[
+        str | None,
+        AUDITED,
+        Label(N_("Header of a second signature")),
+        Maximum(SIGNATURE_HEADER_MAX),
+    ] = None
     """The header field of a second signature, `t=…,v1=…`; null: there is none."""
-    signature_key: Annotated[str, AUDITED, OneOf(SIGNATURE_KEYS)] = SIGNATURE_KEYS[0]
+    signature_key: Annotated[
+        str,
+        AUDITED,
+        Label(N_("Its key is the decoded secret, not its text")),
+        OneOf(SIGNATURE_KEYS),
+    ] = "text"
     """The key of that signature: the secret as it is shown, or what its base64 stands for."""
-    shape: Annotated[str, AUDITED, OneOf(SHAPES)] = SHAPES[0]
+    shape: Annotated[str, AUDITED, Label(N_("Shape of received messages")), OneOf(SHAPES)] = "event"
     """How it gets received messages: `event` as JSON of ours, the others as another program takes
     them."""
-    template: Annotated[str, AUDITED, Maximum(SHAPE_TEMPLATE_MAX)] = ""  # the trail: its length
+    # The trail shows its length.
+    template: Annotated[
+        str, AUDITED, Label(N_("Fields of that shape")), Maximum(SHAPE_TEMPLATE_MAX)
+    ] = ""
     """The fields of the shapes `form` and `get`, one a line, or the JSON of `json`."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]

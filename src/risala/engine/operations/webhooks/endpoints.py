@@ -68,7 +68,7 @@ def _headers(value: object) -> dict[str, str]:
     return dict(value)
 
 
-class Wished(Arguments):
+class EndpointFields(Arguments):
     """The fields of an endpoint that can be set. Null leaves one as it is; in a new endpoint it
     takes the default."""
 
@@ -121,13 +121,13 @@ class Wished(Arguments):
         }
 
 
-class CreateEndpoint(Wished, OfOrganization):
+class CreateEndpoint(EndpointFields, OfOrganization):
     """Create an endpoint."""
 
     mode: Annotated[str, PlainValidator(live_or_test), ArgumentKind("`live` or `test`")] = "live"
 
 
-class UpdateEndpoint(Wished, OfEndpoint):
+class UpdateEndpoint(EndpointFields, OfEndpoint):
     """Change the given fields of an endpoint."""
 
     version: MaybeWhole = None
@@ -143,11 +143,11 @@ class RotateSecret(OfEndpoint):
 def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:
     """The faults of these fields of an endpoint, as far as their types are right."""
     fit: Json = {}
-    for name in Wished.model_fields.keys() & members.keys():
+    for name in EndpointFields.model_fields.keys() & members.keys():
         with suppress(ValidationError):
-            Wished.model_validate({name: members[name]})
+            EndpointFields.model_validate({name: members[name]})
             fit[name] = members[name]
-    return endpoints_of(services).faults(Wished.model_validate(fit).settings)
+    return endpoints_of(services).faults(EndpointFields.model_validate(fit).settings)
 
 
 OPERATIONS: Final = Operations()

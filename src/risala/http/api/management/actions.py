@@ -88,15 +88,10 @@ class _Actions:
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
         principal = self.door.secret(request)
-        asked = parse_body(EstimateBody, await read_body(request), self.context())
+        given = parse_body(EstimateBody, await read_body(request), self.context()).given()
+        mine = principal.organization_id
         found = await self.performer.ask(
-            principal,
-            messages.ESTIMATE,
-            organization_id=principal.organization_id,
-            body=asked.body,
-            to=asked.to,
-            app_hash=asked.app_hash,
-            origin=asked.origin,
+            principal, messages.ESTIMATE, organization_id=mine, **given
         )
         if principal.mode is Mode.TEST:
             found = replace(found, price=0)

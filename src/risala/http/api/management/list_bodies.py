@@ -55,7 +55,7 @@ Address = Annotated[
 MessageCursor = Annotated[str, *_cursor(ListName.MESSAGES)]
 VerificationCursor = Annotated[str, *_cursor(ListName.VERIFICATIONS)]
 InboundCursor = Annotated[str, *_cursor(ListName.INBOUND)]
-LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER)]
+LedgerCursor = Annotated[str, *_cursor(ListName.LEDGER), AfterValidator(int)]
 MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
 VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
 Received = Annotated[str, *_one_of("received")]
@@ -74,24 +74,14 @@ def cursors(of: ListName) -> dict[str, Any]:
 class PlacesBody(RequestBody, Generic[C]):
     """From where on; ``C`` is the list's cursor."""
 
-    before: Annotated[
-        C | None,
-        Field(description=OLDER),
-    ] = None
-    after: Annotated[
-        C | None,
-        Field(description=NEWER),
-    ] = None
+    before: Annotated[C | None, Field(description=OLDER)] = None
+    after: Annotated[C | None, Field(description=NEWER)] = None
 
 
 class PageBody(RequestBody):
     """How many of a list."""
 
     limit: Limit | None = None
-
-    @property
-    def count(self) -> int:
-        return self.limit or LIMIT_USUAL
 
 
 class PeriodBody(PageBody):

@@ -18,6 +18,7 @@ from risala.http.api import answers
 from risala.http.api.fields import Compared
 from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import (
+    LIMIT_USUAL,
     EmptyBody,
     ListEntriesBody,
     ListInboundBody,
@@ -30,7 +31,9 @@ from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
 from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
-from risala.http.common.validation import Body, parse_body
+from risala.http.common.validation import RequestBody, parse_body
+
+Json = dict[str, Any]
 
 
 def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
@@ -52,69 +55,51 @@ class _Lists:
         self._context = context
         self._door = door
 
-    async def _asked(self, request: PlainRequest, model: type[Body]) -> tuple[Principal, Body]:
+    async def _read(
+        self, request: PlainRequest, model: type[RequestBody]
+    ) -> tuple[Principal, Json]:
+        """The key that asks, and the arguments of its body."""
         principal = self._door.secret(request)
-        return principal, parse_body(model, await read_body(request), self._context())
+        given = parse_body(model, await read_body(request), self._context()).given()
+        if "sender" in given:
+            given["from"] = given.pop("sender")
+        return principal, {"limit": LIMIT_USUAL, **_mine(principal), **given}
 
     async def messages(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ListMessagesBody)
-        found = await self._ask(
-            principal,
-            message_lists.LIST,
-            **{**_wanted(principal, body), "from": body.sender},
-            mode=principal.mode.value,
-            # A code's message is the verification's matter, here as in `POST /api/sms/get`.
-            kind="sms",
-            status=body.status,
-        )
+        principal, given = await self._read(request, ListMessagesBody)
+        # A code's message is the verification's matter, here as in `POST /api/sms/get`.
+        given |= {"mode": principal.mode.value, "kind": "sms"}
+        found = await self._ask(principal, message_lists.LIST, **given)
         shape = _lean if self._is_lean(principal) else message_wire
         return page(ListName.MESSAGES, found.messages, shape, (found.older, found.newer))
 
     async def verifications(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ListVerificationsBody)
-        found = await self._ask(
-            principal,
-            sessions.LIST,
-            **_wanted(principal, body),
-            mode=principal.mode.value,
-            status=body.status,
-        )
+        principal, given = await self._read(request, ListVerificationsBody)
+        found = await self._ask(principal, sessions.LIST, **given, mode=principal.mode.value)
         places = found.older, found.newer
         return page(ListName.VERIFICATIONS, found.sessions, answers.VERIFICATION.wire, places)
 
     async def inbound(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ListInboundBody)
+        principal, given = await self._read(request, ListInboundBody)
         if principal.mode is Mode.TEST:  # what comes in comes from carriers: there is none of tests
             return page(ListName.INBOUND)
-        wanted = {**_wanted(principal, body), "from": body.sender}
-        found = await self._ask(principal, inbound.LIST, **wanted)
+        given.pop("status", None)  # all have the same
+        found = await self._ask(principal, inbound.LIST, **given)
         places = found.older, found.newer
         return page(ListName.INBOUND, found.messages, _received, places)
 
     async def ledger(self, request: PlainRequest) -> PlainAnswer:
-        principal, body = await self._asked(request, ListEntriesBody)
+        principal, given = await self._read(request, ListEntriesBody)
         if principal.mode is Mode.TEST:  # tests cost nothing
             return page(ListName.LEDGER)
-        before, after = (
-            None if place is None else int(place) for place in (body.before, body.after)
-        )
-        found = await self._ask(
-            principal,
-            ledger.LIST,
-            **_mine(principal),
-            limit=body.count,
-            before=before,
-            after=after,
-            kinds=None if body.kind is None else [body.kind],
-            since=body.since,
-            until=body.until,
-        )
-        return page(
-            ListName.LEDGER, found.entries, answers.LEDGER_ENTRY.wire, (found.next, found.previous)
-        )
+        kind = given.pop("kind", None)
+        kinds = None if kind is None else [kind]
+        found = await self._ask(principal, ledger.LIST, **given, kinds=kinds)
+        places = found.next, found.previous
+        return page(ListName.LEDGER, found.entries, answers.LEDGER_ENTRY.wire, places)
 
     async def balance(self, request: PlainRequest) -> PlainAnswer:
-        principal, _ = await self._asked(request, EmptyBody)
+        principal, _ = await self._read(request, EmptyBody)
         found = await self._ask(principal, organizations.SHOW, **_mine(principal))
         told = answers.BALANCE.wire(found)
         if self._gateway.is_self_paid:
@@ -130,7 +115,7 @@ class _Lists:
         return PlainAnswer(json_bytes(told))
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:
-        principal, _ = await self._asked(request, EmptyBody)
+        principal, _ = await self._read(request, EmptyBody)
         found = await self._ask(principal, senders.LIST, **_mine(principal))
         volume = await self._ask(principal, senders.VOLUME, **_mine(principal))
         items = [answers.SENDER.wire(each, volume=volume.weekly) for each in found.senders]
@@ -144,17 +129,6 @@ def _lean(found: Listed) -> dict[str, Any]:
 
 def _mine(principal: Principal) -> dict[str, str]:
     return {"organization_id": principal.organization_id}
-
-
-def _wanted(
-    principal: Principal, body: ListMessagesBody | ListVerificationsBody | ListInboundBody
-) -> dict[str, Any]:
-    names = ("before", "after", "to", "since", "until")
-    return {
-        **_mine(principal),
-        "limit": body.count,
-        **{name: getattr(body, name) for name in names},
-    }
 
 
 def _received(found: Received) -> dict[str, Any]:

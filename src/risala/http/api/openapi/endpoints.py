@@ -7,6 +7,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.webhooks import HIDDEN_VALUE, Endpoint
+from risala.engine.model.times import iso
 from risala.http.api import answers
 from risala.http.api.bodies import GetBody
 from risala.http.api.management import webhook_bodies as bodies
@@ -19,28 +22,21 @@ from risala.http.api.verify_bodies import GetVerificationBody
 from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
-_AT: Final = "2026-11-21T08:30:00.123Z"
+_AT_MS: Final = 1_795_249_800_123
+_AT: Final = iso(_AT_MS)
 _THIS: Final = {"endpointId": f"whe_{_ID}"}
-_ENDPOINT: Final = {
-    "id": f"whe_{_ID}",
-    "organizationId": f"org_{_ID}",
-    "mode": "live",
-    "url": "https://example.com/events",
-    "description": "",
-    "types": ["sms.sent", "sms.failed"],
-    "headers": {"Authorization": "***"},
-    "notify": None,
-    "enabled": True,
-    "disabledReason": None,
-    "failingSince": None,
-    "oldSecretUntil": None,
-    "signatureHeader": None,
-    "signatureKey": "text",
-    "shape": "event",
-    "template": "",
-    "createdAt": _AT,
-    "updatedAt": _AT,
-}
+_ENDPOINT: Final = to_json(
+    Endpoint(
+        id=f"whe_{_ID}",
+        organization_id=f"org_{_ID}",
+        mode="live",
+        url="https://example.com/events",
+        types=("sms.sent", "sms.failed"),
+        headers={"Authorization": HIDDEN_VALUE},
+        created_at=_AT_MS,
+        updated_at=_AT_MS,
+    )
+)
 _SECRET: Final = {**_ENDPOINT, "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 _DELIVERY: Final = {
     "endpointId": f"whe_{_ID}",

@@ -75,12 +75,6 @@ class DeclaredForm:
         return {each.name: _given(form, each) for each in self._fields()}
 
 
-def maxima(shape: type) -> dict[str, int]:
-    """The most characters of each field of a record that has such a limit."""
-    notes = ((each.name, each.note(Maximum)) for each in fields_of(shape))
-    return {name: most.characters for name, most in notes if most is not None}
-
-
 def _drawn(
     words: Words, field: RecordField, record: object | None, typed: SentForm | None
 ) -> DeclaredField:
