@@ -23,10 +23,10 @@ import click
 from risala.cli.main import cli
 from risala.config import schema
 from risala.engine.features.hooks.rules.presets import presets
+from risala.engine.gateway.table import OPERATIONS
+from risala.engine.kernel.arguments import ArgumentKind
 from risala.engine.model.events import EventType, event_body
 from risala.engine.model.records.record import RecordField, is_list, is_map, members_of, of_item
-from risala.engine.operations.arguments import ArgumentKind
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.rules.webhooks.examples import PREFIXES, example
 from risala.http.api.openapi.document import document
 from risala.plugins import hookspecs

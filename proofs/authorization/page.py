@@ -23,8 +23,8 @@ from proofs.authorization.expected import (
     Door,
 )
 from risala.cli.main import cli
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.callers import OperatorRole, Role
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.rules.roles import OPERATORS as FOR_OPERATORS
 from risala.engine.rules.roles import READERS, USERS
 from risala.http.dashboard.app import ROUTES as CUSTOMERS

@@ -181,7 +181,7 @@ GUARDS: Final = (
     ),
     Guard(
         "What no database can keep is refused at the door of operations.",
-        "engine/operations/arguments.py",
+        "engine/kernel/arguments.py",
         "    refuse_unstorable(values)\n    try:\n",
         "    try:\n",
         ("engine/operations/test_unstorable.py",),

@@ -77,7 +77,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A session by an organization's identity provider reaches nobody's account.",
-        "engine/operations/operation.py",
+        "engine/kernel/operation.py",
         "        if caller.bound and caller.role is Role.USER:\n",
         "        if False:\n",
         _MEMBER_OIDC,
@@ -141,14 +141,14 @@ GUARDS: Final = (
     ),
     Guard(
         "What is important wants a fresh sign-in.",
-        "engine/operations/operation.py",
+        "engine/kernel/operation.py",
         "        is_stale = self.fresh and caller.freshness is Freshness.STALE\n",
         "        is_stale = False\n",
         _FACTORS,
     ),
     Guard(
         "A factor is set up, or removed, in a fresh session alone.",
-        "engine/operations/operation.py",
+        "engine/kernel/operation.py",
         " or (self.fresh_for_all and caller.freshness is not Freshness.FRESH)",
         "",
         _FACTORS,
@@ -190,7 +190,7 @@ GUARDS: Final = (
     ),
     Guard(
         "What four eyes watch is not done without them.",
-        "engine/operations/table.py",
+        "engine/gateway/table.py",
         "    if weight is None or not weight.is_watched(limit, call.caller):\n",
         "    if True:\n",
         _FOUR_EYES,

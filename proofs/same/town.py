@@ -30,12 +30,12 @@ from proofs.authorization.expected import Visitor
 from proofs.same.files import write
 from proofs.same.plain import plain
 from proofs.same.statements import Statements, schema
+from risala.engine.gateway.table import OPERATIONS
+from risala.engine.kernel.operation import Operation
 from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.errors import Refusal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Language
-from risala.engine.operations.operation import Operation
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.wiring.foundation import DATABASE, Seams
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS

@@ -31,10 +31,10 @@ from risala.config.model import (
 from risala.config.people import PeopleSection
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.people import Browser, Language
-from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.http.operator.app import FACE, ROUTES

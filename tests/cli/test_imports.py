@@ -87,7 +87,7 @@ def test_an_idle_service_has_nothing_in_memory_that_it_does_not_use(tmp_path):
         "aiofiles", "babel", "flask", "h2", "html", "hypercorn", "jinja2", "quart", "werkzeug",
         "wsproto", "risala.http.common.base", "risala.http.dashboard", "risala.http.operator",
         "risala.http.web", "anyio", "h11", "httpcore2", "risala.http.outbound.client",
-        "cryptography", "phonenumbers", "risala.engine.operations.table", "smtplib",
+        "cryptography", "phonenumbers", "risala.engine.gateway.table", "smtplib",
         "webauthn", "pyotp", "segno",
         "risala.smpp_server.server", "urllib.request", "xml.sax", "openpyxl",
     } & found == set()  # fmt: skip

@@ -18,7 +18,7 @@ import pytest
 from cases import sweep
 from doc_blocks import LANGUAGE_LINE, PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
-from risala.engine.operations import document as operations
+from risala.engine.gateway import document as operations
 
 FIRST = ROOT / "docs/index.md"
 INDEX = ROOT / "docs/all.md"

@@ -13,7 +13,7 @@ FILES = sorted(SOURCE.glob("**/*.py"))
 BUILDERS = [
     *sorted((SOURCE / "app").glob("*.py")),
     *(SOURCE / "engine/wiring" / f"{name}.py" for name in ("engine", "gateway", "connections")),
-    *(SOURCE / "engine" / name for name in ("operations/gateway.py", "services.py")),
+    *(SOURCE / "engine" / name for name in ("gateway/gateway.py", "services.py")),
 ]
 """Those that put parts together."""
 SET = {

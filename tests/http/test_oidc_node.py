@@ -31,8 +31,8 @@ from risala.config.model import (
 )
 from risala.config.people import OidcSection
 from risala.engine.features.providers.records import CONSOLE, ORGANIZATIONS
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine

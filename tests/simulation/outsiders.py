@@ -35,7 +35,7 @@ from risala.plugins.sink import SinkEvent, SinkUnavailableError
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-    from risala.engine.operations.gateway import Gateway
+    from risala.engine.gateway.gateway import Gateway
 
 HEALTHY = "https://healthy.example/"
 SICK = "https://sick.example/"

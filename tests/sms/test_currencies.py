@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError
 
 from risala.config.model import PricingSection
 from risala.drivers.payments.patterns import amount_of
+from risala.engine.kernel import arguments
 from risala.engine.model.money import minor_units, money
-from risala.engine.operations import arguments
 from risala.http.web.forms import amount_text
 from risala.sms.currencies import counting, decimals, decimals_of
 

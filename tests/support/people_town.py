@@ -14,11 +14,11 @@ import pytest
 import trio
 
 from risala.config.model import CarrierSection, PeopleSection, Settings, StorageSection
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Browser, Language, SessionKind, SignedIn
-from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import Seams

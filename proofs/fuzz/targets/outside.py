@@ -47,7 +47,7 @@ from risala.engine.features.hooks.rules.requests import (
     HookSecrets,
     proof_fault,
 )
-from risala.engine.operations.arguments import is_text
+from risala.engine.kernel.arguments import is_text
 from risala.engine.rules.webhooks.signatures import is_secret, signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
 from risala.sms.limits import TEXT_CHARACTERS_MAX

@@ -24,11 +24,11 @@ from risala.app.life import print_life
 from risala.app.listening import ServiceAddresses
 from risala.config.model import CarrierSection, MailSection, PaymentsSection
 from risala.config.numbers import demo_elsewhere
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.errors import Conflict, EngineError
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
-from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
 from risala.plugins.mail import Mail, Mailer

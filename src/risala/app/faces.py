@@ -12,7 +12,7 @@ from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
 from risala.engine.features.compat.access import CompatAccess
 from risala.engine.features.hooks.receiving import HookReceiver
-from risala.engine.operations.gateway import Gateway
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.wiring.engine import Engine
 from risala.http.api.app import late_api
 from risala.http.api.metrics import add_metrics, create_metrics

@@ -14,9 +14,9 @@ import structlog
 from risala.app.connections import refuse_shared
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.alarm import Bell
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.errors import EngineError
 from risala.engine.model.records.carriers.rereading import APPLY, PREVIEW
-from risala.engine.operations.gateway import Gateway
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod

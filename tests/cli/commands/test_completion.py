@@ -11,7 +11,7 @@ import pytest
 from patience import HANG_S
 
 MARK = "# Written by `risala completion`"
-ENGINE = ("trio", "pydantic", "httpx2", "risala.engine.operations.gateway", "risala.app", "sqlite3")
+ENGINE = ("trio", "pydantic", "httpx2", "risala.engine.gateway.gateway", "risala.app", "sqlite3")
 ASK = {
     "bash": (
         ". ./script; COMP_WORDS=(risala {words}); COMP_CWORD={place}; _risala_completion risala; "

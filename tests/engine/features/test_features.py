@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.journal.store import audited as images
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.audit import AuditImage
@@ -17,7 +18,6 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.feature_work import WalkKind
 from risala.engine.model.features import NAMES, Declared, Feature, features
 from risala.engine.model.records.asks import FeatureAccess
-from risala.engine.operations.gateway import Gateway
 
 PLACE = Path(__file__).parents[3] / "src/risala/engine/features"
 IMPORTED = r"^ *(?:from|import) risala\.engine\.features\.(\w+)"

@@ -3,10 +3,10 @@
 import pytest
 
 from risala.engine.journal.store import audit_log
+from risala.engine.kernel.operation import EXPORT_AGE_MAX_MS
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
 from risala.engine.operations import lists
-from risala.engine.operations.operation import EXPORT_AGE_MAX_MS
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from risala.engine.features.mailings.operations.rows import (
     WriteWorkbook,
 )
 from risala.engine.features.tables.records import Chosen
+from risala.engine.kernel.arguments import parse
 from risala.engine.model.errors import Invalid
-from risala.engine.operations.arguments import parse
 
 OF = {"mailing_id": "mlg_1"}
 WRONG = (

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from risala.engine.gateway.table import OPERATIONS
+from risala.engine.kernel.arguments import Arguments, refuse_unstorable
 from risala.engine.model.errors import Invalid
-from risala.engine.operations.arguments import Arguments, refuse_unstorable
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.rules.people.names import UnfitName, as_name, name_in_file
 from risala.sms.address import sender_fault
 

@@ -9,9 +9,9 @@ import trio
 
 from cases import sweep
 from risala.config.model import Settings, StorageSection
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.times import iso
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.wiring.gateway import open_gateway
 
 TO = "+22236123456"

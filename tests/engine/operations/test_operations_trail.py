@@ -31,7 +31,9 @@ from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.features.tables.operations import uploads_of
 from risala.engine.features.tables.records import RowFault
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.journal.store import audit_log
+from risala.engine.kernel.arguments import parse
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
@@ -39,8 +41,6 @@ from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
-from risala.engine.operations.arguments import parse
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
 from risala.engine.rules.request_bodies import NotedRequest

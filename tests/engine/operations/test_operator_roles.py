@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from risala.engine.gateway.table import OPERATIONS, permitted
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
-from risala.engine.operations.table import OPERATIONS, permitted
 from risala.engine.rules.roles import OPERATORS, RoleVerdict, judge
 
 PERSONAL = {"message.", "inbound.list", "verify.list", "verify.get", "user.", "member.", "request."}

@@ -7,8 +7,8 @@ from decimal import Decimal
 import pytest
 
 from risala.engine.features.mailings.operations.mailings import CreateMailing
+from risala.engine.kernel.arguments import parse
 from risala.engine.model.errors import Invalid
-from risala.engine.operations.arguments import parse
 
 
 @pytest.fixture

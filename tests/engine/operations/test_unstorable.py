@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.operations.test_operations_trail import ORDER, world
 
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.errors import EngineError, Invalid
 from risala.engine.model.wire import INTEGER_MAX, Unstorable, is_text, unstorable
-from risala.engine.operations.table import OPERATIONS
 
 __all__ = ["world"]
 

@@ -10,9 +10,9 @@ import trio
 from tests.support.told import stored_events
 
 from cases import sweep
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,

@@ -18,7 +18,7 @@ import pytest
 
 from patience import HANG_S, until
 from processes import Process
-from risala.engine.operations.table import OPERATIONS
+from risala.engine.gateway.table import OPERATIONS
 
 pytestmark = pytest.mark.slow
 TO = "+22236123456"

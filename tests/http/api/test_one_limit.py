@@ -11,19 +11,12 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import WebhooksSection
+from risala.engine.kernel import arguments
+from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.record import camel
 from risala.engine.model.records.webhooks import Endpoint
-from risala.engine.operations import (
-    arguments,
-    inbound,
-    lists,
-    messages,
-    money,
-    sessions,
-    verify,
-)
-from risala.engine.operations.arguments import Arguments
+from risala.engine.operations import inbound, lists, messages, money, sessions, verify
 from risala.engine.operations.webhooks import deliveries, endpoints, named
 from risala.engine.rules.webhooks import shapes
 from risala.engine.rules.webhooks.types import TYPES

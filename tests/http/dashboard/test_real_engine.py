@@ -21,10 +21,10 @@ from patience import POLL_S, until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
-from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine

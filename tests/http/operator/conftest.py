@@ -12,9 +12,9 @@ import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
-from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams

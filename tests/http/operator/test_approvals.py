@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.config.people import PeopleSection
-from risala.engine.operations.table import OPERATIONS
+from risala.engine.gateway.table import OPERATIONS
 from risala.http.operator.approvals import FIELDS, KINDS
 from risala.http.web.page_request import ASKED
 from web_browser import Reader

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
-from risala.engine.operations.table import OPERATIONS
 from risala.http.operator.app import ROUTES
 from risala.http.web.face import PageAccess
 from web_browser import Reader

@@ -14,7 +14,7 @@ from proofs.authorization.__main__ import PAGE
 from risala.drivers.faces.kannel import KANNEL
 from risala.drivers.faces.playsms.compat import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
-from risala.engine.operations.table import OPERATIONS
+from risala.engine.gateway.table import OPERATIONS
 from risala.http.api.openapi.document import document_bytes
 from risala.http.control.app import create_control
 from risala.http.control.tail import add_tail

@@ -21,6 +21,7 @@ import web_verify
 from risala.engine.features.factors.records import PasskeySite
 from risala.engine.features.payments.records import PaymentState
 from risala.engine.features.tables.records import FILE_BYTES_MAX
+from risala.engine.gateway.table import permitted
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.following import Lagged, Told, What
@@ -41,7 +42,6 @@ from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
-from risala.engine.operations.table import permitted
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import PaymentCallback

@@ -32,7 +32,7 @@ class RemoteGateway:
         self._address = address
 
     async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """As :meth:`risala.engine.operations.gateway.Gateway.perform`.
+        """As :meth:`risala.engine.gateway.gateway.Gateway.perform`.
 
         Raises:
             CommandRefused: the engine refused; it has the engine's sentence.
@@ -42,7 +42,7 @@ class RemoteGateway:
         return result
 
     async def upload(self, organization_id: str, name: str, content: bytes) -> str:
-        """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
+        """As :meth:`risala.engine.gateway.gateway.Gateway.receive_upload`. Raises the same as
         :meth:`perform`."""
         path = upload_path(organization_id, name)
         return str(await self._posted(path, "upload", content=content))

@@ -88,7 +88,7 @@ class QuickGateway:
         self._connection = connection
 
     async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
-        """As :meth:`risala.engine.operations.gateway.Gateway.perform`; nothing else runs meanwhile.
+        """As :meth:`risala.engine.gateway.gateway.Gateway.perform`; nothing else runs meanwhile.
 
         Raises:
             CommandRefused: the engine refused; it has the engine's sentence.
@@ -98,7 +98,7 @@ class QuickGateway:
         return result
 
     async def upload(self, organization_id: str, name: str, content: bytes, /) -> str:
-        """As :meth:`risala.engine.operations.gateway.Gateway.receive_upload`. Raises the same as
+        """As :meth:`risala.engine.gateway.gateway.Gateway.receive_upload`. Raises the same as
         :meth:`perform`."""
         return str(self._posted(upload_path(organization_id, name), content, "upload"))
 

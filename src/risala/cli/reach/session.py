@@ -33,7 +33,7 @@ from risala.engine.model.errors import (
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.operations.gateway import Gateway
+    from risala.engine.gateway.gateway import Gateway
 
 T = TypeVar("T")
 

@@ -1,1 +1,1 @@
-"""Everything that a person may do: :mod:`risala.engine.operations.table` has all of it by name."""
+"""What people do with the core's things. :mod:`risala.engine.gateway.table` has all of it."""

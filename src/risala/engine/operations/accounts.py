@@ -6,13 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.people import organizations
-from risala.engine.model.records.people.organizations import FoundOrganization, Organization
-from risala.engine.model.records.record import fields_of
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeAmount,
@@ -26,7 +21,12 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
 )
-from risala.engine.operations.operation import Call, Operations, Weight
+from risala.engine.kernel.operation import Call, Operations, Weight
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.organizations import FoundOrganization, Organization
+from risala.engine.model.records.record import fields_of
 from risala.engine.rules.people.key_age import AGE_DAYS_MAX
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, SUPPORT
 from risala.sms.typed import Purpose, typed

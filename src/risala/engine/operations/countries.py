@@ -7,6 +7,16 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator, ValidationInfo
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    OfOrganization,
+    amount,
+    fault,
+    text,
+    texts,
+)
+from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.people import countries
@@ -16,16 +26,6 @@ from risala.engine.model.records.people.countries import (
     ReachedCountries,
     ReachedCountry,
 )
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    OfOrganization,
-    amount,
-    fault,
-    text,
-    texts,
-)
-from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 

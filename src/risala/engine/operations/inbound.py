@@ -8,20 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationInfo
 
-from risala.engine.model.audit import AuditImage, masked
-from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records import inbound
-from risala.engine.model.records.inbound import (
-    InboundRoute,
-    OptOutFilter,
-    OptOutList,
-    ReceivedFilter,
-    ReceivedMessages,
-    Recipient,
-    Routes,
-)
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeContained,
@@ -40,7 +28,7 @@ from risala.engine.operations.arguments import (
     maybe_at_home,
     text,
 )
-from risala.engine.operations.cursors import (
+from risala.engine.kernel.cursors import (
     MaybeIdPlace,
     MaybeTimedPlace,
     few_numbers,
@@ -48,7 +36,19 @@ from risala.engine.operations.cursors import (
     steps_of,
     written,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage, masked
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records import inbound
+from risala.engine.model.records.inbound import (
+    InboundRoute,
+    OptOutFilter,
+    OptOutList,
+    ReceivedFilter,
+    ReceivedMessages,
+    Recipient,
+    Routes,
+)
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan

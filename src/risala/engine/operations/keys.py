@@ -6,12 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.records import keys
-from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys, KeyType
-from risala.engine.model.states import Mode
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     Addresses,
     ArgumentKind,
     Arguments,
@@ -27,7 +23,11 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.records import keys
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys, KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 
 _WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."

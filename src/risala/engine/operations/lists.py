@@ -7,6 +7,25 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    CONTAINED_MAX,
+    ArgumentKind,
+    Json,
+    MaybeMoment,
+    MaybeNumber,
+    MaybeText,
+    MaybeWhole,
+    ModeWord,
+    OfOrganization,
+    fault,
+    maybe,
+    one_of,
+    text,
+    words,
+)
+from risala.engine.kernel.cursors import limit_of
+from risala.engine.kernel.operation import Call, Operations, line_of
 from risala.engine.model.audit import masked
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
 from risala.engine.model.records import message_lists
@@ -23,25 +42,6 @@ from risala.engine.model.records.message_lists import (
     PartPlace,
 )
 from risala.engine.model.times import maybe_iso
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    CONTAINED_MAX,
-    ArgumentKind,
-    Json,
-    MaybeMoment,
-    MaybeNumber,
-    MaybeText,
-    MaybeWhole,
-    ModeWord,
-    OfOrganization,
-    fault,
-    maybe,
-    one_of,
-    text,
-    words,
-)
-from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operations, line_of
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender

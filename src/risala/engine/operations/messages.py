@@ -8,6 +8,26 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    Json,
+    MaybeFlag,
+    MaybeMoment,
+    MaybeNumber,
+    MaybeSender,
+    MaybeText,
+    ModeWord,
+    Number,
+    OfOrganization,
+    Text,
+    fault,
+    maybe,
+    text,
+    whole,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S, Principal, SendMessage, TimelineEntry
 from risala.engine.model.errors import CountryNotOpen, Forbidden, Invalid
@@ -31,26 +51,6 @@ from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.model.wire import is_text, message_wire
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    Arguments,
-    Json,
-    MaybeFlag,
-    MaybeMoment,
-    MaybeNumber,
-    MaybeSender,
-    MaybeText,
-    ModeWord,
-    Number,
-    OfOrganization,
-    Text,
-    fault,
-    maybe,
-    text,
-    whole,
-)
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import freeze
 from risala.engine.rules.verify_settings import VerifySettings

@@ -8,16 +8,8 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.errors import Conflict
-from risala.engine.model.money import money
-from risala.engine.model.numbers import ENTRY_KINDS
-from risala.engine.model.records import ledger
-from risala.engine.model.records.accounts import StatementFilter
-from risala.engine.model.records.ledger import LedgerEntry, LedgerPage, PriceList
-from risala.engine.model.records.people.organizations import Organization
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     Amount,
     ArgumentKind,
     MaybeFlag,
@@ -31,7 +23,15 @@ from risala.engine.operations.arguments import (
     texts,
     words,
 )
-from risala.engine.operations.operation import Call, Operations, Weight
+from risala.engine.kernel.operation import Call, Operations, Weight
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Conflict
+from risala.engine.model.money import money
+from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records import ledger
+from risala.engine.model.records.accounts import StatementFilter
+from risala.engine.model.records.ledger import LedgerEntry, LedgerPage, PriceList
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS, VIEWERS
 from risala.engine.services import Services

@@ -6,18 +6,18 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records import figures
-from risala.engine.model.records.figures import FirstSteps, Overview
-from risala.engine.model.records.message_lists import MessageFilter
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     ModeWord,
     OfOrganization,
     moment,
 )
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.records import figures
+from risala.engine.model.records.figures import FirstSteps, Overview
+from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.operations.money import SPENT_DAYS
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import READERS, VIEWERS
 

@@ -7,12 +7,7 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.config.payments import PARTS_PER_DAY_MAX
-from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.model.records import payer
-from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.payer import CUSTOMERS, PAYERS, Payer, StoredPayer
-from risala.engine.model.records.people.organizations import Organization
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeFlag,
@@ -20,7 +15,12 @@ from risala.engine.operations.arguments import (
     NoArguments,
     one_of,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.records import payer
+from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.payer import CUSTOMERS, PAYERS, Payer, StoredPayer
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.roles import FINANCE, OPERATORS, READERS
 from risala.engine.services import Services
 

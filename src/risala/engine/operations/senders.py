@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    Arguments,
+    MaybeText,
+    OfMaybeOrganization,
+    OfOrganization,
+    Text,
+)
+from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records import senders
 from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
@@ -18,15 +27,6 @@ from risala.engine.model.records.senders import (
     Sender,
     SendingVolume,
 )
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    Arguments,
-    MaybeText,
-    OfMaybeOrganization,
-    OfOrganization,
-    Text,
-)
-from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.sms.address import fold_sender
 

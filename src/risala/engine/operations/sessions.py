@@ -6,13 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.figures import Funnel
-from risala.engine.model.records.message_lists import SessionFilter
-from risala.engine.model.records.paging import CursorPage, Steps
-from risala.engine.model.records.verify.sessions import FIGURES, LIST, SessionPage
-from risala.engine.model.states import SessionState
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     MaybeDigits,
     MaybeMoment,
@@ -24,14 +19,19 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.cursors import (
+from risala.engine.kernel.cursors import (
     MaybeTimedPlace,
     few_numbers,
     part_of,
     steps_of,
     written,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.records.figures import Funnel
+from risala.engine.model.records.message_lists import SessionFilter
+from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.model.records.verify.sessions import FIGURES, LIST, SessionPage
+from risala.engine.model.states import SessionState
 from risala.engine.operations.overview import Moment
 from risala.engine.rules.roles import READERS, SUPPORT, VIEWERS
 from risala.engine.rules.verification import VerificationRow

@@ -7,6 +7,18 @@ from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    Arguments,
+    Json,
+    MaybeText,
+    MaybeWhole,
+    ModeWord,
+    Number,
+    OfOrganization,
+    Text,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid
@@ -30,19 +42,7 @@ from risala.engine.model.records.verify.settings import (
     CodeSize,
 )
 from risala.engine.model.states import Mode
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    Arguments,
-    Json,
-    MaybeText,
-    MaybeWhole,
-    ModeWord,
-    Number,
-    OfOrganization,
-    Text,
-)
 from risala.engine.operations.messages import unserved_warning, warning_wire
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
 from risala.engine.rules.verify_settings import (

@@ -29,11 +29,11 @@ from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage,
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.model.features import features
-from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes

@@ -14,6 +14,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
 from risala.engine.follow.cursors import EventCursors
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
@@ -21,7 +22,6 @@ from risala.engine.intake.steps import IntakeSteps
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.ids import MessageIds
-from risala.engine.operations.gateway import Gateway
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups

@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, get_args, 
 from pydantic import Field, create_model
 from pydantic.fields import FieldInfo
 
+from risala.engine.kernel.arguments import MOMENT, NUMBER, TEXT, ArgumentKind, Arguments
 from risala.engine.model.records.fields import Maximum, OneOf
 from risala.engine.model.records.record import camel, fields_of
 from risala.engine.model.records.schema import docs_of
-from risala.engine.operations.arguments import MOMENT, NUMBER, TEXT, ArgumentKind, Arguments
 from risala.http.api import fields
 from risala.http.common.validation import RequestBody
 

@@ -1,4 +1,4 @@
-"""The engine as HTTP uses it: the shape of :class:`risala.engine.operations.gateway.Gateway`.
+"""The engine as HTTP uses it: the shape of :class:`risala.engine.gateway.gateway.Gateway`.
 
 A protocol, so that a test can use a small real class instead of the gateway.
 """

@@ -11,10 +11,10 @@ import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.errors import EngineError, NotFound
 from risala.engine.model.records.upkeep.plugins import ACT, PluginHealth
 from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
-from risala.engine.operations.table import OPERATIONS
 from risala.http.operator.carriers.driver_words import driver_line
 from risala.http.web.face import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD

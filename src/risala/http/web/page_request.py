@@ -223,7 +223,7 @@ class PageRequest:
         """Do an operation for the reader, with the organization of the page if it needs one.
 
         Raises:
-            Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.perform` does.
+            Refusal, Unavailable: as :meth:`risala.engine.gateway.gateway.Gateway.perform` does.
         """
         return await self.site.gateway.perform(operation, arguments, self.caller)
 
@@ -231,7 +231,7 @@ class PageRequest:
         """The result of an operation for the reader.
 
         Raises:
-            Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.ask` does.
+            Refusal, Unavailable: as :meth:`risala.engine.gateway.gateway.Gateway.ask` does.
         """
         return (await self.ask_to_edit(ask, **arguments)).value
 

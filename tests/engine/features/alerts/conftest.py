@@ -24,13 +24,13 @@ from risala.config.model import (
     SinksSection,
     StorageSection,
 )
+from risala.engine.gateway.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.engine.upkeep import trail_heads

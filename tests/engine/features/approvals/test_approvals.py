@@ -14,12 +14,12 @@ from risala.engine.features.approvals.rules import (
     needs_second,
 )
 from risala.engine.features.approvals.stored import ASKED_BEFORE, DECIDED
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.journal.store import audit_log
+from risala.engine.kernel.operation import Weight
 from risala.engine.model import features as declarations
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import ApprovalNeeded, Conflict, Forbidden, Refusal
-from risala.engine.operations.operation import Weight
-from risala.engine.operations.table import OPERATIONS
 
 LIMIT = "1000"
 

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import pytest
 
+from risala.engine.gateway.table import OPERATIONS
 from risala.engine.model.records.fields import (
     AUDITED,
     UNAUDITED,
@@ -25,7 +26,6 @@ from risala.engine.model.records.record import (
     to_json,
     undecided,
 )
-from risala.engine.operations.table import OPERATIONS
 
 AT_MS = 1_767_225_600_123
 

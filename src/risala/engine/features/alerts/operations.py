@@ -20,11 +20,7 @@ from risala.engine.features.alerts.records import (
 )
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.features.alerts.words import alert_words
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.errors import NotFound
-from risala.engine.model.people import Language
-from risala.engine.model.times import iso
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeFlag,
@@ -36,7 +32,11 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import NotFound
+from risala.engine.model.people import Language
+from risala.engine.model.times import iso
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 LISTED_MAX: Final = 500

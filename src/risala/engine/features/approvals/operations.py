@@ -19,9 +19,7 @@ from risala.engine.features.approvals.records import (
 )
 from risala.engine.features.approvals.rules import is_asker
 from risala.engine.features.approvals.stored import ApprovalRepository
-from risala.engine.model.callers import CallerKind
-from risala.engine.model.errors import Conflict, Forbidden
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     NoArguments,
@@ -30,7 +28,9 @@ from risala.engine.operations.arguments import (
     parse,
     words,
 )
-from risala.engine.operations.operation import Call, Confirming, Operation, Operations
+from risala.engine.kernel.operation import Call, Confirming, Operation, Operations
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Conflict, Forbidden
 from risala.engine.rules.roles import OPERATORS, STAFF
 
 WHY_MAX: Final = 200
@@ -71,7 +71,7 @@ def _stored(call: Call[Any]) -> ApprovalRepository:
 
 
 def _operation(found: StoredApproval) -> Operation[Any, Any]:
-    from risala.engine.operations import table  # which imports the operations of this module
+    from risala.engine.gateway import table
 
     return table.OPERATIONS[found.kind]
 

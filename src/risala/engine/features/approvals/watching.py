@@ -9,13 +9,13 @@ from typing import Any, Final
 from risala.engine.features.approvals.records import ApprovalState, StoredApproval
 from risala.engine.features.approvals.rules import APPROVAL_MS, operator_key
 from risala.engine.features.approvals.stored import ApprovalRepository
+from risala.engine.kernel.arguments import Json
+from risala.engine.kernel.operation import Call, Operation, Weight
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import ApprovalNeeded, Refusal
 from risala.engine.model.money import money
 from risala.engine.model.people_records.mails import OwedMail
 from risala.engine.model.times import iso
-from risala.engine.operations.arguments import Json
-from risala.engine.operations.operation import Call, Operation, Weight
 from risala.engine.people.letters import Letters, Values, Words, amount, moment, named
 
 ASK: Final = "approval.ask"

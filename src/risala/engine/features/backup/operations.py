@@ -7,9 +7,9 @@ from typing import Final
 
 from risala.engine.features.backup.records import END, LIST, RELEASE, Decided, HeldMessages
 from risala.engine.features.backup.stored.held import HeldRepository
+from risala.engine.kernel.arguments import NoArguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.messages import Change, Stamp
-from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE: Final = 64

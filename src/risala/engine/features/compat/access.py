@@ -52,7 +52,7 @@ class CompatAccess:
         Raises:
             Invalid: the address may not be called.
             Refusal, Unavailable: as for
-                :meth:`risala.engine.operations.gateway.Gateway.send_message`.
+                :meth:`risala.engine.gateway.gateway.Gateway.send_message`.
         """
         around = None
         if callback_url is not None:

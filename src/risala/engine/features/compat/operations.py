@@ -20,15 +20,8 @@ from risala.engine.features.compat.records import (
     MailedMessage,
 )
 from risala.engine.features.compat.rules import MailSenders, ignored, text_of
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import Principal, SendMessage
-from risala.engine.model.errors import Conflict, Forbidden, Invalid
-from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.messages import MessageView
-from risala.engine.model.states import Mode
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     Addresses,
     ArgumentKind,
     Arguments,
@@ -43,7 +36,14 @@ from risala.engine.operations.arguments import (
     Text,
     any_text,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.commands import Principal, SendMessage
+from risala.engine.model.errors import Conflict, Forbidden, Invalid
+from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.messages import MessageView
+from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 

@@ -25,18 +25,18 @@ from risala.engine.features.factors.records import (
     factor_view,
 )
 from risala.engine.features.factors.service import Factors
-from risala.engine.model.callers import CallerKind
-from risala.engine.model.errors import Conflict
-from risala.engine.model.people import User
-from risala.engine.model.records.people.users import FactorView
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     Arguments,
     MaybeAnyName,
     MaybeText,
     NoArguments,
     Text,
 )
-from risala.engine.operations.operation import Call, Operations, Weight
+from risala.engine.kernel.operation import Call, Operations, Weight
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Conflict
+from risala.engine.model.people import User
+from risala.engine.model.records.people.users import FactorView
 from risala.engine.rules.roles import OPERATORS, USERS
 
 _PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})

@@ -20,10 +20,8 @@ from risala.engine.features.hooks.records import (
 from risala.engine.features.hooks.registry import HookRegistry
 from risala.engine.features.hooks.rules.presets import CUSTOM, TABLE_CHARACTERS_MAX, preset, presets
 from risala.engine.features.hooks.rules.requests import HookProof
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.states import Mode
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     Addresses,
     ArgumentKind,
     Arguments,
@@ -41,8 +39,10 @@ from risala.engine.operations.arguments import (
     one_of,
     text,
 )
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.states import Mode
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import BUILT_IN
 from risala.engine.services import Services

@@ -23,10 +23,8 @@ from risala.engine.features.lists.stored import RecipientListRepository
 from risala.engine.features.lists.stored_texts import SavedTextRepository
 from risala.engine.features.tables.operations import MaybeSheet
 from risala.engine.features.tables.records import CELL_CHARACTERS_MAX, COLUMNS_MAX, NAME_MAX, Chosen
-from risala.engine.model.audit import AuditEntry, AuditImage, masked
-from risala.engine.model.errors import Invalid
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     Flag,
@@ -45,8 +43,10 @@ from risala.engine.operations.arguments import (
     one_of,
     text,
 )
-from risala.engine.operations.cursors import few_numbers, limit_of, part_of
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.cursors import few_numbers, limit_of, part_of
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditEntry, AuditImage, masked
+from risala.engine.model.errors import Invalid
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX

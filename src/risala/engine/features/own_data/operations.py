@@ -36,14 +36,8 @@ from risala.engine.features.own_data.records import (
 from risala.engine.features.own_data.stored.erasing import ErasureRepository
 from risala.engine.features.own_data.stored.exports import ExportRepository
 from risala.engine.features.own_data.stored.retention import RetentionRepository
-from risala.engine.model.audit import AuditImage, masked
-from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid, NotFound
-from risala.engine.model.features import features
-from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.people.organizations import DELETION, OrganizationEnd
-from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeText,
@@ -54,7 +48,13 @@ from risala.engine.operations.arguments import (
     text,
     unread,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage, masked
+from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid, NotFound
+from risala.engine.model.features import features
+from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.people.organizations import DELETION, OrganizationEnd
+from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
 from risala.sms.numbering.plan import DEFAULT

@@ -24,11 +24,8 @@ from risala.engine.features.providers.records import (
     ProviderState,
 )
 from risala.engine.features.providers.service import Providers
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.callers import Role
-from risala.engine.model.errors import Invalid
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     MaybeFlag,
     MaybeWhole,
@@ -43,7 +40,10 @@ from risala.engine.operations.arguments import (
     whole,
     words,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.callers import Role
+from risala.engine.model.errors import Invalid
 from risala.engine.operations.people.users import MEMBER_ROLES
 from risala.engine.rules.people.emails import letters_by_script
 from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT

@@ -13,9 +13,9 @@ from risala.engine.features.standby.records import (
     LogState,
 )
 from risala.engine.features.standby.service import second_machine
+from risala.engine.kernel.arguments import NoArguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Conflict
-from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
 

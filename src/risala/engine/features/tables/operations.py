@@ -10,12 +10,12 @@ from pydantic import PlainValidator
 
 from risala.engine.features.tables.records import NAME_MAX
 from risala.engine.features.tables.uploads import Uploads
+from risala.engine.kernel.arguments import ArgumentKind, maybe, name_text
+from risala.engine.kernel.operation import HIDDEN, SUSPENDED
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.features import Task
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.operations.arguments import ArgumentKind, maybe, name_text
-from risala.engine.operations.operation import HIDDEN, SUSPENDED
 from risala.engine.rules.roles import DEVELOPERS, RoleVerdict, judge
 from risala.engine.services import Services
 

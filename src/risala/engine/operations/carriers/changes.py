@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.kernel.arguments import Arguments, Json, NoArguments, Text
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.carriers import rereading
 from risala.engine.model.records.carriers.rereading import SettingsPreview
-from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 
 

@@ -6,6 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from risala.engine.kernel.arguments import (
+    Arguments,
+    MaybeText,
+    MaybeWhole,
+    NoArguments,
+    Number,
+    Text,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid, SenderNotApproved
 from risala.engine.model.records.carriers import routes, stored
 from risala.engine.model.records.carriers.routes import (
@@ -17,15 +26,6 @@ from risala.engine.model.records.carriers.routes import (
 )
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.records.carriers.stored import UnmatchedReceipts
-from risala.engine.operations.arguments import (
-    Arguments,
-    MaybeText,
-    MaybeWhole,
-    NoArguments,
-    Number,
-    Text,
-)
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 
 RECEIPTS_MAX: Final = 500

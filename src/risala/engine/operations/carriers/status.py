@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.kernel.arguments import (
+    Arguments,
+    Json,
+    MaybeRate,
+    MaybeText,
+    MaybeTexts,
+    MaybeWhole,
+    NoArguments,
+    Text,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import state
@@ -20,17 +31,6 @@ from risala.engine.model.records.carriers.stored import CarrierGate, Override
 from risala.engine.model.records.record import shallow, to_json
 from risala.engine.model.records.upkeep.minutes import KEPT_FAILURE_HOURS
 from risala.engine.model.states import Gate
-from risala.engine.operations.arguments import (
-    Arguments,
-    Json,
-    MaybeRate,
-    MaybeText,
-    MaybeTexts,
-    MaybeWhole,
-    NoArguments,
-    Text,
-)
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 from risala.sms.cause import Cause
 

@@ -6,16 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.audit import masked
-from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records import message_lists, messages
-from risala.engine.model.records.message_lists import (
-    FoundPage,
-    Sought,
-)
-from risala.engine.model.records.messages import MessageBody
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeDigits,
@@ -24,10 +16,18 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     words,
 )
-from risala.engine.operations.cursors import few_numbers, limit_of
+from risala.engine.kernel.cursors import few_numbers, limit_of
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import masked
+from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records import message_lists, messages
+from risala.engine.model.records.message_lists import (
+    FoundPage,
+    Sought,
+)
+from risala.engine.model.records.messages import MessageBody
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, SUPPORT
 
 REASON_MAX: Final = 200

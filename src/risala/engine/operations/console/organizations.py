@@ -7,6 +7,18 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    MaybeSearch,
+    MaybeWhole,
+    OfOrganization,
+    maybe,
+    one_of,
+)
+from risala.engine.kernel.cursors import MaybeIdPlace, limit_of, written
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.accounts import DELETED, OrganizationFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.payer import PartsToday
@@ -19,18 +31,6 @@ from risala.engine.model.records.people.organizations import (
     OrganizationStory,
 )
 from risala.engine.model.records.record import shallow
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    Arguments,
-    MaybeSearch,
-    MaybeWhole,
-    OfOrganization,
-    maybe,
-    one_of,
-)
-from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import day_of
 from risala.engine.rules.people.emails import masked_email
 from risala.engine.rules.roles import OPERATORS, READERS, STAFF, VIEWERS

@@ -6,17 +6,17 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.upkeep.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
-from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeWhole,
     fault,
     text,
 )
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.records.upkeep.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
+from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
 from risala.engine.operations.console.system import machine
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import OPERATORS, READERS
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from risala.engine.kernel.arguments import Arguments, Json, NoArguments, Text
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.upkeep import plugins
 from risala.engine.model.records.upkeep.plugins import (
@@ -12,8 +14,6 @@ from risala.engine.model.records.upkeep.plugins import (
     PluginHealth,
     PluginsReport,
 )
-from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.plugin_report import plugins_report

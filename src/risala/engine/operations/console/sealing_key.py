@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.journal.store.sealing_key import parsed
+from risala.engine.kernel.arguments import Arguments, MaybeFlag, NoArguments, Text
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Conflict, Invalid, StorageFailed, StorageUnusable
 from risala.engine.model.records.upkeep.sealed import (
     EXPORT,
@@ -15,8 +17,6 @@ from risala.engine.model.records.upkeep.sealed import (
     Resealed,
     SealedState,
 )
-from risala.engine.operations.arguments import Arguments, MaybeFlag, NoArguments, Text
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.rules.secrets.sealing import SealingRing, written
 from risala.engine.services import Services

@@ -7,16 +7,16 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.upkeep import security
-from risala.engine.model.records.upkeep.security import ConsoleLock, Security
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     NoArguments,
     fault,
     text,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.records.upkeep import security
+from risala.engine.model.records.upkeep.security import ConsoleLock, Security
 from risala.engine.rules.roles import OPERATORS
 
 CLIENT_PREFIX_V6: Final = 64

@@ -8,6 +8,16 @@ from typing import Annotated, Any, Final
 import trio
 from pydantic import PlainValidator
 
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    MaybeSearch,
+    MaybeText,
+    MaybeWhole,
+    one_of,
+)
+from risala.engine.kernel.cursors import MaybeTimedPlace, limit_of, written
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.accounts import (
     REQUEST_STATES,
     REQUESTED,
@@ -26,16 +36,6 @@ from risala.engine.model.records.senders import (
     SenderRequestPage,
     reasons_of,
 )
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    Arguments,
-    MaybeSearch,
-    MaybeText,
-    MaybeWhole,
-    one_of,
-)
-from risala.engine.operations.cursors import MaybeTimedPlace, limit_of, written
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 AT_ONCE_MAX: Final = 10

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.kernel.arguments import Arguments, MaybeFlag
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import StorageFailed, StorageUnusable
 from risala.engine.model.records.upkeep.server_key import ROTATE, RotatedServerKey
-from risala.engine.operations.arguments import Arguments, MaybeFlag
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS
 
 SUBJECT: Final = "server key"

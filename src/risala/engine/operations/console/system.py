@@ -15,6 +15,8 @@ from risala import __version__
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
+from risala.engine.kernel.arguments import NoArguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.features import features
 from risala.engine.model.findings import Grade
 from risala.engine.model.records.record import shallow
@@ -25,8 +27,6 @@ from risala.engine.model.records.upkeep.service import (
     Machine,
     SystemFacts,
 )
-from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding

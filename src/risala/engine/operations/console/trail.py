@@ -7,14 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.upkeep.trail import heads_file
-from risala.engine.model.audit import TrailFilter
-from risala.engine.model.callers import CallerKind
-from risala.engine.model.records.paging import Place, Steps
-from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep import trail
-from risala.engine.model.records.upkeep.trail import ChainPart, ChainState, LinesPage, LinesPart
-from risala.engine.model.times import maybe_iso
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeMoment,
@@ -25,9 +18,16 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
 )
-from risala.engine.operations.cursors import MaybeTimedPlace, written
+from risala.engine.kernel.cursors import MaybeTimedPlace, written
+from risala.engine.kernel.operation import Call, Operations, line_of
+from risala.engine.model.audit import TrailFilter
+from risala.engine.model.callers import CallerKind
+from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.trail import ChainPart, ChainState, LinesPage, LinesPart
+from risala.engine.model.times import maybe_iso
 from risala.engine.operations.lists import MaybeCursor
-from risala.engine.operations.operation import Call, Operations, line_of
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH
 

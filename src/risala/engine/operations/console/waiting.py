@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.kernel.arguments import NoArguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.figures import WAITING, Deciding
-from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 OPERATIONS: Final = Operations()

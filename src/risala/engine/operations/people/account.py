@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.kernel.arguments import (
+    Arguments,
+    MaybeAnyName,
+    MaybeText,
+    MaybeWhole,
+    Name,
+    NoArguments,
+    OfOrganization,
+    Text,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import ReachableOrganization
@@ -19,17 +30,6 @@ from risala.engine.model.records.people.account import (
 from risala.engine.model.records.people.members import Invitation, MemberView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.people.users import Ended, VersionedUser, user_device, versioned
-from risala.engine.operations.arguments import (
-    Arguments,
-    MaybeAnyName,
-    MaybeText,
-    MaybeWhole,
-    Name,
-    NoArguments,
-    OfOrganization,
-    Text,
-)
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.people.users import MaybeLanguage
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 from risala.engine.rules.roles import USERS

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import MaybeWhole, OfOrganization, Text
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.records.asks import Nothing
 from risala.engine.model.records.people import members
 from risala.engine.model.records.people.members import Invitation, Members, MemberView
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import MaybeWhole, OfOrganization, Text
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.people.users import MemberRole
 from risala.engine.rules.roles import OPERATORS, OWNERS, STAFF, VIEWERS
 

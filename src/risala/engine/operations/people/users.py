@@ -6,6 +6,21 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    MaybeAnyName,
+    MaybeAnyText,
+    MaybeFlag,
+    MaybeSearch,
+    MaybeText,
+    MaybeWhole,
+    Text,
+    fault,
+    maybe,
+    text,
+)
+from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import CallerKind, OperatorRole, Role
 from risala.engine.model.errors import Forbidden
@@ -26,21 +41,6 @@ from risala.engine.model.records.people.users import (
     versioned,
 )
 from risala.engine.model.records.record import shallow
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    Arguments,
-    MaybeAnyName,
-    MaybeAnyText,
-    MaybeFlag,
-    MaybeSearch,
-    MaybeText,
-    MaybeWhole,
-    Text,
-    fault,
-    maybe,
-    text,
-)
-from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.people.users import UserChange
 from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.engine.kernel.arguments import Arguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records.upkeep import esmes
 from risala.engine.model.records.upkeep.esmes import BoundEsmes
-from risala.engine.operations.arguments import Arguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 
 

@@ -7,13 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.errors import NotFound
-from risala.engine.model.ids import is_id, key_ms, key_of
-from risala.engine.model.records import requests as log
-from risala.engine.model.records.record import shallow
-from risala.engine.model.records.requests import ListedRequests, RequestFilter, ShownRequest
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     MaybeText,
     MaybeWhole,
@@ -23,8 +18,13 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.cursors import limit_of
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.errors import NotFound
+from risala.engine.model.ids import is_id, key_ms, key_of
+from risala.engine.model.records import requests as log
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.requests import ListedRequests, RequestFilter, ShownRequest
 from risala.engine.rules.roles import SUPPORT, VIEWERS
 
 UNWRITTEN_MS: Final = 3000

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.kernel.arguments import Arguments, Json, MaybeTexts, NoArguments
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.errors import Invalid
 from risala.engine.model.features import features
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
-from risala.engine.operations.arguments import Arguments, Json, MaybeTexts, NoArguments
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.heads import NoHead, heads_of
 

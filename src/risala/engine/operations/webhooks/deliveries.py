@@ -8,6 +8,18 @@ from typing import Annotated, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine.journal.repositories.webhooks import EndpointRepository
+from risala.engine.kernel.arguments import (
+    MOMENT,
+    ArgumentKind,
+    MaybeWhole,
+    Text,
+    fault,
+    maybe,
+    moment,
+    text,
+)
+from risala.engine.kernel.cursors import limit_of
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records import webhooks
@@ -21,18 +33,6 @@ from risala.engine.model.records.webhooks import (
     TestOwed,
     WebhookDelivery,
 )
-from risala.engine.operations.arguments import (
-    MOMENT,
-    ArgumentKind,
-    MaybeWhole,
-    Text,
-    fault,
-    maybe,
-    moment,
-    text,
-)
-from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.webhooks.named import (
     CHANGE,
     LOOK,

@@ -9,6 +9,20 @@ from typing import Annotated, Final
 from pydantic import Field, PlainValidator, ValidationError
 
 from risala.engine.journal.repositories.all import Repositories
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
+    ArgumentKind,
+    Arguments,
+    Json,
+    MaybeAnyText,
+    MaybeFlag,
+    MaybeText,
+    MaybeWhole,
+    OfOrganization,
+    fault,
+    maybe,
+)
+from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import FieldFault
@@ -24,20 +38,6 @@ from risala.engine.model.records.webhooks import (
     EndpointWithSecret,
     ShownEndpoint,
 )
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
-    ArgumentKind,
-    Arguments,
-    Json,
-    MaybeAnyText,
-    MaybeFlag,
-    MaybeText,
-    MaybeWhole,
-    OfOrganization,
-    fault,
-    maybe,
-)
-from risala.engine.operations.operation import Call, Operations
 from risala.engine.operations.webhooks.named import (
     CHANGE,
     LOOK,

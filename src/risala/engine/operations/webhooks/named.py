@@ -6,10 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.model.errors import NotFound
-from risala.engine.model.records.webhooks import Endpoint
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeText,
@@ -18,7 +16,9 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.operation import Call
+from risala.engine.kernel.operation import Call
+from risala.engine.model.errors import NotFound
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints

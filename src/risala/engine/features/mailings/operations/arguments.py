@@ -16,8 +16,7 @@ from risala.engine.features.tables.records import (
     ROWS_MAX,
     Chosen,
 )
-from risala.engine.model.errors import Conflict, Forbidden
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     Flag,
@@ -31,7 +30,8 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call
+from risala.engine.kernel.operation import Call
+from risala.engine.model.errors import Conflict, Forbidden
 from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 

@@ -28,9 +28,7 @@ from risala.engine.features.mailings.records import (
 )
 from risala.engine.features.mailings.report_files import PREFIX, write_report
 from risala.engine.features.mailings.service import mailing_service
-from risala.engine.model.audit import AuditEntry, AuditImage
-from risala.engine.model.errors import Invalid
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     MaybeWhole,
     any_text,
@@ -39,8 +37,10 @@ from risala.engine.operations.arguments import (
     one_of,
     text,
 )
-from risala.engine.operations.cursors import limit_of
-from risala.engine.operations.operation import Call, Operations, line_of
+from risala.engine.kernel.cursors import limit_of
+from risala.engine.kernel.operation import Call, Operations, line_of
+from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.errors import Invalid
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 STEPS: Final = ("next", "previous", "random")

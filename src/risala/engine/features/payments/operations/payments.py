@@ -23,13 +23,8 @@ from risala.engine.features.payments.records import (
 )
 from risala.engine.features.payments.service import PaymentService, PaymentWish
 from risala.engine.features.payments.stored.repository import PaymentRepository
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.errors import Forbidden
-from risala.engine.model.people import Language
-from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.record import shallow
-from risala.engine.operations import owners
-from risala.engine.operations.arguments import (
+from risala.engine.kernel import owners
+from risala.engine.kernel.arguments import (
     Amount,
     ArgumentKind,
     Arguments,
@@ -48,9 +43,14 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
-from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
+from risala.engine.kernel.cursors import MaybeIdPlace, limit_of, written
+from risala.engine.kernel.operation import Call, Operations, Weight
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Forbidden
+from risala.engine.model.people import Language
+from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.record import shallow
 from risala.engine.operations.money import refuse_if_nobody_pays
-from risala.engine.operations.operation import Call, Operations, Weight
 from risala.engine.rules.roles import FINANCE, OPERATORS, OWNERS, READERS, STAFF, VIEWERS
 from risala.engine.services import Services
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner, normalised_reference

@@ -18,9 +18,7 @@ from risala.engine.features.payments.text_records import (
     TextPage,
     TextState,
 )
-from risala.engine.model.audit import AuditImage
-from risala.engine.model.records.record import shallow
-from risala.engine.operations.arguments import (
+from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,
     MaybeFlag,
@@ -31,7 +29,9 @@ from risala.engine.operations.arguments import (
     amount,
     words,
 )
-from risala.engine.operations.operation import Call, Operations
+from risala.engine.kernel.operation import Call, Operations
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.records.record import shallow
 from risala.engine.rules.roles import FINANCE, OPERATORS, STAFF
 
 LISTED_MAX: Final = 200

@@ -52,7 +52,7 @@ from risala.engine.verify.sessions import Judge, Open, settle_seen, view_of
 from risala.plugins.page import ConsolePages
 
 R = TypeVar("R")
-TABLE: Final = "risala.engine.operations.table"
+TABLE: Final = "risala.engine.gateway.table"
 """The module that imports every operation."""
 
 
@@ -350,7 +350,7 @@ class Gateway:
             Refusal: the arguments are wrong, or it cannot be done; one sentence says why.
         """
         await self._load()
-        from risala.engine.operations.table import perform
+        from risala.engine.gateway.table import perform
 
         return await perform(self.services, caller, name, arguments)
 
@@ -359,7 +359,7 @@ class Gateway:
     ) -> Versioned[R]:
         """:meth:`perform` with a typed answer. Raises the same."""
         await self._load()
-        from risala.engine.operations.table import answer
+        from risala.engine.gateway.table import answer
 
         return await answer(self.services, caller, ask, arguments)
 
@@ -372,7 +372,7 @@ class Gateway:
         role = (caller.role, caller.operator_role)
         if role not in self._permitted:
             await self._load()
-            from risala.engine.operations.table import permitted
+            from risala.engine.gateway.table import permitted
 
             self._permitted[role] = permitted(caller)
         return self._permitted[role]

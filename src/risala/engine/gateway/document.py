@@ -1,4 +1,4 @@
-"""The reference of operations: ``python -m risala.engine.operations.document FILE``."""
+"""The reference of operations: ``python -m risala.engine.gateway.document FILE``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic.fields import FieldInfo
 
+from risala.engine.gateway.table import OPERATIONS
+from risala.engine.kernel.arguments import ArgumentKind
+from risala.engine.kernel.operation import Operation
 from risala.engine.model.callers import Role
-from risala.engine.operations.arguments import ArgumentKind
-from risala.engine.operations.operation import Operation
-from risala.engine.operations.table import OPERATIONS
 from risala.engine.operations.verify import Configure
 from risala.engine.rules.roles import USERS
 from risala.engine.rules.verify_settings import VerifySettings
@@ -19,7 +19,7 @@ from risala.engine.rules.verify_settings import VerifySettings
 _HEAD: Final = """\
 # Operations
 
-<!-- Written by `python -m risala.engine.operations.document`; change `engine/operations/`. -->
+<!-- Written by `python -m risala.engine.gateway.document`; change `engine/operations/`. -->
 
 Everything that a person may do has a name. The command line, the control socket, the dashboard and
 the console do only these operations:

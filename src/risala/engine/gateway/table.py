@@ -10,6 +10,8 @@ from typing import Any, Final, TypeVar
 import trio
 
 from risala.engine.journal.store.watched import telling
+from risala.engine.kernel.arguments import Arguments, Json, parse
+from risala.engine.kernel.operation import Call, Operation
 from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import UNCONFIRMED, NotFound, OutcomeUnknown, StorageFailed
@@ -30,7 +32,6 @@ from risala.engine.operations import (
     sessions,
     verify,
 )
-from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, status
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import (
@@ -45,7 +46,6 @@ from risala.engine.operations.console import (
 )
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
 from risala.engine.operations.watch import esmes, requests, service

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import Any, Final, Generic, TypeVar, get_args, get_type_hints
 
 from risala.dataclass import dataclass
+from risala.engine.kernel.arguments import Arguments, Json
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Freshness, OperatorRole, Role
 from risala.engine.model.errors import (
@@ -21,7 +22,6 @@ from risala.engine.model.errors import (
 from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
-from risala.engine.operations.arguments import Arguments, Json
 from risala.engine.rules.roles import ADMINISTRATORS, SUPPORT, RoleVerdict, admits, judge
 from risala.engine.services import Services
 

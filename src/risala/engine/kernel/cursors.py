@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.kernel.arguments import ArgumentKind, fault, maybe, text
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.paging import (
     PAGE_MAX,
@@ -18,7 +19,6 @@ from risala.engine.model.records.paging import (
     Steps,
     TooManyNumbersError,
 )
-from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 from risala.sms.numbering.plan import NumberingPlan
 
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)
