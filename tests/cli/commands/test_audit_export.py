@@ -12,7 +12,7 @@ from forked_processes import start
 from patience import HANG_S
 from processes import environment
 from risala.cli.main import cli
-from risala.engine.operations.console import trail
+from risala.engine.operations import trail
 from risala.engine.rules.trail.chain import ChainEnd
 from risala.engine.rules.trail.heads import signed_head
 

@@ -6,12 +6,12 @@ from risala.engine.journal.store import audit_log
 from risala.engine.kernel.operation import EXPORT_AGE_MAX_MS
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
-from risala.engine.operations import lists
+from risala.engine.operations import message_lists
 
 
 @pytest.fixture
 async def house(open_house, autojump_clock, monkeypatch):
-    monkeypatch.setattr(lists, "EXPORT_PART", 2)
+    monkeypatch.setattr(message_lists, "EXPORT_PART", 2)
     async with open_house() as opened:
         for number in range(5):
             await opened.send(body=f"text {number}")

@@ -298,7 +298,7 @@ def _put_back(copy, database):
 async def test_an_auditor_checks_an_export_without_risala(
     house, tmp_path, monkeypatch, autojump_clock, leap
 ):
-    from risala.engine.operations.console import trail
+    from risala.engine.operations import trail
 
     monkeypatch.setattr(trail, "EXPORT_PART", 2)
     for name in ("Shop", "متجر", "=x"):

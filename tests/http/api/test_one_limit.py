@@ -16,8 +16,15 @@ from risala.engine.kernel.arguments import Arguments
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.record import camel
 from risala.engine.model.records.webhooks import Endpoint
-from risala.engine.operations import inbound, lists, messages, money, sessions, verify
-from risala.engine.operations.webhooks import deliveries, endpoints, named
+from risala.engine.operations import (
+    deliveries,
+    inbound,
+    message_lists,
+    messages,
+    money,
+    verify,
+    webhooks,
+)
 from risala.engine.rules.webhooks import shapes
 from risala.engine.rules.webhooks.types import TYPES
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target, rules_of
@@ -146,14 +153,14 @@ ASKED: dict[str, tuple[type[Arguments], ...]] = {
     "SendCodeBody": (verify.SendCodeTo,),
     "CheckCodeBody": (verify.CheckCode,),
     "GetVerificationBody": (verify.OfVerification,),
-    "ListMessagesBody": (lists.ListMessages,),
-    "ListVerificationsBody": (sessions.ListSessions,),
+    "ListMessagesBody": (message_lists.ListMessages,),
+    "ListVerificationsBody": (verify.ListSessions,),
     "ListInboundBody": (inbound.ListReceived,),
     "ListEntriesBody": (money.ListEntries,),
-    "CreateEndpointBody": (endpoints.CreateEndpoint,),
-    "UpdateEndpointBody": (endpoints.UpdateEndpoint,),
-    "EndpointBody": (named.OfEndpoint,),
-    "RotateBody": (endpoints.RotateSecret,),
+    "CreateEndpointBody": (webhooks.CreateEndpoint,),
+    "UpdateEndpointBody": (webhooks.UpdateEndpoint,),
+    "EndpointBody": (webhooks.OfEndpoint,),
+    "RotateBody": (webhooks.RotateSecret,),
     "ListDeliveriesBody": (deliveries.ListDeliveries,),
     "ReplayBody": (deliveries.OfDelivery, deliveries.ReplayFailed),
 }

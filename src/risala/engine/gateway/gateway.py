@@ -43,8 +43,8 @@ from risala.engine.model.records.asks import Ask, FeatureAccess, Versioned
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.operations.console.organizations import parts_today
-from risala.engine.operations.webhooks.endpoints import endpoint_faults
+from risala.engine.operations.organizations import parts_today
+from risala.engine.operations.webhooks import endpoint_faults
 from risala.engine.people.people import People
 from risala.engine.services import Services
 from risala.engine.upkeep import overview

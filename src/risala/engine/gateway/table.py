@@ -19,37 +19,26 @@ from risala.engine.model.features import features, required
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
-    accounts,
+    account,
+    carriers,
     countries,
+    deliveries,
     inbound,
     keys,
-    lists,
+    message_lists,
     messages,
     money,
-    overview,
-    payer,
-    senders,
-    sessions,
-    verify,
-)
-from risala.engine.operations.carriers import changes, routes, status
-from risala.engine.operations.console import messages as found_messages
-from risala.engine.operations.console import (
     organizations,
-    plugins,
-    sealing_key,
+    overview,
+    requests,
     security,
-    server_key,
+    senders,
     system,
     trail,
-    waiting,
+    users,
+    verify,
+    webhooks,
 )
-from risala.engine.operations.console import overview as service_overview
-from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.people import account as own_account
-from risala.engine.operations.people import members, users
-from risala.engine.operations.watch import esmes, requests, service
-from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "answer", "perform", "perform_typed"]
@@ -58,10 +47,8 @@ A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
 
 _CORE: Final = (
-    *(accounts, keys, organizations, countries, money, payer, senders, sender_requests, messages),
-    *(lists, found_messages, requests, overview, waiting, service_overview, system, plugins),
-    *(server_key, sealing_key, sessions, verify, service, trail, esmes, status, changes, routes),
-    *(endpoints, deliveries, inbound, own_account, members, users, security),
+    *(organizations, keys, countries, money, senders, messages, message_lists, requests, overview),
+    *(system, security, verify, trail, carriers, webhooks, deliveries, inbound, account, users),
 )
 """The modules with the operations of the core."""
 

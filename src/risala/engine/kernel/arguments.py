@@ -390,6 +390,7 @@ Flag = Annotated[
 """False where it is not given."""
 MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), ArgumentKind("number above 0")]
 MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), ArgumentKind("whole number")]
+Moment = Annotated[int, PlainValidator(moment), ArgumentKind("time")]
 MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), MOMENT]
 Amount = Annotated[int, PlainValidator(amount_above_0), ArgumentKind("decimal text above 0")]
 SignedAmount = Annotated[int, PlainValidator(signed_amount), ArgumentKind("decimal text, not 0")]

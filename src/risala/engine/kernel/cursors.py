@@ -11,6 +11,7 @@ from pydantic import PlainValidator
 
 from risala.engine.kernel.arguments import ArgumentKind, fault, maybe, text
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records.message_lists import KEY_END
 from risala.engine.model.records.paging import (
     PAGE_MAX,
     PAGE_USUAL,
@@ -41,6 +42,16 @@ def _plain(value: object) -> Place:
     return (found[0],)
 
 
+def cursor(value: object) -> int:
+    """The number of a row. Raises a fault."""
+    found = text(value)
+    if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
+        raise fault(*_FAULT)
+    return int(found)
+
+
+MaybeCursor = Annotated[int | None, PlainValidator(maybe(cursor)), _KIND]
+"""For rows in the order of their numbers."""
 MaybeTimedPlace = Annotated[Place | None, PlainValidator(maybe(_timed)), _KIND]
 """For rows in the order of a time and an id."""
 MaybeIdPlace = Annotated[Place | None, PlainValidator(maybe(_plain)), _KIND]

@@ -26,19 +26,23 @@ from risala.engine.kernel.arguments import (
     maybe,
     text,
     whole,
+    words,
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S, Principal, SendMessage, TimelineEntry
-from risala.engine.model.errors import CountryNotOpen, Forbidden, Invalid
+from risala.engine.model.errors import CountryNotOpen, Forbidden, Invalid, NotFound
 from risala.engine.model.records import messages
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.records.message_lists import CutMessage
+from risala.engine.model.records.message_lists import (
+    CutMessage,
+)
 from risala.engine.model.records.messages import (
     AcceptedMessage,
     ErasedMessage,
     Estimate,
     EventsAbout,
+    MessageBody,
     MessageStory,
     MessageView,
     OtherPart,
@@ -51,7 +55,7 @@ from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.model.wire import is_text, message_wire
-from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
+from risala.engine.rules.roles import DEVELOPERS, OPERATORS, READERS, SUPPORT, VIEWERS
 from risala.engine.rules.template import freeze
 from risala.engine.rules.verify_settings import VerifySettings
 from risala.engine.services import Services
@@ -291,3 +295,31 @@ async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
     await call.services.repositories.messages.erase(by, message_id, text_only=text_only)
     return ErasedMessage(message_id)
+
+
+REASON_MAX: Final = 200
+
+
+class ReadBody(OfMessage):
+    """Read the text of one message, which is otherwise hidden from operators."""
+
+    reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
+    """Why: it is in the audit trail before the text is shown."""
+
+
+@OPERATIONS(
+    messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, shows_texts=True
+)
+async def _message_body(call: Call[ReadBody]) -> MessageBody:
+    given = call.given
+    found = call.services.repositories.messages.find(given.message_id)
+    if found is None:
+        raise NotFound(f"There is no message {given.message_id}.")
+    by = call.audit(
+        subject=given.message_id,
+        organization_id=found.organization_id,
+        said={"reason": given.reason},
+        always=True,
+    )
+    await call.note(by)
+    return MessageBody(found.id, found.organization_id, found.kind, found.body)

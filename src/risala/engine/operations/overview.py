@@ -1,4 +1,4 @@
-"""An organization's figures for the overview and the first steps."""
+"""Figures of an organization, of what waits for an operator, and of the whole service."""
 
 from __future__ import annotations
 
@@ -9,17 +9,25 @@ from pydantic import PlainValidator
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,
+    Arguments,
+    MaybeWhole,
     ModeWord,
+    Moment,
+    NoArguments,
     OfOrganization,
-    moment,
+    fault,
+    text,
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records import figures
-from risala.engine.model.records.figures import FirstSteps, Overview
+from risala.engine.model.records.figures import WAITING, Deciding, FirstSteps, Overview
 from risala.engine.model.records.message_lists import MessageFilter
+from risala.engine.model.records.upkeep.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
+from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
 from risala.engine.operations.money import SPENT_DAYS
-from risala.engine.rules.days import day_of
-from risala.engine.rules.roles import READERS, VIEWERS
+from risala.engine.operations.system import machine
+from risala.engine.rules.days import day_of, midnight
+from risala.engine.rules.roles import OPERATORS, READERS, VIEWERS
 
 FEED_MAX: Final = 8
 """Messages in the feed beside the figures."""
@@ -29,7 +37,6 @@ DAYS_MAX: Final = 100
 """Figures of more hours would hold up the loop for too long."""
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 86_400_000
-Moment = Annotated[int, PlainValidator(moment), ArgumentKind("time")]
 
 
 class ShowOverview(OfOrganization):
@@ -81,3 +88,69 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
 async def _steps(call: Call[OfOrganization]) -> FirstSteps:
     call.services.accounts.organization(call.given.organization_id)
     return call.services.repositories.figures.first_steps(call.given.organization_id)
+
+
+@OPERATIONS(WAITING, roles=OPERATORS, operators=READERS)
+async def _waiting(call: Call[NoArguments]) -> Deciding:
+    return call.services.repositories.figures.deciding(call.now_ms)
+
+
+# -- the whole service, from running counts
+
+
+MINUTES_USUAL: Final = 60
+MINUTES_MAX: Final = 180
+HOURS_USUAL: Final = 48
+HOURS_MAX: Final = 72
+"""Each hour is a sum of sixty minutes: all take about twenty milliseconds."""
+FAILURES_MAX: Final = 20
+FAILURES_HOURS: Final = 24
+UNSERVED_MAX: Final = 1000
+"""The most messages that are counted."""
+
+
+def _by(value: object) -> int:
+    try:
+        return {"minute": 1, "hour": HOUR_MINUTES}[text(value)]
+    except KeyError:
+        raise fault("invalid_step", "`{name}` is `minute` or `hour`.") from None
+
+
+class ShowService(Arguments):
+    """Counts of the whole service, by minute or hour."""
+
+    by: Annotated[int, PlainValidator(_by), ArgumentKind("`minute` or `hour`")] = 1
+    count: MaybeWhole = None
+    """How many minutes or hours, the current one last."""
+
+
+def _count(given: ShowService) -> int:
+    usual, most = (MINUTES_USUAL, MINUTES_MAX) if given.by == 1 else (HOURS_USUAL, HOURS_MAX)
+    return max(1, min(given.count or usual, most))
+
+
+@OPERATIONS(OVERVIEW, roles=OPERATORS, operators=READERS)
+async def _show_service(call: Call[ShowService]) -> ServiceOverview:
+    given, services = call.given, call.services
+    now_ms, counts = call.now_ms, services.recorder.minutes
+    # Up to the end of the current minute or hour.
+    now = now_ms // MINUTE_MS + 1
+    end = -(-now // given.by) * given.by
+    series = counts.series(end - _count(given) * given.by, end, given.by)
+    today = midnight(services.settings.plan.home.time_zone, now_ms) // MINUTE_MS
+    hour, day = HOUR_MINUTES, DAY_MINUTES
+    return ServiceOverview(
+        at=now_ms,
+        series=tuple(series),
+        last_minute=counts.flow(now - 2, now - 1),  # the last complete one
+        last_hour=counts.flow(now - hour, now),
+        last_hour_yesterday=counts.flow(now - day - hour, now - day),
+        today=counts.flow(today, now),
+        yesterday=counts.flow(today - day, now - day),
+        failures=tuple(counts.failures(now // hour - FAILURES_HOURS, FAILURES_MAX)),
+        unserved=services.repositories.queue.unserved(UNSERVED_MAX),
+        webhooks=services.repositories.deliveries.behind(now_ms),
+        mails=services.repositories.mails.waiting(),
+        decide=services.repositories.figures.deciding(call.now_ms),
+        machine=machine(services.settings.storage.data_dir),
+    )

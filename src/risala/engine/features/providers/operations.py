@@ -44,7 +44,7 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Invalid
-from risala.engine.operations.people.users import MEMBER_ROLES
+from risala.engine.operations.account import MEMBER_ROLES
 from risala.engine.rules.people.emails import letters_by_script
 from risala.engine.rules.roles import OPERATORS, OWNERS, SUPPORT
 

@@ -8,9 +8,13 @@ from pydantic import Field
 from pydantic.config import JsonDict
 
 from risala.engine.model.records.webhooks import Endpoint
-from risala.engine.operations.webhooks.deliveries import ListDeliveries, OfDelivery, ReplayFailed
-from risala.engine.operations.webhooks.endpoints import CreateEndpoint, RotateSecret, UpdateEndpoint
-from risala.engine.operations.webhooks.named import OfEndpoint
+from risala.engine.operations.deliveries import ListDeliveries, OfDelivery, ReplayFailed
+from risala.engine.operations.webhooks import (
+    CreateEndpoint,
+    OfEndpoint,
+    RotateSecret,
+    UpdateEndpoint,
+)
 from risala.http.api import fields
 from risala.http.api.derived import body_of
 from risala.http.api.management.cursors import ListName

@@ -42,13 +42,13 @@ from risala.engine.kernel.arguments import (
     Text,
     maybe,
 )
+from risala.engine.kernel.cursors import cursor
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.states import Mode
-from risala.engine.operations.lists import cursor
 from risala.engine.rules.roles import DEVELOPERS, SUPPORT, VIEWERS
 
 _SOURCES: Final = ("upload", "list_id", "numbers")

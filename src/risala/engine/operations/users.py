@@ -22,7 +22,7 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.callers import CallerKind, OperatorRole, Role
+from risala.engine.model.callers import CallerKind, OperatorRole
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language, SessionKind
 from risala.engine.model.people_records.users import UserFilter
@@ -46,18 +46,6 @@ from risala.engine.rules.roles import OPERATORS, STAFF, SUPPORT
 
 # Arguments of operations on people.
 
-MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
-
-
-def _role(value: object) -> Role:
-    try:
-        found = Role(text(value))
-    except ValueError:
-        found = Role.SYSTEM
-    if found not in MEMBER_ROLES:
-        raise fault("invalid_role", "`{name}` is `owner`, `developer` or `viewer`.")
-    return found
-
 
 def _language(value: object) -> Language:
     try:
@@ -73,8 +61,6 @@ def _operator_role(value: object) -> OperatorRole:
         raise fault("invalid_role", f"`{{name}}` is one of: {', '.join(OperatorRole)}.") from None
 
 
-_ROLES: Final = ArgumentKind("`owner`, `developer` or `viewer`")
-MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
 MaybeLanguage = Annotated[
     Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
 ]

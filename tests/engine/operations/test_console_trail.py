@@ -5,7 +5,7 @@ import pytest
 from risala.engine.journal.store import audit_log
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.operations.console import trail
+from risala.engine.operations import trail
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 

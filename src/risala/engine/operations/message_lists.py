@@ -1,4 +1,4 @@
-"""An organization's messages: page by page, or all of them in parts."""
+"""Lists of messages: an organization's, page by page or all in parts, and of all organizations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     CONTAINED_MAX,
     ArgumentKind,
+    Arguments,
     Json,
+    MaybeDigits,
     MaybeMoment,
     MaybeNumber,
     MaybeText,
@@ -24,25 +26,27 @@ from risala.engine.kernel.arguments import (
     text,
     words,
 )
-from risala.engine.kernel.cursors import limit_of
+from risala.engine.kernel.cursors import MaybeCursor, cursor, few_numbers, limit_of
 from risala.engine.kernel.operation import Call, Operations, line_of
 from risala.engine.model.audit import masked
+from risala.engine.model.errors import Invalid
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
 from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import (
-    KEY_END,
     NEWER_MAX,
     UNCERTAIN,
     CutMessage,
     ExportPart,
+    FoundPage,
     Listed,
     ListPage,
     MessageFilter,
     NewerCount,
     PartPlace,
+    Sought,
 )
 from risala.engine.model.times import maybe_iso
-from risala.engine.rules.roles import SUPPORT, VIEWERS
+from risala.engine.rules.roles import OPERATORS, SUPPORT, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender
 
@@ -58,18 +62,6 @@ def _status(value: object) -> str:
 
 
 _kind: Final = one_of("invalid_kind", KINDS.words)
-
-
-def cursor(value: object) -> int:
-    found = text(value)
-    if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
-        raise fault("invalid_cursor", "Take `{name}` from another page.")
-    return int(found)
-
-
-MaybeCursor = Annotated[
-    int | None, PlainValidator(maybe(cursor)), ArgumentKind("`newer` or `older` of a page")
-]
 
 
 class ListMessages(OfOrganization):
@@ -220,3 +212,44 @@ def _said(given: ExportMessages) -> Json:
         "until": maybe_iso(given.until),
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+# -- of all organizations: found by what a customer says on the phone
+
+
+class FindMessages(Arguments):
+    """A page of messages: those to a number, the one of an id, or those with these digits or this
+    carrier's id."""
+
+    to: MaybeNumber = None
+    digits: MaybeDigits = None
+    message_id: MaybeText = None
+    carrier_id: MaybeText = None
+    """The carrier's id (``providerMessageId``), in any form."""
+    before: MaybeCursor = None
+    after: MaybeCursor = None
+    limit: MaybeWhole = None
+
+
+@OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, shows_texts=True)
+async def _find(call: Call[FindMessages]) -> FoundPage:
+    given = call.given
+    told = {
+        "to": None if given.to is None else masked(given.to),
+        # They may be just the digits that the trail leaves out.
+        "digits": None if given.digits is None else f"{len(given.digits)} digits",
+        "message": given.message_id,
+        "carrierId": given.carrier_id if given.digits is None else None,
+    }
+    said = {name: value for name, value in told.items() if value is not None}
+    if len(said) != 1:
+        advice = "Give one of `to`, `digits`, `message_id` and `carrier_id`."
+        raise Invalid("to", "one_of", advice)
+    await call.note(call.audit(said=said, always=True))
+    limit = limit_of(given.limit)
+    plan = call.services.settings.plan
+    ranges = None if given.digits is None else plan.ranges_of(given.digits)
+    wanted = Sought(given.to, ranges, given.message_id, given.carrier_id)
+    lists = call.services.repositories.message_lists
+    with few_numbers():
+        return lists.find(wanted, before=given.before, after=given.after, limit=limit)

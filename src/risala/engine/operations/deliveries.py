@@ -33,7 +33,7 @@ from risala.engine.model.records.webhooks import (
     TestOwed,
     WebhookDelivery,
 )
-from risala.engine.operations.webhooks.named import (
+from risala.engine.operations.webhooks import (
     CHANGE,
     LOOK,
     OfEndpoint,

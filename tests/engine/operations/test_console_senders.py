@@ -5,7 +5,7 @@ import pytest
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.records.senders import REASONS
-from risala.engine.operations.console import senders
+from risala.engine.operations import senders
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 NAMES = ("Alpha", "M4TTEL", "Gamma", "Bankily", "Delta", "Epsilon")

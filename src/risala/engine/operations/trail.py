@@ -1,4 +1,4 @@
-"""The audit trail: page by page, or all of it in parts."""
+"""The audit trail: page by page, or all of it in parts; whether it and the books are whole."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from risala.engine.kernel.arguments import (
     Arguments,
     MaybeMoment,
     MaybeText,
+    MaybeTexts,
     MaybeWhole,
     NoArguments,
     OfMaybeOrganization,
     maybe,
     one_of,
 )
-from risala.engine.kernel.cursors import MaybeTimedPlace, written
+from risala.engine.kernel.cursors import MaybeCursor, MaybeTimedPlace, written
 from risala.engine.kernel.operation import Call, Operations, line_of
 from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
+from risala.engine.model.errors import Invalid
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
 from risala.engine.model.records.upkeep.trail import ChainPart, ChainState, LinesPage, LinesPart
 from risala.engine.model.times import maybe_iso
-from risala.engine.operations.lists import MaybeCursor
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH
+from risala.engine.rules.trail.heads import NoHead, heads_of
 
 LINES_MAX: Final = 500
 """The most entries in one answer."""
@@ -157,3 +160,19 @@ async def _chain(call: Call[ChainLines]) -> ChainPart:
         after=None if is_last else last,
         export=str(end),
     )
+
+
+class AuditBooks(Arguments):
+    """Check the books and the audit trail."""
+
+    heads: MaybeTexts = None
+    """Signed heads of the audit trail that went out, each one line of JSON."""
+
+
+@OPERATIONS(AUDIT, roles=OPERATORS, operators=READERS)
+async def _audit(call: Call[AuditBooks]) -> AuditReport:
+    try:
+        heads = list(heads_of(call.given.heads or ()))
+    except NoHead as error:
+        raise Invalid("heads", "invalid_heads", str(error)) from error
+    return await call.services.repositories.ledger.audit(heads)
