@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from risala.http.first_run.asking import FirstRunStep
-from risala.http.first_run.reading import Answers, Wrong
+from risala.http.first_run.answers import Answers, Wrong
+from risala.http.first_run.questions import FirstRunStep
 
 
 class ScriptedTrials:

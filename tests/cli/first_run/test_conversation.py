@@ -5,9 +5,9 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.first_run.conversation import Conversation
-from risala.http.first_run.asking import read_answer
+from risala.http.first_run.answers import Wrong
+from risala.http.first_run.progress import read_answer
 from risala.http.first_run.questions import QUESTIONS
-from risala.http.first_run.reading import Wrong
 
 
 def talk(trials, *typed: str, standing=None):

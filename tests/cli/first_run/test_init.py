@@ -20,8 +20,8 @@ from risala.cli.first_run.finishing import Finish
 from risala.cli.first_run.settings import SettingsFile
 from risala.cli.first_run.trials import MachineTrials
 from risala.cli.main import cli
+from risala.http.first_run.answers import Wrong
 from risala.http.first_run.questions import STEPS
-from risala.http.first_run.reading import Wrong
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 
 STEP = {each.name: each for each in STEPS}

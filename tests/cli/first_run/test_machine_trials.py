@@ -14,8 +14,8 @@ from aiosmtpd.smtp import AuthResult
 from patience import HANG_S
 from processes import Process
 from risala.cli.first_run.trials import MachineTrials
+from risala.http.first_run.answers import Wrong
 from risala.http.first_run.questions import STEPS
-from risala.http.first_run.reading import Wrong
 
 STEP = {each.name: each for each in STEPS}
 

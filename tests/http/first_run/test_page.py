@@ -10,10 +10,15 @@ import trio
 
 from patience import HANG_S
 from risala.config.model import HttpSection
+from risala.http.first_run.answers import Wrong, organization
 from risala.http.first_run.app import SESSION_COOKIE, FirstRunApp
-from risala.http.first_run.ending import DELIVERED, FirstRunEnd, Stage, StageKind
-from risala.http.first_run.progress import FinishFailed, FirstRunProgress
-from risala.http.first_run.reading import Wrong, organization
+from risala.http.first_run.progress import (
+    FinishFailed,
+    FirstRunEnd,
+    FirstRunProgress,
+    Stage,
+    StageKind,
+)
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
 
@@ -39,9 +44,13 @@ class Machine:
         if self.failures:
             raise FinishFailed(self.failures.pop(0))
         self.finished.append(dict(answers))
-        report(Stage(StageKind.DONE, DELIVERED))
+        report(Stage(StageKind.DONE, "Your phone has the SMS."))
         return FirstRunEnd(
-            "https://a.mr/x", "http://127.0.0.1:1/x", "org_1", "sms_1", "delivered", True
+            url="https://a.mr/x",
+            local_url="http://127.0.0.1:1/x",
+            organization_id="org_1",
+            message_id="sms_1",
+            status="delivered",
         )
 
 

@@ -24,10 +24,10 @@ from risala.engine.model.records.ledger import TOP_UP
 from risala.engine.model.records.payer import CUSTOMERS, SELF
 from risala.engine.model.records.people import members, organizations, users
 from risala.engine.model.records.upkeep import sealed
-from risala.http.first_run import ending
-from risala.http.first_run.ending import FirstRunEnd, Report, Stage, StageKind
+from risala.http.first_run.answers import Answers, plan_in
+from risala.http.first_run.progress import FirstRunEnd, Report, Stage, StageKind
 from risala.http.first_run.questions import TRIAL
-from risala.http.first_run.reading import Answers, plan_in
+from risala.http.web.languages import N_
 from risala.sms.currencies import counting_in
 
 _ONES_OWN: Final = 20
@@ -38,6 +38,25 @@ _RECEIPT_S: Final = 90.0
 _LOOK_S: Final = 0.3
 _TEXT: Final = "Risala works: this SMS came by {carrier}."
 _CONFLICT: Final = 409
+_STARTING: Final = N_("The service starts.")
+_BALANCE: Final = N_(
+    "{name} has {amount}, enough for {parts} parts. Your customers' money is added like this:"
+    " {command}"
+)
+_EXPORT_KEY: Final = N_(
+    "Keep a copy of the key that opens the stored secrets, apart from the backups:"
+    " risala secrets export-key FILE."
+)
+_DELIVERED_ON_TRIAL: Final = N_("Delivered on trial: no phone rings until you name a real carrier.")
+_NO_RECEIPT: Final = N_(
+    "The carrier has the SMS, but no receipt came. Look at your phone: if it shows the SMS, all is"
+    " well."
+)
+_STILL_WAITING: Final = N_("The SMS still waits. It leaves as soon as the carrier is ready.")
+_SENDER_REFUSED: Final = N_(
+    "The carrier does not know the sender {sender}. Begin again, and answer with the one of your"
+    " contract."
+)
 _OVER: Final = frozenset({"delivered", "failed", "undelivered", "canceled"})
 
 
@@ -68,46 +87,43 @@ class Finish:
         is_running = await service.is_running(self.data)
         changes, secrets = self.file.write(answers, self.data if self.keeps_data else None)
         is_changed = bool(changes or secrets or not self.file.text)
-        sentence = ending.WRITTEN if is_changed else ending.UNCHANGED
+        unchanged = N_("The settings in {path} stay as they are.")
+        sentence = N_("The settings are in {path}.") if is_changed else unchanged
         self._tell(StageKind.DONE, sentence, path=self.file.path)
-        self.child = await self._service(nursery, is_running=is_running, is_changed=is_changed)
+        is_of_systemd = service.is_of_systemd(self.file.path)
+        if is_of_systemd and (is_changed or not is_running):
+            self._tell(StageKind.NOW, _STARTING)
+            await service.by_systemd()
+        elif not is_running:
+            await self._start(nursery)
         with counting_in(answers.get("currency", "")):
             async with service.reached(self.data) as gateway:
                 session = GatewaySession(gateway, running=True)
-                if is_running and is_changed and not service.is_of_systemd(self.file.path):
+                if is_running and is_changed and not is_of_systemd:
                     await self._reread(session)
                 return await self._people(session, answers)
 
-    async def _service(
-        self, nursery: trio.Nursery, *, is_running: bool, is_changed: bool
-    ) -> service.ChildService | None:
-        """Start the service where none runs; None: it is not our child."""
-        if service.is_of_systemd(self.file.path) and (is_changed or not is_running):
-            self._tell(StageKind.NOW, ending.STARTING)
-            await service.by_systemd()
-            return None
-        if is_running:
-            return None
+    async def _start(self, nursery: trio.Nursery) -> None:
+        """Start the service as our child."""
         if not service.is_ours(self.data):
             raise CommandRefused(
                 f"{self.data} belongs to another user. Start the service as that user, and run this"
                 " again while it runs."
             )
-        self._tell(StageKind.NOW, ending.STARTING)
-        child = service.ChildService(self.file.path, self.data)
-        await nursery.start(child.run)
-        self._tell(StageKind.DONE, ending.RUNNING, url=child.url)
-        return child
+        self._tell(StageKind.NOW, _STARTING)
+        self.child = service.ChildService(self.file.path, self.data)
+        await nursery.start(self.child.run)
+        self._tell(StageKind.DONE, N_("The service runs at {url}."), url=self.child.url)
 
     async def _reread(self, session: GatewaySession) -> None:
         seen = (await session.ask(rereading.PREVIEW)).value
         if seen.faults:
             raise CommandRefused(" ".join(each.text for each in seen.faults))
         await session.ask(rereading.APPLY, hash=seen.hash)
-        self._tell(StageKind.DONE, ending.REREAD)
+        self._tell(StageKind.DONE, N_("The service that runs uses the new settings."))
         if seen.need_restart:
-            keys = ", ".join(seen.need_restart)
-            self._tell(StageKind.ODD, ending.RESTART, keys=keys)
+            restart = N_("Restart the service: only then it uses {keys}.")
+            self._tell(StageKind.ODD, restart, keys=", ".join(seen.need_restart))
 
     async def _people(self, session: GatewaySession, answers: Answers) -> FirstRunEnd:
         operator = answers.get("operator", "")
@@ -117,37 +133,34 @@ class Finish:
             if refused.status != _CONFLICT:
                 raise
             await session.ask(users.SET, email=operator, operator=True)
-        self._tell(StageKind.DONE, ending.OPERATOR, email=operator)
+        self._tell(StageKind.DONE, N_("{email} runs the service."), email=operator)
         await _follow_payer(session, answers)
         organization_id = await self._organization(session, answers)
         with suppress(CommandRefused):  # they are a member already
             await session.ask(
                 members.ADD, organization_id=organization_id, email=operator, role="owner"
             )
-        message_id, status = None, None
+        sent = None
         if answers.get("phone"):
-            message_id, status = await self._message(session, answers, organization_id)
+            sent = await self._message(session, answers, organization_id)
         else:
-            self._tell(StageKind.ODD, ending.NO_PHONE)
+            self._tell(StageKind.ODD, N_("No number was given, so no SMS is sent."))
         if (await session.ask(sealed.SHOW)).value.exported_at is None:
-            self._tell(StageKind.ODD, ending.EXPORT_KEY)
-        link = (await session.ask(users.SIGN_IN, email=operator, operator=True)).value
-        path = urlsplit(link.url).path
-        local = link.url if self.child is None else f"{self.child.url}{path}"
-        is_well = status not in ("failed", "undelivered")
+            self._tell(StageKind.ODD, _EXPORT_KEY)
+        url = (await session.ask(users.SIGN_IN, email=operator, operator=True)).value.url
+        parts = urlsplit(url)
+        base = f"{parts.scheme}://{parts.netloc}" if self.child is None else self.child.url
+        settings = quote(str(self.file.path))
         key = await _first_key(session, organization_id)
-        start = "" if self.child is None else f"risala serve --config {quote(str(self.file.path))}"
-        base = f"{urlsplit(local).scheme}://{urlsplit(local).netloc}"
         return FirstRunEnd(
-            link.url,
-            local,
-            organization_id,
-            message_id,
-            status,
-            is_well,
+            url=url,
+            local_url=url if self.child is None else f"{base}{parts.path}",
+            organization_id=organization_id,
+            message_id=None if sent is None else sent.id,
+            status=None if sent is None else sent.status,
             key=key,
             curl="" if key is None else _curl(base, key, answers),
-            start=start,
+            start="" if self.child is None else f"risala serve --config {settings}",
         )
 
     async def _organization(self, session: GatewaySession, answers: Answers) -> str:
@@ -162,8 +175,8 @@ class Finish:
             raise CommandRefused(f"{named} named {name}. Choose another name.")
         made = (await session.ask(organizations.CREATE, name=name)).value
         if answers.get("payer") == SELF:
-            parts = answers.get("parts_per_day", "")
-            self._tell(StageKind.DONE, ending.NOBODY_PAYS, name=name, parts=parts)
+            nobody, parts = N_("Nobody pays: {name} may send {parts} parts a day."), "parts_per_day"
+            self._tell(StageKind.DONE, nobody, name=name, parts=answers.get(parts, ""))
             return made.id
         amount = Decimal(answers.get("price", "")) * _ONES_OWN
         if amount:
@@ -171,7 +184,7 @@ class Finish:
             await session.ask(TOP_UP, **about)
             self._tell(
                 StageKind.DONE,
-                ending.BALANCE,
+                _BALANCE,
                 name=name,
                 amount=f"{amount:f} {answers.get('currency', '')}",
                 parts=_ONES_OWN,
@@ -181,55 +194,50 @@ class Finish:
 
     async def _message(
         self, session: GatewaySession, answers: Answers, organization_id: str
-    ) -> tuple[str, str]:
-        """Send the message, and follow it until it ends; its id and status."""
-        carrier = answers.get("carrier_name") or TRIAL
+    ) -> messages.MessageView:
+        """Send the message, and follow it until it ends."""
+        carrier, to = self.file.carrier_name(answers), answers.get("phone", "")
         text = _TEXT.format(carrier=carrier)
         accepted = await session.ask(
-            messages.SEND, organization_id=organization_id, to=answers.get("phone", ""), body=text
+            messages.SEND, organization_id=organization_id, to=to, body=text
         )
-        self._tell(StageKind.NOW, ending.SENDING, number=answers.get("phone", ""), carrier=carrier)
+        sending = N_("An SMS to {number} leaves by {carrier}.")
+        self._tell(StageKind.NOW, sending, number=to, carrier=carrier)
         found = await self._follow(session, accepted.value.message_id)
         if found.carrier not in (None, carrier):
-            self._tell(StageKind.ODD, ending.OTHER_CARRIER, carrier=found.carrier)
+            other = N_("The routes chose another carrier for it: {carrier}.")
+            self._tell(StageKind.ODD, other, carrier=found.carrier)
         self._judge(found, answers, accepted.value.sender)
-        return found.id, found.status
+        return found
 
     async def _follow(self, session: GatewaySession, message_id: str) -> messages.MessageView:
         until, last = trio.current_time() + _RECEIPT_S, ""
         while True:
-            story = (await session.ask(messages.SHOW, message_id=message_id)).value
-            found = story.message
+            found = (await session.ask(messages.SHOW, message_id=message_id)).value.message
             if found.status in _OVER or trio.current_time() > until:
                 return found
             if found.status != last:
                 last = found.status
-                sentence = ending.SENT if last == "sent" else ending.WAITING
-                self._tell(StageKind.NOW, sentence)
+                sent = N_("The carrier has the SMS. Its receipt comes in a moment.")
+                waiting = N_("The SMS waits until the carrier is ready.")
+                self._tell(StageKind.NOW, sent if last == "sent" else waiting)
             await trio.sleep(_LOOK_S)
 
     def _judge(self, found: messages.MessageView, answers: Answers, sender: str) -> None:
         match found.status:
             case "delivered" if answers.get("carrier", "") == TRIAL:
-                self._tell(StageKind.ODD, ending.DELIVERED_TRIAL)
+                self._tell(StageKind.ODD, _DELIVERED_ON_TRIAL)
             case "delivered":
-                self._tell(StageKind.DONE, ending.DELIVERED)
+                self._tell(StageKind.DONE, N_("Your phone has the SMS."))
             case "sent":
-                self._tell(StageKind.ODD, ending.NO_RECEIPT)
+                self._tell(StageKind.ODD, _NO_RECEIPT)
             case "failed" | "undelivered" if found.error_code == "SENDER_REFUSED":
-                self._tell(StageKind.BAD, ending.SENDER_REFUSED, sender=sender)
+                self._tell(StageKind.BAD, _SENDER_REFUSED, sender=sender)
             case "failed" | "undelivered" | "canceled":
-                self.report(
-                    Stage(
-                        StageKind.BAD,
-                        ending.NOT_ARRIVED,
-                        {},
-                        found.carrier_code or "",
-                        found.error_code,
-                    )
-                )
+                said, sentence = found.carrier_code or "", N_("The SMS did not arrive.")
+                self.report(Stage(StageKind.BAD, sentence, {}, said, found.error_code))
             case _:
-                self._tell(StageKind.ODD, ending.STILL_WAITING)
+                self._tell(StageKind.ODD, _STILL_WAITING)
 
     def _tell(self, kind: StageKind, sentence: str, **holes: object) -> None:
         self.report(Stage(kind, sentence, holes))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import click
 import trio
@@ -14,11 +13,17 @@ from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.config.model import HttpSection
+from risala.http.first_run.answers import Answers
 from risala.http.first_run.app import FirstRunApp
-from risala.http.first_run.asking import Trials
-from risala.http.first_run.ending import FirstRunEnd, Report, Stage
-from risala.http.first_run.page_request import ROOT
-from risala.http.first_run.progress import FinishFailed, FirstRunProgress
+from risala.http.first_run.page import ROOT
+from risala.http.first_run.progress import (
+    FinishFailed,
+    FirstRunEnd,
+    FirstRunProgress,
+    Report,
+    Stage,
+    Trials,
+)
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError, base_url, listen_tcp
 
@@ -32,24 +37,14 @@ _LAST_S: Final = 30.0
 """Seconds for the reader to see how it ended."""
 
 
-class PageRun(Protocol):
-    """The command that the page is of."""
-
-    @property
-    def trials(self) -> Trials: ...
-
-    def report(self, stage: Stage) -> None: ...
-
-    def finish(self, report: Report) -> Finish: ...
-
-    async def conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None: ...
-
-
-async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> None:
-    """Serve the page until its reader is done; then go on as the terminal does.
+async def serve_page(
+    finish: Finish, nursery: trio.Nursery, trials: Trials, standing: Answers, port: int
+) -> FirstRunEnd:
+    """Serve the page until its reader is done. A service that it starts runs until ``nursery`` is
+    cancelled.
 
     Raises:
-        CommandRefused: the port cannot be used, nobody finished in time, or the message failed.
+        CommandRefused: the port cannot be used, or nobody finished in time.
     """
     log_to_stderr()
     try:
@@ -57,23 +52,19 @@ async def serve_page(run: PageRun, standing: Mapping[str, str], port: int) -> No
     except ListenError as error:
         raise CommandRefused(str(error)) from None
     over = trio.Event()
-    async with trio.open_nursery() as outer:
-        finish = run.finish(run.report)
-        trials = run.trials
-        progress = FirstRunProgress(standing, trials, partial(_finish, finish, outer))
-        http = HttpSection(graceful_stop_s=_LEAVE_S)
-        async with trio.open_nursery() as nursery:
-            app = FirstRunApp(progress, http, over)
-            await nursery.start(partial(serve_app, app, http, sock=sock, shutdown=over))
-            output.warned("Open this address in a browser on this machine. It works once:")
-            click.echo(f"{base_url(sock)}{ROOT}/{progress.token}")
-            nursery.start_soon(trials.modems)  # silent ports take their time
-            ended = await _until_over(progress, over)
-            over.set()
-        if ended is None:
-            raise CommandRefused("Nobody finished the questions within an hour. Start again.")
-        await run.conclude(ended, finish, stays=True)
-        outer.cancel_scope.cancel()
+    progress = FirstRunProgress(standing, trials, partial(_finish, finish, nursery))
+    http = HttpSection(graceful_stop_s=_LEAVE_S)
+    async with trio.open_nursery() as inner:
+        app = FirstRunApp(progress, http, over)
+        await inner.start(partial(serve_app, app, http, sock=sock, shutdown=over))
+        output.warned("Open this address in a browser on this machine. It works once:")
+        click.echo(f"{base_url(sock)}{ROOT}/{progress.token}")
+        inner.start_soon(trials.modems)  # silent ports take their time
+        ended = await _until_over(progress, over)
+        over.set()
+    if ended is None:
+        raise CommandRefused("Nobody finished the questions within an hour. Start again.")
+    return ended
 
 
 async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunEnd | None:
@@ -86,7 +77,7 @@ async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunE
 
 
 async def _finish(
-    finish: Finish, nursery: trio.Nursery, answers: Mapping[str, str], report: Report
+    finish: Finish, nursery: trio.Nursery, answers: Answers, report: Report
 ) -> FirstRunEnd:
     def both(stage: Stage) -> None:
         report(stage)

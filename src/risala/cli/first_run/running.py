@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,20 +26,19 @@ from risala.config.faults import ConfigError
 from risala.config.secrets import resolve_secrets
 from risala.engine.model.records import payer
 from risala.engine.model.records.people import organizations, users
-from risala.http.first_run.asking import Trials, read_step
-from risala.http.first_run.ending import FirstRunEnd, Stage, StageKind
+from risala.http.first_run.answers import NO, YES, Answers, Wrong
+from risala.http.first_run.progress import FirstRunEnd, Stage, StageKind, Trials, read_step
 from risala.http.first_run.questions import QUESTIONS, STEPS
-from risala.http.first_run.reading import NO, YES, Answers, Wrong
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+    from risala.config.model import Settings
 
 _MARKS: Final = {StageKind.NOW: "…", StageKind.DONE: "✓", StageKind.ODD: "!", StageKind.BAD: "✗"}
 _COLOURS: Final = {StageKind.DONE: "green", StageKind.ODD: "yellow", StageKind.BAD: "red"}
 _ENDED: Final = "Nothing was written."
 
 
-@dataclass(slots=True)
 class FirstRun:
     """One run of ``risala init``.
 
@@ -50,116 +48,94 @@ class FirstRun:
         tries: also try out the answers.
     """
 
-    path: Path
-    data: Path | None
-    tries: bool
-    as_json: bool
-    file: SettingsFile = field(init=False)
-    is_running: bool = field(init=False, default=False)
-    _asks_data: bool = field(init=False, default=False)
-    """Whether the data directory was named."""
+    def __init__(self, path: Path, data: Path | None, *, tries: bool, as_json: bool) -> None:
+        if not path.parent.is_dir():
+            raise CommandRefused(f"There is no folder {path.parent}. Make it first.")
+        self._path, self._tries, self._as_json = path, tries, as_json
+        self._file = SettingsFile.at(path)
+        is_of_unit = path == service.SYSTEM_FILE  # its unit names the data directory
+        self._keeps_data = data is not None or (not self._file.text and not is_of_unit)
+        if data is None and is_of_unit and "storage" not in self._file.tree:
+            data = service.SYSTEM_DATA
+        elif data is None and not self._file.text:
+            data = Path("risala-data")
+        self._data = (data or self._settings(None).storage.data_dir).absolute()
+        self._is_running = session.run_async(lambda: service.is_running(self._data))
+        self._trials = MachineTrials(is_running=self._is_running)
 
-    def __post_init__(self) -> None:
-        if not self.path.parent.is_dir():
-            raise CommandRefused(f"There is no folder {self.path.parent}. Make it first.")
-        self.file = SettingsFile.at(self.path)
-        self._asks_data = self.data is not None
-        self.data = (self._data() if self.data is None else self.data).absolute()
-        self.is_running = session.run_async(lambda: service.is_running(self._directory))
-
-    @property
-    def _directory(self) -> Path:
-        assert self.data is not None
-        return self.data
-
-    def _data(self) -> Path:
-        if self.path == service.SYSTEM_FILE and "storage" not in self.file.tree:
-            return service.SYSTEM_DATA
-        if not self.file.text:
-            return Path("risala-data")
-        return self._options.settings().storage.data_dir
-
-    @property
-    def _options(self) -> Options:
-        return Options(self.data, self.path, self.as_json)
-
-    @property
-    def trials(self) -> MachineTrials:
-        return MachineTrials(is_running=self.is_running)
+    def _settings(self, data: Path | None) -> Settings:
+        return Options(data, self._path, self._as_json).settings()
 
     # -- the ways
 
     def by_conversation(self) -> None:
         """Ask in the terminal."""
         try:
-            talk = Conversation(self.trials, self.present_answers(), tries=self.tries)
+            talk = Conversation(self._trials, self._present_answers(), tries=self._tries)
             talk.ask()
-            if not talk.confirmed(str(self.path)):
+            if not talk.confirmed(str(self._path)):
                 raise CommandRefused(_ENDED)
         except click.Abort:
             raise CommandRefused(f"\n{_ENDED}") from None
-        answers = talk.answers
-        self._run(lambda: self._finish(answers, stays=True))
+        self._run(lambda finish, nursery: finish.run(talk.answers, nursery), stays=True)
 
     def by_file(self, answers: Path | None) -> None:
         """Take the answers of a file."""
-        given, standing = read_answers(answers), self.present_answers()
+        given, standing = read_answers(answers), self._present_answers()
 
-        async def main() -> None:
-            found = await checked(given, standing, self.trials, tries=self.tries)
-            await self._finish(found, stays=False)
+        async def main(finish: Finish, nursery: trio.Nursery) -> FirstRunEnd:
+            found = await checked(given, standing, self._trials, tries=self._tries)
+            return await finish.run(found, nursery)
 
-        self._run(main)
+        self._run(main, stays=False)
 
     def by_page(self, port: int) -> None:
         """Ask on a page."""
         from risala.cli.first_run.page import serve_page
 
-        standing = self.present_answers()
-        self._run(lambda: serve_page(self, standing, port))
+        standing = self._present_answers()
 
-    def _run(self, main: Callable[[], Awaitable[None]]) -> None:
+        async def main(finish: Finish, nursery: trio.Nursery) -> FirstRunEnd:
+            return await serve_page(finish, nursery, self._trials, standing, port)
+
+        self._run(main, stays=True)
+
+    def _run(
+        self, main: Callable[[Finish, trio.Nursery], Awaitable[FirstRunEnd]], *, stays: bool
+    ) -> None:
+        """The questions that are still to be asked, and the end.
+
+        Args:
+            stays: a service that was started for it goes on until Ctrl-C.
+        """
+
         async def within() -> None:
-            async with until_signal():
-                await main()
+            async with until_signal(), trio.open_nursery() as nursery:
+                finish = Finish(self._file, self._data, self._report, keeps_data=self._keeps_data)
+                await self._conclude(await main(finish, nursery), finish, stays=stays)
+                nursery.cancel_scope.cancel()
 
         session.run_async(within)
 
     # -- what is known
 
-    def present_answers(self) -> dict[str, str]:
+    def _present_answers(self) -> dict[str, str]:
         """The answers that the settings and the data have already."""
-        found = self.file.present_answers()
-        if not self.file.text:
+        found = self._file.present_answers()
+        if not self._file.text:
             return found
         from risala.engine.wiring.foundation import DATABASE  # the whole engine comes with it
 
         # What root opens, the service's own user could not open any longer.
-        may_open = self.is_running or service.is_ours(self._directory)
-        if may_open and (self._directory / DATABASE).exists():
+        may_open = self._is_running or service.is_ours(self._data)
+        if may_open and (self._data / DATABASE).exists():
             with suppress(CommandRefused):
-                found |= session.run(self._options.settings(), _people, quiet=True)
+                found |= session.run(self._settings(self._data), _people, quiet=True)
         return found
 
-    def finish(self, report: Callable[[Stage], None]) -> Finish:
-        """What follows the questions."""
-        is_of_unit = self.path == service.SYSTEM_FILE  # its unit names the data directory
-        is_new = not self.file.text and not is_of_unit
-        return Finish(self.file, self._directory, report, keeps_data=self._asks_data or is_new)
+    # -- the end in a terminal
 
-    async def _finish(self, answers: Answers, *, stays: bool) -> None:
-        """The end in a terminal.
-
-        Args:
-            stays: a service that was started for it goes on until Ctrl-C.
-        """
-        async with trio.open_nursery() as nursery:
-            finish = self.finish(self.report)
-            ended = await finish.run(answers, nursery)
-            await self.conclude(ended, finish, stays=stays)
-            nursery.cancel_scope.cancel()
-
-    async def conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None:
+    async def _conclude(self, ended: FirstRunEnd, finish: Finish, *, stays: bool) -> None:
         """Print the link, and stay with a service that runs here.
 
         Raises:
@@ -174,37 +150,35 @@ class FirstRun:
         if not ended.is_well:
             raise CommandRefused("The SMS did not arrive.")
 
-    def report(self, stage: Stage) -> None:
+    def _report(self, stage: Stage) -> None:
         """Print a stage of the end."""
-        if self.as_json:  # stdout has nothing but the answer
+        if self._as_json:  # stdout has nothing but the answer
             return
         text = f"{_MARKS[stage.kind]} {output.clean(stage.english)}"
         click.echo(click.style(text, fg=_COLOURS.get(stage.kind)))
 
     def _tell(self, ended: FirstRunEnd) -> None:
         told = {
-            "path": str(self.path),
+            "path": str(self._path),
             "organizationId": ended.organization_id,
             "messageId": ended.message_id,
             "status": ended.status,
             "url": ended.url,
             "key": ended.key,
         }
-        if output.show(self.as_json, told):
+        if output.show(self._as_json, told):
             return
-        if ended.key is not None:
-            output.warned("This key sends messages. It is shown now and never again:")
-            click.echo(ended.key)
-            output.warned("For example:")
-            click.echo(ended.curl)
-        if ended.start:
-            output.warned("The next time, this starts the service:")
-            click.echo(ended.start)
-        output.warned("Open this link within ten minutes. It signs you in, once:")
-        click.echo(ended.url)
-        if ended.local_url != ended.url:
-            output.warned("On this machine itself it is:")
-            click.echo(ended.local_url)
+        is_elsewhere = ended.local_url != ended.url
+        for about, text in (
+            ("This key sends messages. It is shown now and never again:", ended.key),
+            ("For example:", ended.curl),
+            ("The next time, this starts the service:", ended.start),
+            ("Open this link within ten minutes. It signs you in, once:", ended.url),
+            ("On this machine itself it is:", ended.local_url if is_elsewhere else ""),
+        ):
+            if text:
+                output.warned(about)
+                click.echo(text)
 
 
 async def _people(asked: GatewaySession) -> dict[str, str]:
@@ -260,7 +234,7 @@ def _text(value: object) -> str:
 
 
 async def checked(
-    given: Mapping[str, str], standing: Answers, trials: Trials, *, tries: bool
+    given: Answers, standing: Answers, trials: Trials, *, tries: bool
 ) -> dict[str, str]:
     """All answers: those that are given, those that stand, and the usual ones.
 
@@ -276,12 +250,11 @@ async def checked(
             continue
         answers, faults = read_step(step, given, answers, standing)
         wrong += [f"{name}: {fault}" for name, fault in faults.items()]
-        if faults or not tries:
-            continue
-        try:
-            await trials.attempt(step, answers, standing)
-        except Wrong as fault:
-            wrong.append(f"{step.name}: {fault}")
+        if tries and not faults:
+            try:
+                await trials.attempt(step, answers, standing)
+            except Wrong as fault:
+                wrong.append(f"{step.name}: {fault}")
     if wrong:
         raise CommandRefused("\n".join(wrong))
     return answers

@@ -4,59 +4,29 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from risala.cli.reach.refused import CommandRefused
 from risala.config.faults import ConfigError
+from risala.config.files.replacing import replace_file
 from risala.config.files.secrets_file import read_secrets, secrets_path, with_secrets
 from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.load import load_settings
 from risala.config.template import render_template
 from risala.engine.model.records.payer import CUSTOMERS, SELF
-from risala.http.first_run.questions import MODEM, SMPP, TRIAL
-from risala.http.first_run.reading import NO, YES, Answers
+from risala.http.first_run.answers import NO, YES, Answers, yes_or_no
+from risala.http.first_run.questions import MODEM, QUESTIONS, SMPP, STEPS, TRIAL, Question
 from risala.sms.currencies import currency_of
 
-Tree = dict[str, Any]
 _DRIVERS: Final = {SMPP: "smpp", MODEM: "modem", TRIAL: "loopback"}
-_TRIAL_NAME: Final = "trial"
 _MODEM_RATE: Final = 0.2
 """One part in five seconds: networks block SIMs that send faster for long."""
-_PLAIN: Final = {
-    "payer": ("billing", "payer"),
-    "parts_per_day": ("billing", "self_parts_per_day"),
-    "currency": ("service", "currency"),
-    "price": ("pricing", "per_segment"),
-    "sender": ("service", "default_sender"),
-    "public_url": ("http", "public_url"),
-    "port": ("http", "port"),
-    "mail_host": ("mail", "host"),
-    "mail_port": ("mail", "port"),
-    "mail_security": ("mail", "security"),
-    "mail_user": ("mail", "user"),
-    "mail_sender": ("mail", "sender"),
-}
-"""Answers that are one setting each."""
-_OF_CARRIER: Final = {
-    SMPP: {
-        "smpp_host": "host",
-        "smpp_port": "port",
-        "smpp_system_id": "system_id",
-        "smpp_tls": "tls",
-    },
-    MODEM: {"modem_port": "port"},
-    TRIAL: {},
-}
-"""Answers that are one key each of the driver's table."""
-_SECRETS: Final = {SMPP: ("smpp_password", "password"), MODEM: ("modem_pin", "pin")}
-_NUMBERS: Final = frozenset({"port", "mail_port", "smpp_port", "parts_per_day"})
 _LOW_PARTS: Final = 5
 """Parts that a balance is enough for when it is called low: a quarter of what a new organization
 gets."""
@@ -67,6 +37,32 @@ _HEAD: Final = """\
 # The settings of Risala, as `risala init` asked for them. {reference}
 # explains all others. Passwords are in the file `secrets` beside this one.
 """
+_OF_CARRIER: Final = "carriers."
+_PLAIN: Final = [
+    each for each in QUESTIONS.values() if each.setting and not each.setting.startswith(_OF_CARRIER)
+]
+_check: Final = partial(load_settings, environ={})
+_Where = tuple[str | int, ...]
+"""Where a setting is in the file; a number counts the carriers."""
+
+
+def of_carrier(kind: str) -> list[Question]:
+    """The questions that are a setting of a carrier of that kind each."""
+    asked = [each for step in STEPS if step.name == kind for each in step.questions]
+    return [each for each in asked if each.setting.startswith(_OF_CARRIER)]
+
+
+def value_of(question: Question, answers: Answers) -> object:
+    """The value of its setting; None: it is not set."""
+    text = answers.get(question.name)
+    return question.means(text) if text else None
+
+
+def table_of(section: str, answers: Answers) -> dict[str, Any]:
+    """What the answers are of a section, by its keys."""
+    asked = [each for each in QUESTIONS.values() if each.setting.rpartition(".")[0] == section]
+    values = {each.setting.rpartition(".")[2]: value_of(each, answers) for each in asked}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 @dataclass(slots=True)
@@ -76,7 +72,7 @@ class SettingsFile:
     path: Path
     text: str = field(default="", repr=False)
     """Empty: there is no file."""
-    tree: Tree = field(default_factory=dict, repr=False)
+    tree: dict[str, Any] = field(default_factory=dict, repr=False)
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -98,67 +94,66 @@ class SettingsFile:
             raise CommandRefused(text) from None
         return cls(path, text, tree, read_secrets(secrets_path(path)))
 
+    # -- what stands
+
     def present_answers(self) -> dict[str, str]:
         """The answers that the file has already; empty for a new file."""
+        number = self._carrier()
+        if number is None:
+            return self._present("", 0)
+        kind = self._kind(number)
+        found = {"carrier": kind, "carrier_name": self._carriers[number].get("name", "")}
+        return found | self._present(kind, number)
+
+    def _present(self, kind: str, number: int) -> dict[str, str]:
+        """The answers of the file, those of a carrier of that kind too."""
         found: dict[str, str] = {}
-        countries = self.tree.get("numbers", {}).get("countries")
+        countries = self._at(("numbers", "countries"))
         if countries:
             found["country"] = str(countries[0])
-        for name, (section, key) in _PLAIN.items():
-            value = self.tree.get(section, {}).get(key)
+        for each in (*_PLAIN, *of_carrier(kind)):
+            where = _where(each, number)
+            value = self._secret(where) or None if each.secret else self._at(where)
+            if value is None and each.reads is yes_or_no and self._at(where[:-1]) is not None:
+                value = False  # as it is without the setting
             if value is not None:
-                found[name] = str(value)
+                found[each.name] = _answer(value)
         if found.get("price") == _FREE:  # nobody pays
             del found["price"]
         elif "price" in found:
             found.setdefault("payer", CUSTOMERS)  # as the service reads a file that does not say
-        found |= self._present_carrier()
-        password = self._secret(self.tree.get("mail", {}), "password")
-        if password:
-            found["mail_password"] = password
         return found
 
-    def _present_carrier(self) -> dict[str, str]:
-        number = self._carrier()
-        if number is None:
-            return {}
-        carrier = self._carriers[number]
-        kind = next(kind for kind, driver in _DRIVERS.items() if driver == carrier.get("driver"))
-        table = carrier.get(_DRIVERS[kind], {})
-        found = {"carrier": kind, "carrier_name": str(carrier.get("name", ""))}
-        for name, key in _OF_CARRIER[kind].items():
-            value = table.get(key)
-            if value is not None:
-                found[name] = (YES if value else NO) if isinstance(value, bool) else str(value)
-        if kind == SMPP and "rate_per_s" in carrier:
-            found["smpp_rate"] = f"{carrier.get('rate_per_s'):g}"
-        if kind in _SECRETS:
-            name, key = _SECRETS[kind]
-            secret = self._secret(table, key)
-            if secret:
-                found[name] = secret
+    def _at(self, where: _Where) -> Any:  # noqa: ANN401 -- a value of TOML
+        """What stands there; None: nothing."""
+        found: Any = self.tree
+        for key in where:
+            try:
+                found = found[key]
+            except (KeyError, IndexError):
+                return None
         return found
+
+    def _secret(self, where: _Where) -> str:
+        variable = self._at(_variable_at(where)) or ""
+        return str(self._at(where) or os.environ.get(variable) or self.secrets.get(variable, ""))
 
     @property
-    def _carriers(self) -> list[Tree]:
-        found: list[Tree] = self.tree.get("carriers", [])
+    def _carriers(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.tree.get("carriers", [])
         return found
 
-    def _secret(self, table: Mapping[str, Any], key: str) -> str:
-        variable = str(table.get(f"{key}_env", ""))
-        return str(table.get(key) or os.environ.get(variable) or self.secrets.get(variable, ""))
+    def _kind(self, number: int) -> str:
+        """The kind of a carrier; empty: it has another driver."""
+        driver = self._carriers[number].get("driver")
+        return next((kind for kind, each in _DRIVERS.items() if each == driver), "")
 
-    def _carrier(self, kind: str | None = None) -> int | None:
+    def _carrier(self, kind: str = "") -> int | None:
         """The carrier that the answers are about: the first one that is on, or of a kind."""
-        carriers = self._carriers
-        wanted = _DRIVERS.values() if kind is None else (_DRIVERS[kind],)
-        found = [n for n, each in enumerate(carriers) if each.get("driver") in wanted]
-        on = [n for n in found if carriers[n].get("enabled", True)]
-        return next(iter(on if kind is None else on or found), None)
-
-    @property
-    def _reference(self) -> Path:
-        return self.path.with_name(f"{self.path.stem}{REFERENCE}{self.path.suffix}")
+        wanted = [kind] if kind else [*_DRIVERS]
+        found = [n for n in range(len(self._carriers)) if self._kind(n) in wanted]
+        on = [n for n in found if self._carriers[n].get("enabled", True)]
+        return next(iter(on or (found if kind else ())), None)
 
     # -- what is to be written
 
@@ -170,103 +165,86 @@ class SettingsFile:
         Args:
             data: the data directory, where it is an answer too.
         """
+        kind, before = answers.get("carrier", ""), self._carrier()
+        there = self._carrier(kind)
+        number = len(self._carriers) if there is None else there
+        present, own = self._present(kind, number), of_carrier(kind)
+
+        def asked(questions: Sequence[Question]) -> list[Change]:
+            new = [
+                (_where(each, number), value_of(each, answers))
+                for each in questions
+                if each.name in answers and answers[each.name] != present.get(each.name)
+                if not each.secret
+            ]
+            return [(where, value) for where, value in new if value != self._at(where)]
+
         changes: list[Change] = []
+        country, countries = answers.get("country", ""), self._at(("numbers", "countries")) or []
+        if countries[:1] != [country]:
+            others = countries if country in countries else countries[1:]
+            rest = [each for each in others if each != country]
+            changes.append((("numbers", "countries"), [country, *rest]))
+        if data is not None and self._at(("storage", "data_dir")) != str(data):
+            changes.append((("storage", "data_dir"), str(data)))
+        changes += [*asked(_PLAIN), *self._money(answers)]
+        if before is not None and before != there:
+            changes.append((("carriers", before, "enabled"), False))
+        if there is None:
+            new = {"name": self.carrier_name(answers), "driver": _DRIVERS[kind]}
+            changes.append((("carriers", number), _table(kind, new, asked(own))))
+        else:
+            changes += asked(own)
+            if not self._carriers[there].get("enabled", True):
+                changes.append((("carriers", there, "enabled"), True))
         secrets: dict[str, str] = {}
-        countries = self.tree.get("numbers", {}).get("countries", [])
-        if not countries or countries[0] != answers.get("country", ""):
-            others = countries if answers.get("country", "") in countries else countries[1:]
-            rest = [each for each in others if each != answers.get("country", "")]
-            changes.append((("numbers", "countries"), [answers.get("country", ""), *rest]))
-        if data is not None:
-            self._plain(changes, ("storage", "data_dir"), str(data))
-        present = self.present_answers()
-        for name, path in _PLAIN.items():
-            if name in answers and answers[name] != present.get(name):
-                self._plain(changes, path, _value(name, answers[name]))
-        self._money_changes(answers, changes)
-        self._carrier_changes(answers, changes, secrets)
-        if answers.get("mail_password") and answers.get("mail_host"):
-            where = (("mail",), self.tree.get("mail", {}), "password")
-            self._keep(answers.get("mail_password", ""), where, "MAIL_PASSWORD", changes, secrets)
+        for each in (*own, *_PLAIN):
+            if each.secret and each.when(answers) and answers.get(each.name):
+                owner = self.carrier_name(answers) if each in own else each.setting.split(".")[0]
+                self._keep(answers[each.name], _where(each, number), owner, changes, secrets)
         return changes, secrets
 
-    def _money_changes(self, answers: Answers, changes: list[Change]) -> None:
+    def carrier_name(self, answers: Answers) -> str:
+        """The name of the carrier that the answers are about; nobody is asked for a trial's."""
+        return answers.get("carrier_name") or TRIAL
+
+    def _money(self, answers: Answers) -> list[Change]:
         """What follows from who pays: when a balance is low; and a currency also where nobody pays,
         because it cannot change later."""
         pricing = self.tree.get("pricing", {})
         if answers.get("payer") == SELF:
-            if "currency" not in self.tree.get("service", {}):
-                changes.append((("service", "currency"), currency_of(answers.get("country", ""))))
-            if "per_segment" not in pricing:
-                changes.append((("pricing", "per_segment"), _FREE))
-            if "low_balance" not in pricing:
-                changes.append((("pricing", "low_balance"), _FREE))
-            return
+            usual = {
+                ("service", "currency"): currency_of(answers.get("country", "")),
+                ("pricing", "per_segment"): _FREE,
+                ("pricing", "low_balance"): _FREE,
+            }
+            return [(where, value) for where, value in usual.items() if self._at(where) is None]
         is_first_price = pricing.get("per_segment", _FREE) == _FREE
         if is_first_price and pricing.get("low_balance", _FREE) == _FREE and answers.get("price"):
             low = Decimal(answers.get("price", "")) * _LOW_PARTS
-            changes.append((("pricing", "low_balance"), f"{low:f}"))
-
-    def _plain(self, changes: list[Change], path: tuple[str, str], value: object) -> None:
-        standing = self.tree.get(path[0], {}).get(path[1])
-        if value == "":
-            value = None
-        if value != standing:
-            changes.append((path, value))
-
-    def _carrier_changes(
-        self, answers: Answers, changes: list[Change], secrets: dict[str, str]
-    ) -> None:
-        kind = answers.get("carrier", "")
-        before, number = self._carrier(), self._carrier(kind)
-        if before is not None and before != number:
-            changes.append((("carriers", before, "enabled"), False))
-        name = answers.get("carrier_name") or _TRIAL_NAME
-        table = {key: _value(asked, answers[asked]) for asked, key in _OF_CARRIER[kind].items()}
-        if number is None:
-            number = len(self._carriers)
-            new: Tree = {"name": name, "driver": _DRIVERS[kind], **_rate(kind, answers)}
-            if table:
-                new[_DRIVERS[kind]] = table
-            changes.append((("carriers", number), new))
-            standing: Tree = {}
-        else:
-            standing = self._carriers[number]
-            wanted: Tree = {"name": name, **(_rate(kind, answers) if kind == SMPP else {})}
-            if not standing.get("enabled", True):
-                wanted |= {"enabled": True}
-            at = ("carriers", number)
-            changes += [((*at, k), v) for k, v in wanted.items() if standing.get(k) != v]
-            inner = standing.get(_DRIVERS[kind], {})
-            inside = (*at, _DRIVERS[kind])
-            changes += [((*inside, k), v) for k, v in table.items() if inner.get(k, False) != v]
-        if kind in _SECRETS and answers.get(_SECRETS[kind][0]):
-            asked, key = _SECRETS[kind]
-            variable = f"{re.sub('[^A-Z0-9]', '_', name.upper())}_{key.upper()}"
-            variable = variable if variable[0].isalpha() else f"_{variable}"
-            here = ("carriers", number, _DRIVERS[kind])
-            where = (here, standing.get(_DRIVERS[kind], {}), key)
-            self._keep(answers[asked], where, variable, changes, secrets)
+            return [(("pricing", "low_balance"), f"{low:f}")]
+        return []
 
     def _keep(
         self,
         secret: str,
-        where: tuple[tuple[str | int, ...], Mapping[str, Any], str],
-        variable: str,
+        where: _Where,
+        owner: str,
         changes: list[Change],
         secrets: dict[str, str],
     ) -> None:
         """Keep a password where it stands, else in the file of passwords."""
-        path, table, key = where
-        if self._secret(table, key) == secret:
+        if self._secret(where) == secret:
             return
-        if key in table:
-            changes.append(((*path, key), secret))
+        if self._at(where) is not None:
+            changes.append((where, secret))
             return
-        name = str(table.get(f"{key}_env", variable))
-        secrets[name] = secret
-        if f"{key}_env" not in table:
-            changes.append(((*path, f"{key}_env"), name))
+        variable = re.sub("[^A-Z0-9]", "_", f"{owner}_{where[-1]}".upper())
+        variable = variable if variable[0].isalpha() else f"_{variable}"
+        name = self._at(_variable_at(where))
+        secrets[str(name or variable)] = secret
+        if name is None:
+            changes.append((_variable_at(where), variable))
 
     def write(
         self, answers: Answers, data: Path | None = None
@@ -281,104 +259,47 @@ class SettingsFile:
                 change.
         """
         changes, secrets = self.changes(answers, data)
+        reference = self.path.with_name(f"{self.path.stem}{REFERENCE}{self.path.suffix}")
         try:
-            text = edited(self.text or _HEAD.format(reference=self._reference.name), changes)
+            text = edited(self.text or _HEAD.format(reference=reference.name), changes)
             if changes or not self.text:
-                replace_file(self.path, text, group=True, check=check_settings)
+                replace_file(self.path, text, group=True, check=_check)
             if not self.text:
-                replace_file(self._reference, render_template(), group=True)
+                replace_file(reference, render_template(), group=True)
             if secrets:
-                place = secrets_path(self.path)
-                before = place.read_text(encoding="utf-8") if place.exists() else ""
-                replace_file(place, with_secrets(before, secrets), group=False)
+                beside = secrets_path(self.path)
+                before = beside.read_text(encoding="utf-8") if beside.exists() else ""
+                replace_file(beside, with_secrets(before, secrets), group=False)
                 os.environ.update(secrets)  # for the service, should it be our child
-        except ConfigError as error:
+        except (ConfigError, EditRefused) as error:
             raise CommandRefused(f"{self.path} is unchanged. {error}") from None
-        except EditRefused as refused:
-            raise CommandRefused(f"{self.path} is unchanged. {refused}") from None
         except OSError as error:
             name = error.filename or self.path
             raise CommandRefused(f"{name} cannot be written: {error.strerror}.") from None
         return changes, secrets
 
 
-def _value(name: str, text: str) -> object:
-    if name in _NUMBERS and text:
-        return int(text)
-    return text == YES if name == "smpp_tls" else text
+def _where(question: Question, number: int) -> _Where:
+    section, *keys = question.setting.split(".")
+    return (section, number, *keys) if section == "carriers" else (section, *keys)
 
 
-def _rate(kind: str, answers: Answers) -> Tree:
-    if kind == TRIAL:
-        return {}
-    found = _MODEM_RATE if kind == MODEM else float(answers.get("smpp_rate", ""))
-    return {"rate_per_s": int(found) if found.is_integer() else found}
+def _table(kind: str, table: dict[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+    """A new carrier with what was answered."""
+    if kind == MODEM:
+        table["rate_per_s"] = _MODEM_RATE
+    for where, value in changes:
+        inner = table if len(where) == 3 else table.setdefault(str(where[2]), {})
+        inner[str(where[-1])] = value
+    return table
 
 
-# Putting a file of settings or passwords in the place of another, at once.
-
-_ROOT: Final = 0
-"""The number of root, and of root's group."""
-_SECRET_MODE: Final = 0o600
-_GROUP_MODE: Final = 0o640
+def _variable_at(where: _Where) -> _Where:
+    """Where the variable of a password is named."""
+    return (*where[:-1], f"{where[-1]}_env")
 
 
-def check_settings(draft: Path) -> None:
-    """Read a new file of settings.
-
-    Raises:
-        ConfigError: it cannot be used.
-    """
-    load_settings(draft, environ={})
-
-
-def _unchecked(_: Path) -> None:
-    """For a file of passwords, in which nothing can be checked."""
-
-
-def replace_file(
-    path: Path, text: str, *, group: bool, check: Callable[[Path], None] = _unchecked
-) -> None:
-    """Put a file in the place of another at once, with the same owner and no wider rights.
-
-    Args:
-        group: a file of root's may be read by the group of its folder: the service's own.
-        check: called with the new file before it takes the place; what it raises leaves the old
-            one.
-    """
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    draft = Path(name)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            mode, owner = _rights(path, group=group)
-            os.fchmod(file.fileno(), mode)
-            if os.geteuid() == _ROOT:
-                os.fchown(file.fileno(), *owner)
-            file.flush()
-            os.fsync(file.fileno())
-        check(draft)
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
-
-
-def _rights(path: Path, *, group: bool) -> tuple[int, tuple[int, int]]:
-    """The mode, and the owner with the group."""
-    folder = path.parent.stat()
-    is_shared = group and os.geteuid() == _ROOT and folder.st_gid != _ROOT
-    try:
-        there = path.stat()
-    except FileNotFoundError:
-        if is_shared:
-            return _GROUP_MODE, (_ROOT, folder.st_gid)
-        return _SECRET_MODE, (os.geteuid(), os.getegid())
-    mode = stat.S_IMODE(there.st_mode)
-    if not group:
-        return mode & _SECRET_MODE, (there.st_uid, there.st_gid)
-    if is_shared and mode & stat.S_IROTH:
-        return _GROUP_MODE, (there.st_uid, folder.st_gid)
-    # In a folder of root's alone the service can read only what everybody can.
-    is_open = os.geteuid() == _ROOT and not is_shared
-    return mode if is_open else mode & _GROUP_MODE, (there.st_uid, there.st_gid)
+def _answer(value: object) -> str:
+    if isinstance(value, bool):
+        return YES if value else NO
+    return f"{value:g}" if isinstance(value, float) else str(value)

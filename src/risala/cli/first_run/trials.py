@@ -6,16 +6,17 @@ import errno
 import smtplib
 import socket
 import ssl
-from collections.abc import Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import trio
 
+from risala.cli.first_run.settings import table_of
 from risala.config.outward import MailSection
-from risala.http.first_run import asking as trials
-from risala.http.first_run.asking import Choices, FirstRunStep
-from risala.http.first_run.reading import YES, Answers, Wrong
+from risala.http.first_run.answers import Answers, Wrong
+from risala.http.first_run.questions import Choices, FirstRunStep
+from risala.http.web.languages import N_
 
 _MODEM_S: Final = 45.0
 """Seconds for all checks of a modem: its SIM may still be looking for a network."""
@@ -25,9 +26,41 @@ _OTHER_PORT: Final = 10
 """Added to a port that is in use, for the one that is offered."""
 _UNPRIVILEGED: Final = 1024
 
+_NAME_UNKNOWN: Final = N_(
+    "The name {host} is not known in the DNS. Make an entry for it that leads to this machine."
+)
+_PORT_LOW: Final = N_("Ports below 1024 need special rights. Choose one such as 8080.")
+_PORT_TAKEN: Final = N_(
+    "Port {port} is in use by another program. Choose another one, such as {other}."
+)
+_MAIL_FAULTS: Final = (
+    (
+        smtplib.SMTPAuthenticationError,
+        N_("The mail server refuses the user name or the password. It says:"),
+    ),
+    (
+        (ssl.SSLError, smtplib.SMTPNotSupportedError),
+        N_("Encryption fails. Usual are STARTTLS with port 587 and TLS with port 465. In detail:"),
+    ),
+    (
+        socket.gaierror,
+        N_("The mail server {host} is not known. Compare the name with what your provider wrote."),
+    ),
+    (
+        ConnectionRefusedError,
+        N_("Nothing listens at {host}:{port}. Usual ports are 587 with STARTTLS and 465 with TLS."),
+    ),
+    (
+        TimeoutError,
+        N_("{host}:{port} does not answer. The port is wrong, or a firewall is between."),
+    ),
+    (Exception, N_("The mail server does not accept this. It says:")),
+)
+"""What is told of each fault; behind a colon come the server's own words."""
+
 
 class MachineTrials:
-    """:class:`risala.http.first_run.asking.Trials` of this machine.
+    """:class:`risala.http.first_run.progress.Trials` of this machine.
 
     Args:
         is_running: a service runs with the settings that stand. What it holds is not tried again.
@@ -45,24 +78,25 @@ class MachineTrials:
             return self._modems
 
     async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
-        if self._is_running and not _changes(step, answers, standing):
+        names = [each.name for each in step.questions]
+        is_changed = any(answers.get(name) != standing.get(name) for name in names)
+        if not step.has_to_try(answers) or (self._is_running and not is_changed):
             return
         match step.name:
             case "smpp":
-                await _bind(answers)
+                await _bind(table_of("carriers.smpp", answers))
             case "modem":
-                await _modem(answers)
+                await _modem(table_of("carriers.modem", answers))
             case "address":
-                await _address(answers, standing, is_running=self._is_running)
-            case "mail" if answers.get("mail_host"):
-                await _mail(answers)
+                is_held = self._is_running and answers.get("port") == standing.get("port")
+                table = table_of("http", answers)
+                port = 0 if is_held else table.get("port", 0)
+                await _address(port, table.get("public_url", ""))
+            case "mail":
+                await _mail(table_of("mail", answers))
 
 
-def _changes(step: FirstRunStep, answers: Answers, standing: Answers) -> bool:
-    return any(answers.get(each.name) != standing.get(each.name) for each in step.questions)
-
-
-async def _modems() -> Sequence[tuple[str, str]]:
+async def _modems() -> Choices:
     from risala.drivers.modem.doctor.ports import ask_all, candidates
     from risala.drivers.modem.port.host import Host
 
@@ -75,25 +109,16 @@ async def _modems() -> Sequence[tuple[str, str]]:
     ]
 
 
-async def _bind(answers: Answers) -> None:
+async def _bind(table: dict[str, Any]) -> None:
     from risala.drivers.smpp.bind_check import check_bind
     from risala.drivers.smpp.settings import SmppSettings
 
-    settings = SmppSettings.model_validate(
-        {
-            "host": answers.get("smpp_host", ""),
-            "port": int(answers.get("smpp_port", "")),
-            "system_id": answers.get("smpp_system_id", ""),
-            "password": answers.get("smpp_password", ""),
-            "tls": answers.get("smpp_tls", "") == YES,
-        }
-    )
-    said = await check_bind(settings)
+    said = await check_bind(SmppSettings.model_validate(table))
     if said is not None:
         raise Wrong(said=said)
 
 
-async def _modem(answers: Answers) -> None:
+async def _modem(table: dict[str, Any]) -> None:
     from risala.drivers.modem.doctor.bench import Bench
     from risala.drivers.modem.doctor.doctor import examine
     from risala.drivers.modem.notefile import NoteFile, notes_path
@@ -101,30 +126,23 @@ async def _modem(answers: Answers) -> None:
     from risala.drivers.modem.ready.pin import PinMemory
     from risala.drivers.modem.settings import ModemSettings
 
-    table = {"port": answers.get("modem_port", ""), "pin": answers.get("modem_pin") or None}
-    settings = ModemSettings.model_validate(table)
-    bench = Bench(
-        settings, memory=PinMemory(NoteFile(notes_path())), types_anyway=False, host=Host()
-    )
+    settings, memory = ModemSettings.model_validate(table), PinMemory(NoteFile(notes_path()))
+    bench = Bench(settings, memory=memory, types_anyway=False, host=Host())
     found = await examine(bench, _MODEM_S)
     if found.can_send is False:
         raise Wrong(said=found.verdict)
 
 
-async def _address(answers: Answers, standing: Answers, *, is_running: bool) -> None:
-    port = int(answers.get("port", ""))
-    if port and not (is_running and answers.get("port", "") == standing.get("port")):
+async def _address(port: int, url: str) -> None:
+    if port:
         _port_is_free(port)
-    host = urlsplit(answers.get("public_url", "")).hostname
+    host = urlsplit(url).hostname
     if not host:
         return
-    with trio.move_on_after(_DNS_S) as late:
-        try:
-            await trio.socket.getaddrinfo(host, None)
-        except (OSError, UnicodeError):
-            raise Wrong(trials.NAME_UNKNOWN, host=host) from None
-    if late.cancelled_caught:
-        raise Wrong(trials.NAME_UNKNOWN, host=host)
+    with trio.move_on_after(_DNS_S), suppress(OSError, UnicodeError):
+        await trio.socket.getaddrinfo(host, None)
+        return
+    raise Wrong(_NAME_UNKNOWN, host=host)
 
 
 def _port_is_free(port: int) -> None:
@@ -134,33 +152,18 @@ def _port_is_free(port: int) -> None:
             sock.bind(("127.0.0.1", port))
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EPERM) and port < _UNPRIVILEGED:
-                raise Wrong(trials.PORT_LOW) from None
-            raise Wrong(trials.PORT_TAKEN, port=port, other=port + _OTHER_PORT) from None
+                raise Wrong(_PORT_LOW) from None
+            raise Wrong(_PORT_TAKEN, port=port, other=port + _OTHER_PORT) from None
 
 
-async def _mail(answers: Answers) -> None:
+async def _mail(table: dict[str, Any]) -> None:
     from risala.drivers.mail.smtp import SmtpMailer, smtp_reason
 
-    host, port = answers.get("mail_host", ""), int(answers.get("mail_port", ""))
-    settings = MailSection.model_validate(
-        {
-            "host": host,
-            "port": port,
-            "security": answers.get("mail_security", ""),
-            "user": answers.get("mail_user") or None,
-        }
-    )
+    password = table.pop("password", "")
+    settings = MailSection.model_validate(table)
     try:
-        await SmtpMailer(settings).check(answers.get("mail_password", ""))
-    except smtplib.SMTPAuthenticationError as error:
-        raise Wrong(trials.MAIL_LOGIN, smtp_reason(error)) from None
-    except (ssl.SSLError, smtplib.SMTPNotSupportedError) as error:
-        raise Wrong(trials.MAIL_TLS, smtp_reason(error)) from None
-    except socket.gaierror:
-        raise Wrong(trials.MAIL_UNKNOWN, host=host) from None
-    except ConnectionRefusedError:
-        raise Wrong(trials.MAIL_REFUSED, host=host, port=port) from None
-    except TimeoutError:
-        raise Wrong(trials.MAIL_SILENT, host=host, port=port) from None
+        await SmtpMailer(settings).check(password)
     except (OSError, smtplib.SMTPException, ValueError) as error:
-        raise Wrong(trials.MAIL_OTHER, smtp_reason(error)) from None
+        sentence = next(told for kind, told in _MAIL_FAULTS if isinstance(error, kind))
+        said = smtp_reason(error) if sentence.endswith(":") else ""
+        raise Wrong(sentence, said, host=settings.host, port=settings.port) from None

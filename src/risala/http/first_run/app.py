@@ -20,12 +20,11 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection
 from risala.engine.model.people import SessionKind
-from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain
-from risala.http.first_run import views
-from risala.http.first_run.page_request import ROOT, FirstRunPageRequest
+from risala.http.first_run import page
+from risala.http.first_run.page import ROOT, FirstRunPageRequest
 from risala.http.first_run.progress import FirstRunProgress
 from risala.http.web.assets import PLACE
 from risala.http.web.cookie_policy import (
@@ -40,21 +39,14 @@ from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, SentForm, read_form, unmasked
 from risala.http.web.languages import language_named, preferred
-from risala.http.web.page_request import POLICY, Theme
+from risala.http.web.page_request import HEADERS, Theme
 from risala.http.web.templates import Templates
 
 SESSION_COOKIE: Final = "risala-first-run"
-SESSION_DAYS: Final = 1 / 24
+_SESSION_DAYS: Final = 1 / 24
 """The page itself ends after an hour."""
 _CHOICE_DAYS: Final = 1.0
-_HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "referrer-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "x-content-type-options": "nosniff",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
-}
+_HEADERS: Final = {**HEADERS, "x-content-type-options": "nosniff"}
 _FACE: Final = WebFace(
     templates=(Path(__file__).parent / "templates",),
     kind=SessionKind.OPERATOR,
@@ -63,7 +55,6 @@ _FACE: Final = WebFace(
     frame="first_run/frame.html",
     navigation=(),
 )
-_View = Callable[[FirstRunPageRequest, FirstRunProgress], Awaitable[TrioResponse]]
 
 
 class FirstRunApp(JsonApp):
@@ -84,17 +75,17 @@ class FirstRunApp(JsonApp):
         self._over = over
         self._templates = Templates(_FACE.templates)
         for method, path, view in (
-            ("GET", "/", views.begin),
-            ("GET", "/step/<name>", views.show),
-            ("POST", "/step/<name>", views.submit),
+            ("GET", "/", page.begin),
+            ("GET", "/step/<name>", page.show),
+            ("POST", "/step/<name>", page.submit),
             ("GET", "/end", self._end),
-            ("POST", "/end", views.finish),
+            ("POST", "/end", page.finish),
         ):
             self._add(method, ROOT + path, view)
-        for path, handler in (("/language", self._choose), ("/theme", self._choose)):
-            self._route("POST", ROOT + path, handler)
+        for path in ("/language", "/theme"):
+            self._route("POST", ROOT + path, self._choose)
         self._route("GET", f"{ROOT}/<token>", self._open)
-        self._route("GET", f"{PLACE}<name>", self._static)
+        self._route("GET", f"{PLACE}<name>", self._templates.static)
 
     def _route(self, method: str, path: str, view: Callable[..., Awaitable[TrioResponse]]) -> None:
         async def answer(**arguments: str) -> TrioResponse:
@@ -108,14 +99,16 @@ class FirstRunApp(JsonApp):
             path, f"{method} {path}", answer, methods=[method], provide_automatic_options=False
         )
 
-    def _add(self, method: str, path: str, view: _View) -> None:
+    def _add(
+        self, method: str, path: str, view: Callable[[FirstRunPageRequest], Awaitable[TrioResponse]]
+    ) -> None:
         async def answer(**_: str) -> TrioResponse:
             visit = await self._arrive()
-            if not visit.mark:
-                return visit.page("gone.html", status=404, faults={})
+            if not visit.cookie:
+                return visit.gone()
             if method == "POST":
-                visit = replace(visit, form=await self._form(visit.mark))
-            return await view(visit, self._progress)
+                visit = replace(visit, form=await self._form(visit))
+            return await view(visit)
 
         self._route(method, path, answer)
 
@@ -128,58 +121,55 @@ class FirstRunApp(JsonApp):
         request, loaded = _request(), await self._templates.load()
         chosen = language_named(request.cookies.get(LANGUAGE_COOKIE))
         language = chosen or preferred(request.accept_languages)
-        theme = request.cookies.get(THEME_COOKIE, "")
         is_reader = self._progress.is_reader(request.cookies.get(SESSION_COOKIE, ""))
         return FirstRunPageRequest(
             request=request,
+            progress=self._progress,
             loaded=loaded,
             face=_FACE,
             formats=Formats(loaded.words[language], ZoneInfo("UTC"), "", 0),
-            theme=Theme(theme) if theme in [*Theme] else Theme.AUTO,
-            mark=self._progress.mark if is_reader else "",
+            theme=Theme.named(request.cookies.get(THEME_COOKIE)),
+            cookie=self._progress.mark if is_reader else "",
         )
 
-    async def _form(self, mark: str) -> SentForm:
+    async def _form(self, visit: FirstRunPageRequest) -> SentForm:
         """The form that was posted.
 
         Raises:
             Problem: no page of ours sent it.
         """
-        request = _request()
-        form = await read_form(request)
+        form = await read_form(visit.request)
         sent = unmasked(form.text(MARK_FIELD))
-        is_same = secrets.compare_digest(sent.encode(), mark.encode())
-        if not is_same or not is_own_form(request, self._cookie_policy()):
+        is_same = secrets.compare_digest(sent.encode(), visit.cookie.encode())
+        if not is_same or not is_own_form(visit.request, self._cookie_policy()):
             raise Problem(403, "This form was not sent by a page of ours.")
         return form
 
     async def _open(self, token: str) -> TrioResponse:
         visit = await self._arrive()
         session = self._progress.use_link(token)
-        if session is None:
-            if visit.mark:  # a second press by the same reader
-                return visit.go("")
-            return visit.page("gone.html", status=404, faults={})
+        if session is None:  # by the same reader it is a second press
+            return visit.go("") if visit.cookie else visit.gone()
         reply = visit.go("")
-        self._cookie_policy().set_cookie(reply, SESSION_COOKIE, session, days=SESSION_DAYS)
+        self._cookie_policy().set_cookie(reply, SESSION_COOKIE, session, days=_SESSION_DAYS)
         return reply
 
     # -- answers
 
-    async def _end(self, visit: FirstRunPageRequest, progress: FirstRunProgress) -> TrioResponse:
-        reply = await views.end(visit, progress)
-        if progress.ended is not None:
+    async def _end(self, visit: FirstRunPageRequest) -> TrioResponse:
+        reply = await page.end(visit)
+        if self._progress.ended is not None:
             self._over.set()
         return reply
 
     async def _choose(self) -> TrioResponse:
         """Keep the language or the colours that the reader chose."""
         visit = await self._arrive()
-        if not visit.mark:
+        if not visit.cookie:
             raise plain(404)
-        form = await self._form(visit.mark)
+        form = await self._form(visit)
         here = form.text("next")
-        reply = visit.go(here.removeprefix(f"{ROOT}/") if views.is_page(here) else "")
+        reply = visit.go(here.removeprefix(f"{ROOT}/") if page.is_page(here) else "")
         for name, cookie, known in (
             ("language", LANGUAGE_COOKIE, language_named(form.text("language")) is not None),
             ("theme", THEME_COOKIE, form.text("theme") in [*Theme]),
@@ -187,12 +177,6 @@ class FirstRunApp(JsonApp):
             if known:
                 self._cookie_policy().set_cookie(reply, cookie, form.text(name), days=_CHOICE_DAYS)
         return reply
-
-    async def _static(self, name: str) -> TrioResponse:
-        asset = (await self._templates.load()).shelf.assets.get(PLACE + name)
-        if asset is None:
-            raise plain(404)
-        return asset_response(asset)
 
 
 def _request() -> Request:

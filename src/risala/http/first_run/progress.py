@@ -1,23 +1,152 @@
-"""How far a first run on the page has come: one reader, one link, one end."""
+"""How far a first run has come: the answers of a step, what a try finds, how the end went."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+from enum import StrEnum
+from typing import Final, Protocol
 
 import trio
 
-from risala.http.first_run.asking import FirstRunStep, Trials, read_step
-from risala.http.first_run.ending import FirstRunEnd, Report, Stage
-from risala.http.first_run.questions import steps_of
-from risala.http.first_run.reading import Wrong
+from risala.dataclass import dataclass
+from risala.engine.model.cause_sentences import cause_text
+from risala.http.first_run.answers import Answers, Wrong
+from risala.http.first_run.questions import Choices, FirstRunStep, Question, steps_of
+from risala.http.web.languages import N_
 
-Finishing = Callable[[Mapping[str, str], Report], Awaitable[FirstRunEnd]]
+_NONE_WORDS: Final = ("none", "no", "-")
+"""How people leave an optional answer out."""
+
+
+class Trials(Protocol):
+    """Tries out answers on this machine and outside it."""
+
+    async def modems(self) -> Choices:
+        """The ports at which a modem answers, and what it is."""
+
+    async def attempt(self, step: FirstRunStep, answers: Answers, standing: Answers) -> None:
+        """Try out the answers of a step.
+
+        Raises:
+            Wrong: they do not work; with what to do.
+        """
+
+
+def offered(question: Question, answers: Answers, standing: Answers) -> str:
+    """What stands, else the usual answer; empty if there is none."""
+    name, followed = question.name, question.follows
+    is_moved = bool(followed) and answers.get(followed) != standing.get(followed)
+    if name in answers and not (is_moved and answers[name] == standing.get(name)):
+        return answers[name]
+    return question.default if isinstance(question.default, str) else question.default(answers)
+
+
+def read_answer(question: Question, text: str, answers: Answers) -> str:
+    """The value of an answer.
+
+    Raises:
+        Wrong: it cannot be used.
+    """
+    typed = text if question.secret else text.strip()
+    if question.optional and not question.secret and typed.lower() in _NONE_WORDS:
+        typed = ""
+    if typed:
+        return question.reads(typed, answers)
+    if question.secret:
+        return answers.get(question.name, "")
+    if question.optional:
+        return ""
+    raise Wrong(N_("Fill this in."))
+
+
+def read_step(
+    step: FirstRunStep, given: Answers, answers: Answers, standing: Answers
+) -> tuple[dict[str, str], dict[str, Wrong]]:
+    """All answers with those of a step, and what is wrong with each of them.
+
+    Args:
+        given: what was typed. A question that is missing in it has its default.
+    """
+    found, faults = dict(answers), dict[str, Wrong]()
+    for question in step.questions:
+        if not question.when(found):
+            found.pop(question.name, None)
+            continue
+        usual = "" if question.secret else offered(question, found, standing)
+        try:
+            found[question.name] = read_answer(question, given.get(question.name, usual), found)
+        except Wrong as wrong:
+            faults[question.name] = wrong
+    return found, faults
+
+
+# -- the end, as the terminal and the page show it
+
+
+class StageKind(StrEnum):
+    """How a stage went."""
+
+    NOW = "now"
+    DONE = "done"
+    ODD = "odd"
+    """It may be well; its reader should look."""
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A line about the end."""
+
+    kind: StageKind
+    sentence: str
+    holes: Mapping[str, object] = field(default_factory=dict)
+    said: str = ""
+    """What a carrier or the service said; it stands behind the sentence."""
+    cause: str | None = None
+    """The error code of the message."""
+
+    @property
+    def english(self) -> str:
+        """The line for the terminal."""
+        parts = (self.sentence.format(**self.holes), cause_text(self.cause), self.said)
+        return " ".join(filter(None, parts))
+
+
+Report = Callable[[Stage], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRunEnd:
+    """How the first run ended."""
+
+    url: str = field(repr=False)
+    """Signs the operator in, once."""
+    local_url: str = field(repr=False)
+    """The same on this machine itself."""
+    organization_id: str
+    message_id: str | None
+    """None: no message was sent."""
+    status: str | None
+    key: str | None = field(default=None, repr=False)
+    """The value of a new key; None: the organization has one already."""
+    curl: str = field(default="", repr=False)
+    """The command that sends by it."""
+    start: str = ""
+    """What starts the service the next time; empty: systemd does."""
+
+    @property
+    def is_well(self) -> bool:
+        """Whether the message did not fail."""
+        return self.status not in ("failed", "undelivered")
 
 
 class FinishFailed(Exception):
     """What follows the questions went wrong; ``str()`` says how."""
+
+
+# -- the page: one reader, one link, one end
 
 
 @dataclass(slots=True)
@@ -29,9 +158,9 @@ class FirstRunProgress:
         finishing: does what follows the questions; raises :class:`FinishFailed`.
     """
 
-    standing: Mapping[str, str] = field(repr=False)
+    standing: Answers = field(repr=False)
     trials: Trials
-    finishing: Finishing
+    finishing: Callable[[Answers, Report], Awaitable[FirstRunEnd]]
     answers: dict[str, str] = field(init=False, repr=False)
     token: str = field(init=False, repr=False, default_factory=lambda: secrets.token_urlsafe(32))
     """Of the link; empty once it was used."""
@@ -54,15 +183,13 @@ class FirstRunProgress:
         """The session of whoever opened the link; None: it is another one, or was used."""
         if not self.token or not secrets.compare_digest(self.token.encode(), token.encode()):
             return None
-        self.token = ""
-        self.session = secrets.token_urlsafe(32)
+        self.token, self.session = "", secrets.token_urlsafe(32)
         return self.session
 
     def is_reader(self, session: str) -> bool:
         """Whether a cookie is that of the browser that used the link."""
-        return bool(self.session) and secrets.compare_digest(
-            self.session.encode(), session.encode()
-        )
+        own = self.session.encode()
+        return bool(own) and secrets.compare_digest(own, session.encode())
 
     def unanswered(self) -> FirstRunStep | None:
         """The first step with an answer that is missing or wrong; None: all is answered."""
@@ -73,9 +200,13 @@ class FirstRunProgress:
         return None
 
     async def read(
-        self, step: FirstRunStep, given: Mapping[str, str], *, tries: bool
+        self, step: FirstRunStep, given: Answers, *, tries: bool
     ) -> tuple[dict[str, str], dict[str, Wrong], Wrong | None]:
-        """The answers with those of a step, what is wrong with each, and what their try found."""
+        """The answers with those of a step, what is wrong with each, and what their try found.
+
+        The passwords of a step whose try failed are kept: no page shows them again, and nobody
+        should have to type them twice.
+        """
         found, faults = read_step(step, given, self.answers, self.standing)
         if faults or not tries:
             return found, faults, None
@@ -83,15 +214,10 @@ class FirstRunProgress:
             try:
                 await self.trials.attempt(step, found, self.standing)
             except Wrong as wrong:
+                typed = {each.name: found.get(each.name) for each in step.questions if each.secret}
+                self.answers |= {name: each for name, each in typed.items() if each}
                 return found, faults, wrong
         return found, faults, None
-
-    def keep_secrets(self, step: FirstRunStep, answers: Mapping[str, str]) -> None:
-        """Keep the passwords of a step whose try failed: no page shows them again, and nobody
-        should have to type them twice."""
-        for question in step.questions:
-            if question.secret and answers.get(question.name):
-                self.answers[question.name] = answers[question.name]
 
     async def run(self) -> FirstRunEnd:
         """Wait until the reader wants the end, and do it, again after each failure."""

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from risala.config.payments import PARTS_PER_DAY
+from risala.dataclass import dataclass
 from risala.engine.model.records.payer import CUSTOMERS, SELF
-from risala.http.first_run import reading
-from risala.http.first_run.asking import FirstRunStep, Question
-from risala.http.first_run.reading import NO, Answers
+from risala.http.first_run import answers as reads
+from risala.http.first_run.answers import NO, YES, Answers
 from risala.http.web.languages import N_
 from risala.sms.currencies import currency_of, usual_price
 
+Choices = Sequence[tuple[str, str]]
+"""What may be chosen: the word that is stored, and what it means."""
 SMPP: Final = "smpp"
 MODEM: Final = "modem"
 TRIAL: Final = "trial"
+
+
+def _always(_: Answers) -> bool:
+    return True
 
 
 def _is(name: str, value: str) -> Callable[[Answers], bool]:
@@ -26,16 +32,43 @@ def _has(name: str) -> Callable[[Answers], bool]:
     return lambda answers: bool(answers.get(name))
 
 
-def _always_is(value: str) -> Callable[[Answers], str]:
-    return lambda _: value
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question."""
+
+    name: str
+    """The key in an answers file, and the field of the page."""
+    asks: str
+    setting: str = ""
+    """Which setting has the answer; ``carriers.`` is the carrier that the answers are about. Empty:
+    none, or several follow from it."""
+    reads: reads.Reader = reads.one_line
+    hint: str = ""
+    default: str | Callable[[Answers], str] = ""
+    optional: bool = False
+    secret: bool = False
+    """Typed unseen and never shown again; an empty answer leaves the one that stands."""
+    choices: Choices = ()
+    follows: str = ""
+    """Once the answer to this question differs from what stands, so does the default."""
+    when: Callable[[Answers], bool] = _always
+    means: Callable[[str], object] = str
+    """The setting's value."""
 
 
-def _currency(answers: Answers) -> str:
-    return currency_of(answers.get("country", ""))
+@dataclass(frozen=True, slots=True)
+class FirstRunStep:
+    """Questions that belong together, and are tried out together."""
 
-
-def _carrier_name(answers: Answers) -> str:
-    return "sim-1" if answers.get("carrier", "") == MODEM else "carrier"
+    name: str
+    title: str
+    told: str
+    questions: tuple[Question, ...]
+    when: Callable[[Answers], bool] = _always
+    tried: str = ""
+    """What is said while the answers are tried out; empty: nothing is to try."""
+    has_to_try: Callable[[Answers], bool] = _always
+    """Whether there is anything to try in these answers."""
 
 
 def _mail_security(answers: Answers) -> str:
@@ -47,262 +80,109 @@ def _mail_sender(answers: Answers) -> str:
     return f"sms@{url.partition('://')[2].partition(':')[0]}" if url else ""
 
 
-_NAME: Final = Question(
-    name="carrier_name",
-    asks=N_("Its name here"),
-    reads=reading.carrier_name,
-    hint=N_("It appears in lists, such as carrier-1 or sim-1."),
-    default=_carrier_name,
-    follows="carrier",
+# A row begins with a question's name, its words, its setting and its kind.
+# fmt: off
+NAME: Final = Question(
+    "carrier_name", N_("Its name here"), "carriers.name", reads.carrier_name,
+    hint=N_("It appears in lists, such as carrier-1 or sim-1."), follows="carrier",
+    default=lambda answers: "sim-1" if answers.get("carrier", "") == MODEM else "carrier",
 )
 STEPS: Final = (
-    FirstRunStep(
-        name="country",
-        title=N_("Country"),
-        told=N_("Where do most of your messages go?"),
-        questions=(
-            Question(
-                name="country",
-                asks=N_("Country"),
-                reads=reading.country,
-                hint=N_("Its two letters, such as FR or SN."),
-                default=lambda _: reading.country_here(),
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="payer",
-        title=N_("Who pays"),
-        told=N_("Who sends only for himself needs no prices and no balance."),
-        questions=(
-            Question(
-                name="payer",
-                asks=N_("Who pays for messages?"),
-                reads=reading.one_of(SELF, CUSTOMERS),
-                choices=(
-                    (SELF, N_("Nobody: I send for myself")),
-                    (CUSTOMERS, N_("My customers")),
-                ),
-                default=_always_is(CUSTOMERS),
-            ),
-            Question(
-                name="parts_per_day",
-                asks=N_("Parts a day"),
-                reads=reading.parts_per_day,
-                hint=N_("A long message has several parts. Ask your network what a SIM may send."),
-                default=_always_is(str(PARTS_PER_DAY)),
-                when=_is("payer", SELF),
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="money",
-        title=N_("Money"),
-        told=N_("Which currency do your customers pay in?"),
-        when=_is("payer", CUSTOMERS),
-        questions=(
-            Question(
-                name="currency",
-                asks=N_("Currency"),
-                reads=reading.currency,
-                hint=N_("Three letters. Choose well: it stays once there are customers."),
-                default=_currency,
-                follows="country",
-            ),
-            Question(
-                name="price",
-                asks=N_("Price of a part"),
-                reads=reading.price,
-                hint=N_("What a customer pays. A long message has several parts."),
-                default=lambda answers: usual_price(answers.get("currency", "")),
-                follows="currency",
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="carrier",
-        title=N_("How messages leave"),
-        told=N_("How do messages leave this machine?"),
-        questions=(
-            Question(
-                name="carrier",
-                asks=N_("Carrier"),
-                reads=reading.one_of(SMPP, MODEM, TRIAL),
-                choices=(
-                    (SMPP, N_("By an SMPP account of a carrier")),
-                    (MODEM, N_("By a GSM modem with a SIM")),
-                    (TRIAL, N_("Neither yet: only try Risala, no phone rings")),
-                ),
-                default=lambda answers: MODEM if answers.get("modem_found") else SMPP,
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="smpp",
-        title=N_("SMPP account"),
-        told=N_("The carrier wrote you these. Risala signs in with them now, and sends nothing."),
-        when=_is("carrier", SMPP),
-        tried=N_("Signing in at the carrier"),
-        questions=(
-            _NAME,
-            Question(name="smpp_host", asks=N_("Host"), reads=reading.host),
-            Question(
-                name="smpp_port", asks=N_("Port"), reads=reading.port(), default=_always_is("2775")
-            ),
-            Question(
-                name="smpp_tls", asks=N_("TLS"), reads=reading.yes_or_no, default=_always_is(NO)
-            ),
-            Question(name="smpp_system_id", asks="system_id", reads=reading.system_id),
-            Question(name="smpp_password", asks=N_("Password"), secret=True, optional=True),
-            Question(
-                name="smpp_rate",
-                asks=N_("Parts a second"),
-                reads=reading.rate,
-                hint=N_("What your contract allows."),
-                default=_always_is("10"),
-            ),
-            Question(
-                name="sender",
-                asks=N_("Sender"),
-                reads=reading.sender,
-                hint=N_("Phones show it. The carrier must know it."),
-                default=_always_is("RISALA"),
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="modem",
-        title=N_("Modem"),
-        told=N_("Risala asks the modem whether it can send, and sends nothing."),
-        when=_is("carrier", MODEM),
-        tried=N_("Asking the modem"),
-        questions=(
-            _NAME,
-            Question(
-                name="modem_port",
-                asks=N_("Port"),
-                reads=reading.modem_port,
-                hint=N_("A name below /dev/serial/by-id stays the same."),
-                default=lambda answers: answers.get("modem_found", ""),
-            ),
-            Question(
-                name="modem_pin",
-                asks=N_("PIN of the SIM"),
-                reads=reading.pin,
-                hint=N_("Leave it empty if the SIM has none."),
-                secret=True,
-                optional=True,
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="address",
-        title=N_("Address"),
-        told=N_("Under which address do people open the pages?"),
-        tried=N_("Trying the port and the address"),
-        questions=(
-            Question(
-                name="public_url",
-                asks=N_("Public address"),
-                reads=reading.public_url,
-                hint=N_("Such as https://sms.example.net. Empty: only this machine."),
-                optional=True,
-            ),
-            Question(
-                name="port",
-                asks=N_("Port on this machine"),
-                reads=reading.port(0),
-                hint=N_("Programs and a reverse proxy use it."),
-                default=_always_is("8080"),
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="mail",
-        title=N_("Mail"),
-        told=N_("Codes for signing in go by mail. Without mail you make links on this machine."),
-        tried=N_("Signing in at the mail server"),
-        has_to_try=_has("mail_host"),
-        questions=(
-            Question(
-                name="mail_host",
-                asks=N_("Mail server"),
-                reads=reading.host,
-                hint=N_("Such as smtp.example.net. Empty: no mail."),
-                optional=True,
-            ),
-            Question(
-                name="mail_port",
-                asks=N_("Port"),
-                reads=reading.port(),
-                default=_always_is("587"),
-                when=_has("mail_host"),
-            ),
-            Question(
-                name="mail_security",
-                asks=N_("Encryption"),
-                reads=reading.one_of("starttls", "tls", "none"),
-                choices=(
-                    ("starttls", N_("STARTTLS, usual with port 587")),
-                    ("tls", N_("TLS, usual with port 465")),
-                    ("none", N_("None: only inside your own network")),
-                ),
-                default=_mail_security,
-                follows="mail_port",
-                when=_has("mail_host"),
-            ),
-            Question(name="mail_user", asks=N_("User name"), optional=True, when=_has("mail_host")),
-            Question(
-                name="mail_password",
-                asks=N_("Password"),
-                secret=True,
-                optional=True,
-                when=_has("mail_user"),
-            ),
-            Question(
-                name="mail_sender",
-                asks=N_("Sender of the mails"),
-                reads=reading.email,
-                hint=N_("An address that the server lets you send from."),
-                default=_mail_sender,
-                when=_has("mail_host"),
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="operator",
-        title=N_("You"),
-        told=N_("You run this service, and you own its first organization."),
-        questions=(
-            Question(
-                name="operator", asks=N_("Your e-mail address"), reads=reading.email, stored=False
-            ),
-            Question(
-                name="organization",
-                asks=N_("Name of your organization"),
-                reads=reading.organization,
-                hint=N_("The messages and their keys belong to it."),
-                default=_always_is("My organization"),
-                stored=False,
-            ),
-        ),
-    ),
-    FirstRunStep(
-        name="phone",
-        title=N_("Your phone"),
-        told=N_("At the end Risala sends you one SMS, and waits until it has arrived."),
-        questions=(
-            Question(
-                name="phone",
-                asks=N_("Your own number"),
-                reads=reading.phone,
-                hint=N_("Empty: no SMS is sent."),
-                optional=True,
-                stored=False,
-            ),
-        ),
-    ),
+    FirstRunStep("country", N_("Country"), N_("Where do most of your messages go?"), (
+        Question("country", N_("Country"), "", reads.country,
+            hint=N_("Its two letters, such as FR or SN."), default=lambda _: reads.country_here()),
+    )),
+    FirstRunStep("payer", N_("Who pays"),
+        N_("Who sends only for himself needs no prices and no balance."), (
+        Question("payer", N_("Who pays for messages?"), "billing.payer",
+            reads.one_of(SELF, CUSTOMERS), default=CUSTOMERS,
+            choices=((SELF, N_("Nobody: I send for myself")), (CUSTOMERS, N_("My customers")))),
+        Question("parts_per_day", N_("Parts a day"), "billing.self_parts_per_day",
+            reads.parts_per_day, default=str(PARTS_PER_DAY), when=_is("payer", SELF), means=int,
+            hint=N_("A long message has several parts. Ask your network what a SIM may send.")),
+    )),
+    FirstRunStep("money", N_("Money"), N_("Which currency do your customers pay in?"), (
+        Question("currency", N_("Currency"), "service.currency", reads.currency,
+            hint=N_("Three letters. Choose well: it stays once there are customers."),
+            default=lambda answers: currency_of(answers.get("country", "")), follows="country"),
+        Question("price", N_("Price of a part"), "pricing.per_segment", reads.price,
+            hint=N_("What a customer pays. A long message has several parts."),
+            default=lambda answers: usual_price(answers.get("currency", "")), follows="currency"),
+    ), when=_is("payer", CUSTOMERS)),
+    FirstRunStep("carrier", N_("How messages leave"), N_("How do messages leave this machine?"), (
+        Question("carrier", N_("Carrier"), "", reads.one_of(SMPP, MODEM, TRIAL),
+            default=lambda answers: MODEM if answers.get("modem_found") else SMPP,
+            choices=(
+                (SMPP, N_("By an SMPP account of a carrier")),
+                (MODEM, N_("By a GSM modem with a SIM")),
+                (TRIAL, N_("Neither yet: only try Risala, no phone rings")),
+            )),
+    )),
+    FirstRunStep(SMPP, N_("SMPP account"),
+        N_("The carrier wrote you these. Risala signs in with them now, and sends nothing."), (
+        NAME,
+        Question("smpp_host", N_("Host"), "carriers.smpp.host", reads.host),
+        Question("smpp_port", N_("Port"), "carriers.smpp.port", reads.port(),
+            default="2775", means=int),
+        Question("smpp_tls", N_("TLS"), "carriers.smpp.tls", reads.yes_or_no,
+            default=NO, means=lambda text: text == YES),
+        Question("smpp_system_id", "system_id", "carriers.smpp.system_id", reads.system_id),
+        Question("smpp_password", N_("Password"), "carriers.smpp.password",
+            secret=True, optional=True),
+        Question("smpp_rate", N_("Parts a second"), "carriers.rate_per_s", reads.rate,
+            hint=N_("What your contract allows."), default="10", means=reads.rate_of),
+        Question("sender", N_("Sender"), "service.default_sender", reads.sender,
+            hint=N_("Phones show it. The carrier must know it."), default="RISALA"),
+    ), _is("carrier", SMPP), tried=N_("Signing in at the carrier")),
+    FirstRunStep(MODEM, N_("Modem"),
+        N_("Risala asks the modem whether it can send, and sends nothing."), (
+        NAME,
+        Question("modem_port", N_("Port"), "carriers.modem.port", reads.modem_port,
+            hint=N_("A name below /dev/serial/by-id stays the same."),
+            default=lambda answers: answers.get("modem_found", "")),
+        Question("modem_pin", N_("PIN of the SIM"), "carriers.modem.pin", reads.pin,
+            hint=N_("Leave it empty if the SIM has none."), secret=True, optional=True),
+    ), _is("carrier", MODEM), tried=N_("Asking the modem")),
+    FirstRunStep("address", N_("Address"), N_("Under which address do people open the pages?"), (
+        Question("public_url", N_("Public address"), "http.public_url", reads.public_url,
+            hint=N_("Such as https://sms.example.net. Empty: only this machine."), optional=True),
+        Question("port", N_("Port on this machine"), "http.port", reads.port(0),
+            hint=N_("Programs and a reverse proxy use it."), default="8080", means=int),
+    ), tried=N_("Trying the port and the address")),
+    FirstRunStep("mail", N_("Mail"),
+        N_("Codes for signing in go by mail. Without mail you make links on this machine."), (
+        Question("mail_host", N_("Mail server"), "mail.host", reads.host,
+            hint=N_("Such as smtp.example.net. Empty: no mail."), optional=True),
+        Question("mail_port", N_("Port"), "mail.port", reads.port(),
+            default="587", when=_has("mail_host"), means=int),
+        Question("mail_security", N_("Encryption"), "mail.security",
+            reads.one_of("starttls", "tls", "none"),
+            default=_mail_security, follows="mail_port", when=_has("mail_host"),
+            choices=(
+                ("starttls", N_("STARTTLS, usual with port 587")),
+                ("tls", N_("TLS, usual with port 465")),
+                ("none", N_("None: only inside your own network")),
+            )),
+        Question("mail_user", N_("User name"), "mail.user", optional=True, when=_has("mail_host")),
+        Question("mail_password", N_("Password"), "mail.password",
+            secret=True, optional=True, when=_has("mail_user")),
+        Question("mail_sender", N_("Sender of the mails"), "mail.sender", reads.email,
+            hint=N_("An address that the server lets you send from."),
+            default=_mail_sender, when=_has("mail_host")),
+    ), tried=N_("Signing in at the mail server"), has_to_try=_has("mail_host")),
+    FirstRunStep("operator", N_("You"),
+        N_("You run this service, and you own its first organization."), (
+        Question("operator", N_("Your e-mail address"), "", reads.email),
+        Question("organization", N_("Name of your organization"), "", reads.organization,
+            hint=N_("The messages and their keys belong to it."), default="My organization"),
+    )),
+    FirstRunStep("phone", N_("Your phone"),
+        N_("At the end Risala sends you one SMS, and waits until it has arrived."), (
+        Question("phone", N_("Your own number"), "", reads.phone,
+            hint=N_("Empty: no SMS is sent."), optional=True),
+    )),
 )
+# fmt: on
 """In the order in which they are asked."""
 QUESTIONS: Final[Mapping[str, Question]] = {
     each.name: each for step in STEPS for each in step.questions

@@ -41,7 +41,6 @@ from risala.engine.model.people import Language, ReachableOrganization, WebSessi
 from risala.engine.model.records.figures import WAITING
 from risala.engine.model.records.people import organizations
 from risala.engine.model.states import Mode
-from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
@@ -82,7 +81,7 @@ from risala.http.web.languages import N_, language_named, preferred
 from risala.http.web.lists.filters import MODE, filters_refused, refused, refused_by
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
-from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
+from risala.http.web.page_request import HEADERS, PageRequest, Site, Theme
 from risala.http.web.refusals import (
     ConsoleLocked,
     OperatorRoleTooLow,
@@ -96,13 +95,6 @@ from risala.http.web.templates import Templates
 FACTOR_NEEDED: Final = N_("You need a second factor here. Set one up first.")
 CONSOLE: Final = "operator"
 """First segment of the console's paths; no page if the console has an address of its own."""
-_HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "referrer-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
-    "cache-control": "no-store",
-}
 _UNSENT_DAYS: Final = UNSENT_AGE_MAX_MS / 86_400_000
 _ONLY_HTTPS: Final = ("strict-transport-security", "max-age=31536000")
 """RFC 6797: for a year the browser uses only https for this host. Subdomains are left out: they may
@@ -155,7 +147,7 @@ class WebApp(JsonApp):
         self.add_url_rule(
             f"{PLACE}<name>",
             "static file",
-            self._static,
+            self.site.templates.static,
             methods=["GET"],
             provide_automatic_options=False,
         )
@@ -182,13 +174,6 @@ class WebApp(JsonApp):
         self.add_url_rule(
             route.path, route.name, view, methods=[route.method], provide_automatic_options=False
         )
-
-    async def _static(self, name: str) -> TrioResponse:
-        loaded = await self.site.templates.load()
-        asset = loaded.shelf.assets.get(PLACE + name)
-        if asset is None:
-            raise plain(404)
-        return asset_response(asset)
 
     async def _answer(self, route: PageRoute, arguments: dict[str, str]) -> TrioResponse:
         visit = replace(await self._arrive(_request()), arguments=arguments)
@@ -259,7 +244,7 @@ class WebApp(JsonApp):
                 now_ms,
                 settings.plan,
             ),
-            theme=_theme(request.cookies.get(THEME_COOKIE)),
+            theme=Theme.named(request.cookies.get(THEME_COOKIE)),
             cookie=token,
             session=session,
             mode=Mode.TEST if request.args.get("mode") == "test" else Mode.LIVE,
@@ -446,7 +431,7 @@ class WebApp(JsonApp):
         return reply
 
     def _leave(self, visit: PageRequest, reply: TrioResponse) -> TrioResponse:
-        for name, value in _HEADERS.items():
+        for name, value in HEADERS.items():
             reply.headers.setdefault(name, value)
         if visit.door.way is Way.HTTPS:
             reply.headers.setdefault(*_ONLY_HTTPS)
@@ -473,13 +458,6 @@ def _slug(route: PageRoute) -> str:
     inside = route.access.roles or route.access is PageAccess.OPERATOR
     page = "/".join(route.path.split("/")[3 if route.access.roles else 2 :])
     return page if route.method == "GET" and inside and "<" not in page else ""
-
-
-def _theme(name: str | None) -> Theme:
-    try:
-        return Theme(name or "")
-    except ValueError:
-        return Theme.AUTO
 
 
 def _organization_of(session: WebSession, organization_id: str) -> ReachableOrganization:

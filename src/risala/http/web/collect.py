@@ -25,11 +25,14 @@ from risala.http.web.languages import LOCALE, empty_catalogue
 
 HTTP: Final = Path(__file__).parents[1]
 ENGINE: Final = HTTP.parent / "engine"
+CLI: Final = HTTP.parent / "cli"
 RECORDS: Final = ("model/records/**/*.py", "features/*/records.py")
 """In the engine: the labels and hints of their fields are sentences of forms."""
 SHARED: Final = "web"
 CONSOLE: Final = "operator"
 FIRST_RUN: Final = "first_run"
+TOLD: Final = ("first_run/*.py",)
+"""In the commands: what the first run's page tells too."""
 FACES: Final = ("web", "dashboard", CONSOLE, FIRST_RUN)
 TRANSLATED: Final = (Language.FRENCH, Language.ARABIC)
 """The sources are in English."""
@@ -62,6 +65,8 @@ def domain_of(path: Path) -> str:
     """The catalogue that a source's sentences belong into."""
     if path.is_relative_to(ENGINE):
         return SHARED
+    if path.is_relative_to(CLI):
+        return FIRST_RUN
     face, *inner = path.relative_to(HTTP).parts
     if face in (SHARED, FIRST_RUN):
         return face
@@ -71,8 +76,9 @@ def domain_of(path: Path) -> str:
 
 
 def sources() -> Iterator[Path]:
-    for pattern in RECORDS:
-        yield from sorted(ENGINE.glob(pattern))
+    for folder, patterns in ((ENGINE, RECORDS), (CLI, TOLD)):
+        for pattern in patterns:
+            yield from sorted(folder.glob(pattern))
     for face in FACES:
         yield from sorted((HTTP / face).rglob("*.py"))
         yield from sorted((HTTP / face).rglob("*.html"))
@@ -83,7 +89,7 @@ def collect() -> dict[str, Catalog]:
     found: defaultdict[str, Catalog] = defaultdict(Catalog)
     for path in sources():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
-        root = ENGINE if path.is_relative_to(ENGINE) else HTTP
+        root = next(each for each in (HTTP, ENGINE, CLI) if path.is_relative_to(each))
         place = path.relative_to(root).as_posix()
         with path.open("rb") as file:
             for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], _STRICT):

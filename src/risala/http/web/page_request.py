@@ -50,7 +50,16 @@ from risala.sms.numbering.plan import NumberingPlan
 R = TypeVar("R")
 SERVED_SHOWN: Final = 4
 """Countries that the foot of a page names: they stand on one line of a phone."""
-POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+HEADERS: Final = {
+    "content-security-policy": (
+        "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+    ),
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+}
+"""Of every page."""
 ASKED: Final = N_("This needs a second operator. It is asked for, and waits here.")
 _SAID_DAYS: Final = 60 / 86_400
 """A minute: the sentence is shown by the very next page."""
@@ -67,6 +76,11 @@ class Theme(StrEnum):
     def media(self) -> str:
         """When the dark sheet holds: never on paper."""
         return _MEDIA[self]
+
+    @classmethod
+    def named(cls, name: str | None) -> Theme:
+        """The theme of a cookie."""
+        return next((each for each in cls if each == name), cls.AUTO)
 
 
 _MEDIA: Final = {
@@ -420,7 +434,7 @@ class PageRequest:
     ) -> TrioResponse:
         """A page. ``is_secret``: it shows a secret once, and is not compressed."""
         drawn = await self.drawn(template, {**(given or {}), **values})
-        return self._html(drawn, status, compress=not is_secret)
+        return html_response(self.request, drawn, status, compress=not is_secret)
 
     def live(
         self,
@@ -504,7 +518,7 @@ class PageRequest:
     ) -> TrioResponse:
         """The same for errors that the view found; ``TOP`` is the form as a whole."""
         drawn = await self.drawn(template, {**(given or {}), **values, "faults": faults})
-        return self._html(drawn, 422, compress=True)
+        return html_response(self.request, drawn, 422)
 
     def go(self, address: str, said: str | None = None) -> TrioResponse:
         """Redirect the reader. ``said`` is a sentence of the catalogue that the next page shows."""
@@ -516,28 +530,32 @@ class PageRequest:
 
     async def piece(self, template: str, **values: object) -> TrioResponse:
         """A part of a page, for htmx to put in place."""
-        return self._html(await self.drawn(template, values), 200, compress=True)
+        return html_response(self.request, await self.drawn(template, values), 200)
 
     async def drawn(self, template: str, values: Mapping[str, object]) -> str:
         """A page or a part of one, as text."""
         loaded = await self.site.templates.load()
         return render(loaded, template, self, {"visit": self, "faults": {}, **values})
 
-    def _html(self, text: str, status: int, *, compress: bool) -> TrioResponse:
-        content = text.encode()
-        big = len(content) >= _COMPRESSED_FROM
-        zipped = compress and big and self.request.accept_encodings.quality("gzip") > 0
-        if zipped:
-            content = gzip.compress(content, compresslevel=5, mtime=0)
-        response = TrioResponse(content, status, content_type="text/html; charset=utf-8")
-        if zipped:
-            response.headers["content-encoding"] = "gzip"
-        response.headers["vary"] = "accept-encoding, cookie"
-        return response
+
+def html_response(
+    request: Request, text: str, status: int, *, compress: bool = True
+) -> TrioResponse:
+    """A page, or a part of one, as an answer."""
+    content = text.encode()
+    big = len(content) >= _COMPRESSED_FROM
+    zipped = compress and big and request.accept_encodings.quality("gzip") > 0
+    if zipped:
+        content = gzip.compress(content, compresslevel=5, mtime=0)
+    response = TrioResponse(content, status, content_type="text/html; charset=utf-8")
+    if zipped:
+        response.headers["content-encoding"] = "gzip"
+    response.headers["vary"] = "accept-encoding, cookie"
+    return response
 
 
 def _hidden(name: str, value: str) -> Markup:
     return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
 
 
-__all__ = ["POLICY", "TOP", "PageRequest", "Site", "Theme"]
+__all__ = ["HEADERS", "TOP", "PageRequest", "Site", "Theme", "html_response"]

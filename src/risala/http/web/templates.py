@@ -17,10 +17,13 @@ from typing import Any, Final, Protocol
 import trio
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.people import Language
-from risala.http.web.assets import Shelf, load_shelf
+from risala.http.common.assets import asset_response
+from risala.http.common.problems import plain
+from risala.http.web.assets import PLACE, Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
 from risala.http.web.drawing.cached import QuickEnvironment, as_markup, caching
 from risala.http.web.face import WebFace
@@ -84,6 +87,17 @@ class Templates:
                 if self._loaded is None:
                     self._loaded = await trio.to_thread.run_sync(_load, self._folders)
         return self._loaded
+
+    async def static(self, name: str) -> TrioResponse:
+        """The answer for a file of the shelf.
+
+        Raises:
+            Problem: there is no such file.
+        """
+        asset = (await self.load()).shelf.assets.get(PLACE + name)
+        if asset is None:
+            raise plain(404)
+        return asset_response(asset)
 
 
 @cache

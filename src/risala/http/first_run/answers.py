@@ -23,12 +23,8 @@ Answers = Mapping[str, str]
 Reader = Callable[[str, Answers], str]
 YES: Final = "yes"
 NO: Final = "no"
-PORT_MAX: Final = 65_535
-_CARRIER_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-_EMAIL: Final = re.compile(r"[^@\s<>\"]{1,64}@[^@\s<>\"]+\.[^@\s.<>\"]+")
-_HOST: Final = re.compile(r"[A-Za-z0-9_.:-]{1,253}")
-_SYSTEM_ID: Final = re.compile(r"[ -~]{1,15}")
-_PIN: Final = re.compile(r"[0-9]{4,8}")
+_PORT_MAX: Final = 65_535
+_RATE_MAX: Final = 100_000
 _AMOUNT: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
 _NAME_MAX: Final = 80
 """Characters of an organization's name."""
@@ -58,6 +54,71 @@ def one_line(text: str, _: Answers) -> str:
     return text
 
 
+def _matching(pattern: str, sentence: str) -> Reader:
+    def read(text: str, _: Answers) -> str:
+        if re.fullmatch(pattern, text) is None:
+            raise Wrong(sentence)
+        return text
+
+    return read
+
+
+def _number(sentence: str, least: int, most: int) -> Reader:
+    def read(text: str, _: Answers) -> str:
+        if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
+            raise Wrong(sentence, least=least, most=most)
+        return str(int(text))
+
+    return read
+
+
+def port(least: int = 1) -> Reader:
+    return _number(N_("A port is a number from {least} to 65535."), least, _PORT_MAX)
+
+
+_parts: Final = _number(
+    N_("Write a whole number of parts, from 1 to {most}."), 1, PARTS_PER_DAY_MAX
+)
+carrier_name: Final = _matching(
+    r"(?!test$)[a-z0-9][a-z0-9_-]{0,39}",
+    N_("A name has small letters, digits, - and _, at most 40, such as carrier-1 or sim-1."),
+)
+host: Final = _matching(
+    r"[A-Za-z0-9_.:-]{1,253}",
+    N_("Write only the name or the address of the machine, such as smsc.example.net."),
+)
+system_id: Final = _matching(
+    r"[ -~]{1,15}", N_("A system_id has 1 to 15 letters, digits and signs, without accents.")
+)
+pin: Final = _matching(r"[0-9]{4,8}", N_("A PIN has 4 to 8 digits."))
+email: Final = _matching(
+    r"[^@\s<>\"]{1,64}@[^@\s<>\"]+\.[^@\s.<>\"]+",
+    N_("This is not an e-mail address. It looks like name@example.net"),
+)
+
+
+def parts_per_day(text: str, answers: Answers) -> str:
+    return _parts(text.replace(" ", ""), answers)
+
+
+def one_of(*keys: str) -> Reader:
+    def read(text: str, _: Answers) -> str:
+        found = text.lower()
+        if found not in keys:
+            raise Wrong(N_("Choose one of these: {choices}."), choices=", ".join(keys))
+        return found
+
+    return read
+
+
+def yes_or_no(text: str, _: Answers) -> str:
+    if text.lower() in ("y", YES, "true", "on"):
+        return YES
+    if text.lower() in ("n", NO, "false", "off", ""):
+        return NO
+    raise Wrong(N_("Answer yes or no."))
+
+
 def country(text: str, _: Answers) -> str:
     code = text.upper()
     try:
@@ -68,6 +129,22 @@ def country(text: str, _: Answers) -> str:
             code=text,
         ) from None
     return code
+
+
+def country_here() -> str:
+    """The country of this machine, by its time zone or its language; the usual one where neither
+    names any."""
+    zones: Mapping[str, str] = get_global("zone_territories")
+    named = os.environ.get("TZ", "").lstrip(":")
+    zone = named or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
+    found = [zones.get(zone, "")]
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        language = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
+        found += [] if language is None else [language[1]]
+    for code in found:
+        with suppress(ValueError):
+            return plan_of((code,)).home.code
+    return DEFAULT.home.code
 
 
 def currency(text: str, _: Answers) -> str:
@@ -91,90 +168,20 @@ def price(text: str, answers: Answers) -> str:
     return plain
 
 
-def parts_per_day(text: str, _: Answers) -> str:
-    plain = text.replace(" ", "")
-    if not (plain.isascii() and plain.isdecimal() and 0 < int(plain) <= PARTS_PER_DAY_MAX):
-        raise Wrong(N_("Write a whole number of parts, from 1 to {most}."), most=PARTS_PER_DAY_MAX)
-    return str(int(plain))
-
-
-def country_here() -> str:
-    """The country of this machine, by its time zone or its language; the usual one where neither
-    names any."""
-    zones: Mapping[str, str] = get_global("zone_territories")
-    found = [zones.get(_zone_here(), "")]
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        language = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
-        found += [] if language is None else [language[1]]
-    for code in found:
-        with suppress(ValueError):
-            return plan_of((code,)).home.code
-    return DEFAULT.home.code
-
-
-def _zone_here() -> str:
-    """The name of this machine's time zone; empty if it has none."""
-    named = os.environ.get("TZ", "").lstrip(":")
-    return named or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
-
-
-def one_of(*keys: str) -> Reader:
-    def read(text: str, _: Answers) -> str:
-        found = text.lower()
-        if found not in keys:
-            raise Wrong(N_("Choose one of these: {choices}."), choices=", ".join(keys))
-        return found
-
-    return read
-
-
-def yes_or_no(text: str, _: Answers) -> str:
-    if text.lower() in ("y", YES, "true", "on"):
-        return YES
-    if text.lower() in ("n", NO, "false", "off", ""):
-        return NO
-    raise Wrong(N_("Answer yes or no."))
-
-
-def carrier_name(text: str, _: Answers) -> str:
-    if _CARRIER_NAME.fullmatch(text) is None or text == "test":
-        raise Wrong(
-            N_("A name has small letters, digits, - and _, at most 40, such as carrier-1 or sim-1.")
-        )
-    return text
-
-
-def host(text: str, _: Answers) -> str:
-    if _HOST.fullmatch(text) is None:
-        raise Wrong(
-            N_("Write only the name or the address of the machine, such as smsc.example.net.")
-        )
-    return text
-
-
-def port(least: int = 1) -> Reader:
-    def read(text: str, _: Answers) -> str:
-        if not (text.isascii() and text.isdecimal() and least <= int(text) <= PORT_MAX):
-            raise Wrong(N_("A port is a number from {least} to 65535."), least=least)
-        return str(int(text))
-
-    return read
-
-
 def rate(text: str, _: Answers) -> str:
     try:
         found = float(text.replace(",", "."))
     except ValueError:
         found = 0.0
-    if not 0 < found <= 100_000:
+    if not 0 < found <= _RATE_MAX:
         raise Wrong(N_("Write how many parts a second your contract allows, such as 10."))
     return f"{found:g}"
 
 
-def system_id(text: str, _: Answers) -> str:
-    if _SYSTEM_ID.fullmatch(text) is None:
-        raise Wrong(N_("A system_id has 1 to 15 letters, digits and signs, without accents."))
-    return text
+def rate_of(text: str) -> float:
+    """A whole number where it is one, as people write it."""
+    found = float(text)
+    return int(found) if found.is_integer() else found
 
 
 def sender(text: str, _: Answers) -> str:
@@ -193,12 +200,6 @@ def modem_port(text: str, _: Answers) -> str:
     raise Wrong(N_("A port is a path such as /dev/ttyUSB0, or socket://host:port."))
 
 
-def pin(text: str, _: Answers) -> str:
-    if _PIN.fullmatch(text) is None:
-        raise Wrong(N_("A PIN has 4 to 8 digits."))
-    return text
-
-
 def public_url(text: str, _: Answers) -> str:
     parts = urlsplit(text)
     try:
@@ -211,12 +212,6 @@ def public_url(text: str, _: Answers) -> str:
     if parts.path.strip("/") or parts.query or parts.fragment:
         raise Wrong(N_("Enter the name only, no path: Risala needs a name of its own."))
     return f"{parts.scheme}://{parts.netloc.lower()}"
-
-
-def email(text: str, _: Answers) -> str:
-    if _EMAIL.fullmatch(text) is None:
-        raise Wrong(N_("This is not an e-mail address. It looks like name@example.net"))
-    return text
 
 
 def organization(text: str, _: Answers) -> str:

@@ -1,0 +1,268 @@
+"""The pages of the first run: one request, a step, all answers, the end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Final
+
+from markupsafe import Markup, escape
+from quart.wrappers import Request
+from quart_trio.wrappers import TrioResponse
+
+from risala.dataclass import dataclass
+from risala.engine.model.cause_sentences import CAUSE_SENTENCES
+from risala.http.common.problems import plain
+from risala.http.first_run.answers import NO, YES, Wrong, yes_or_no
+from risala.http.first_run.progress import FirstRunProgress, Stage, StageKind, offered
+from risala.http.first_run.questions import Choices, FirstRunStep, Question, steps_of
+from risala.http.operator.carriers.driver_words import driver_said
+from risala.http.web.face import WebFace
+from risala.http.web.formats import Formats
+from risala.http.web.forms import MARK_FIELD, SentForm, masked
+from risala.http.web.languages import N_, Words, country_name
+from risala.http.web.page_request import Theme, html_response
+from risala.http.web.refusals import TOP
+from risala.http.web.templates import Loaded, render
+from risala.sms.cause import Cause
+
+ROOT: Final = "/first-run"
+_ANYWAY: Final = "anyway"
+"""The box that takes answers whose try failed."""
+_SHAPES: Final = {
+    StageKind.NOW: "s-processing",
+    StageKind.DONE: "s-delivered",
+    StageKind.ODD: "s-uncertain",
+    StageKind.BAD: "s-failed",
+}
+_is_page = re.compile(rf"{ROOT}/(?:step/[a-z]+|end)?").fullmatch
+
+
+def is_page(path: str) -> bool:
+    """Whether an address is one of these pages."""
+    return _is_page(path) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRunPageRequest:
+    """What templates know as ``visit``."""
+
+    request: Request = field(repr=False)
+    progress: FirstRunProgress
+    loaded: Loaded = field(repr=False)
+    face: WebFace
+    formats: Formats
+    theme: Theme
+    cookie: str = field(repr=False)
+    """The mark that proves that a form is of this session; empty: there is no session."""
+    form: SentForm = field(default_factory=SentForm, repr=False)
+    """The fields of a POST."""
+    said: None = None
+
+    @property
+    def words(self) -> Words:
+        return self.formats.words
+
+    @property
+    def here(self) -> str:
+        return self.request.path
+
+    def marks(self, *, once: bool = False) -> Markup:
+        """The hidden field without which a form is not taken."""
+        hidden = Markup('<input type="hidden" name="{}" value="{}">')
+        return hidden.format(MARK_FIELD, masked(self.cookie))
+
+    def at(self, page: str, **query: str) -> str:
+        """The address of a page."""
+        return f"{ROOT}/{page}"
+
+    def may(self, access: str) -> bool:
+        """Whoever has the session may do everything."""
+        return bool(self.cookie)
+
+    @staticmethod
+    def code(text: str) -> Markup:
+        """A typed text inside a sentence, in an isolate."""
+        return Markup("<code>{}</code>").format(text)
+
+    def sentence(self, sentence: str, holes: Mapping[str, object]) -> Markup:
+        """A sentence of the catalogues, each value in an isolate; empty for none."""
+        apart = {name: Markup("<bdi>{}</bdi>").format(value) for name, value in holes.items()}
+        return self.words(sentence, **apart) if sentence else Markup()
+
+    def explained(self, wrong: Wrong) -> Markup:
+        """What is wrong with an answer, in the reader's language."""
+        said = driver_said(self.words, wrong.said) if wrong.said else ""
+        return Markup(" ").join(filter(None, (self.sentence(wrong.sentence, wrong.holes), said)))
+
+    # -- answers
+
+    def page(
+        self, template: str, *, status: int = 200, faults: Mapping[str, Markup], **values: object
+    ) -> TrioResponse:
+        """A page as an answer."""
+        given = {"visit": self, "faults": faults, **values}
+        text = render(self.loaded, f"first_run/{template}", self, given)
+        return html_response(self.request, text, status)
+
+    def gone(self) -> TrioResponse:
+        """The page of a link that does not work."""
+        return self.page("gone.html", status=404, faults={})
+
+    @staticmethod
+    def go(page: str) -> TrioResponse:
+        """Send the reader to another page."""
+        response = TrioResponse(b"", 303, content_type="text/html; charset=utf-8")
+        response.headers["location"] = f"{ROOT}/{page}"
+        return response
+
+
+async def begin(visit: FirstRunPageRequest) -> TrioResponse:
+    step = None if visit.progress.is_finishing else visit.progress.unanswered()
+    return visit.go("end" if step is None else f"step/{step.name}")
+
+
+async def end(visit: FirstRunPageRequest) -> TrioResponse:
+    """All answers before the end, and the stages from then on."""
+    progress = visit.progress
+    if progress.is_finishing or progress.ended is not None:
+        stages = [_stage(visit, each) for each in progress.stages]
+        return visit.page("end.html", faults={}, stages=stages, ended=progress.ended)
+    step = progress.unanswered()
+    if step is not None:
+        return visit.go(f"step/{step.name}")
+    failed = Markup("{} {}").format(visit.words(N_("It did not work.")), progress.failure)
+    return visit.page(
+        "answers.html",
+        faults={TOP: failed} if progress.failure else {},
+        steps=[(each, _answered(visit, each)) for each in steps_of(progress.answers)],
+    )
+
+
+async def finish(visit: FirstRunPageRequest) -> TrioResponse:
+    if not visit.progress.is_finishing and visit.progress.unanswered() is None:
+        visit.progress.finish()
+    return visit.go("end")
+
+
+# -- a step
+
+
+async def show(visit: FirstRunPageRequest) -> TrioResponse:
+    progress = visit.progress
+    if progress.is_finishing:
+        return visit.go("end")
+    step = _step(visit)
+    if step.name in ("carrier", "modem"):
+        async with progress.trying:
+            found = await progress.trials.modems()
+        if found:
+            progress.answers.setdefault("modem_found", found[0][0])
+    return await _draw(visit, step, progress.answers, {})
+
+
+async def submit(visit: FirstRunPageRequest) -> TrioResponse:
+    progress, form = visit.progress, visit.form
+    if progress.is_finishing:
+        return visit.go("end")
+    step = _step(visit)
+    given = {each.name: _typed(each, form) for each in step.questions}
+    answers, faults, wrong = await progress.read(step, given, tries=not form.ticked(_ANYWAY))
+    told = {name: visit.explained(each) for name, each in faults.items()}
+    if wrong is not None:
+        told[TOP] = visit.explained(wrong)
+    if told:
+        typed = {each.name: given[each.name] for each in step.questions if not each.secret}
+        return await _draw(visit, step, {**answers, **typed}, told)
+    progress.answers = answers
+    steps = steps_of(answers)
+    after = steps[steps.index(step) + 1 :]
+    return visit.go(f"step/{after[0].name}" if after else "end")
+
+
+def _step(visit: FirstRunPageRequest) -> FirstRunStep:
+    name = visit.here.rpartition("/")[2]
+    found = next((each for each in steps_of(visit.progress.answers) if each.name == name), None)
+    if found is None:
+        raise plain(404)
+    return found
+
+
+def _typed(question: Question, form: SentForm) -> str:
+    """The answer of a form; a password keeps the spaces around it."""
+    if question.secret:
+        return str(form.fields.get(question.name, ("",))[-1])
+    # A box that is not ticked is not sent.
+    return form.text(question.name) or (NO if question.reads is yes_or_no else "")
+
+
+async def _draw(
+    visit: FirstRunPageRequest,
+    step: FirstRunStep,
+    answers: Mapping[str, str],
+    faults: Mapping[str, Markup],
+) -> TrioResponse:
+    progress = visit.progress
+    steps = steps_of(progress.answers)
+    number = steps.index(step)
+    questions, known = [], dict(answers)
+    for each in step.questions:
+        value = "" if each.secret else offered(each, known, progress.standing)
+        known.setdefault(each.name, value)  # the next default may follow from it
+        is_kept = each.secret and bool(progress.answers.get(each.name))
+        questions.append((each, value, await _choices(visit, each), is_kept))
+    return visit.page(
+        "step.html",
+        status=422 if faults else 200,
+        faults=faults,
+        step=step,
+        number=number + 1,
+        total=len(steps),
+        before=steps[number - 1].name if number else None,
+        may_keep=TOP in faults,
+        questions=questions,
+    )
+
+
+async def _choices(visit: FirstRunPageRequest, question: Question) -> Choices:
+    if question.name == "country":
+        from risala.sms.numbering.library import country_codes
+
+        language = visit.words.language
+        named = [(code, country_name(language, code, code)) for code in country_codes()]
+        return sorted(named, key=lambda each: each[1])
+    if question.name == "modem_port":
+        return await visit.progress.trials.modems()
+    return [(key, visit.words(told)) for key, told in question.choices]
+
+
+# -- all answers, and the end
+
+
+def _answered(visit: FirstRunPageRequest, step: FirstRunStep) -> list[tuple[Question, str]]:
+    answers = visit.progress.answers
+    return [
+        (each, _answer(visit, each, answers.get(each.name, "")))
+        for each in step.questions
+        if each.when(answers)
+    ]
+
+
+def _answer(visit: FirstRunPageRequest, question: Question, value: str) -> str:
+    if question.secret and value:
+        return "•••"
+    told = dict(question.choices).get(value)
+    if told is None and question.reads is yes_or_no:
+        told = N_("yes") if value == YES else N_("no")
+    return value if told is None else visit.words(told)
+
+
+def _stage(visit: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
+    """A stage's kind, its shape, and its sentence."""
+    parts = [visit.sentence(stage.sentence, stage.holes)]
+    if stage.cause is not None and stage.cause in [*Cause]:
+        parts.append(escape(CAUSE_SENTENCES[Cause(stage.cause)][visit.words.language.value]))
+    if stage.said:
+        parts.append(Markup('<q dir="auto" lang="en">{}</q>').format(stage.said))
+    return stage.kind, _SHAPES[stage.kind], Markup(" ").join(parts)
