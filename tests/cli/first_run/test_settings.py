@@ -122,6 +122,16 @@ def test_another_way_switches_the_first_one_off_and_on_again(path):
     assert len(carriers) == 2
 
 
+@pytest.mark.parametrize("trial", ["trial", "lo"])
+def test_back_to_a_trial_the_carrier_keeps_its_name(path, trial):
+    path.write_text(f'[[carriers]]\nname = "{trial}"\ndriver = "loopback"\n' * (trial == "lo"))
+    mine = write(path).present_answers()
+    again = write(path, {**mine, "carrier": "trial"})
+    named = {each["name"]: each.get("enabled", True) for each in again.tree["carriers"]}
+    assert named == {trial: True, "mattel": False}
+    assert again.present_answers()["carrier_name"] == trial
+
+
 def test_another_home_keeps_the_countries_that_were_named(path):
     path.write_text('[numbers]\ncountries = ["MR", "SN", "ML"]\n')
     assert tomllib.loads(write(path, {**ANSWERS, "country": "SN"}).text)["numbers"] == {

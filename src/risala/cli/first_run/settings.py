@@ -205,8 +205,12 @@ class SettingsFile:
         return changes, secrets
 
     def carrier_name(self, answers: Answers) -> str:
-        """The name of the carrier that the answers are about; nobody is asked for a trial's."""
-        return answers.get("carrier_name") or TRIAL
+        """The name of the carrier that the answers are about. Nobody is asked for a trial's, which
+        keeps its own."""
+        if answers.get("carrier") != TRIAL:
+            return answers.get("carrier_name", "")
+        there = self._carrier(TRIAL)
+        return TRIAL if there is None else str(self._at(("carriers", there, "name")))
 
     def _money(self, answers: Answers) -> list[Change]:
         """What follows from who pays: when a balance is low; and a currency also where nobody pays,

@@ -50,10 +50,9 @@ from risala.sms.numbering.plan import NumberingPlan
 R = TypeVar("R")
 SERVED_SHOWN: Final = 4
 """Countries that the foot of a page names: they stand on one line of a phone."""
+POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
 HEADERS: Final = {
-    "content-security-policy": (
-        "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
-    ),
+    "content-security-policy": POLICY,
     "referrer-policy": "same-origin",
     "x-frame-options": "DENY",
     "cross-origin-opener-policy": "same-origin",
@@ -558,4 +557,4 @@ def _hidden(name: str, value: str) -> Markup:
     return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
 
 
-__all__ = ["HEADERS", "TOP", "PageRequest", "Site", "Theme", "html_response"]
+__all__ = ["HEADERS", "POLICY", "TOP", "PageRequest", "Site", "Theme", "html_response"]
