@@ -34,8 +34,8 @@ SERVICE = {
     "risala.drivers", "risala.lab", "risala.plugins",
 }  # fmt: skip
 """What only the service, or a command without one, has use for."""
-RECORDS = re.compile(r"risala\.engine\.(model\b|features(\.\w+(\.records)?)?$)")
-"""What a command may know of the engine: the types of its answers."""
+RECORDS = re.compile(r"risala\.engine\.(model\b|features(\.\w+(\.(records|feature))?)?$)")
+"""What a command may know of the engine: the types of its answers, and where commands are."""
 
 
 def of_service(found: set[str]) -> set[str]:

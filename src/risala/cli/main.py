@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from importlib import import_module
 from typing import Final
 
@@ -18,16 +18,22 @@ from risala import __version__
 class LazyCommands(MutableMapping[str, click.Command]):
     """A group's commands by name; each is found in its module at its first use.
 
-    ``places`` has ``module:attribute`` for each name. Iterating over all of them, as ``--help``
-    does, imports all.
+    ``places`` has ``module:attribute`` for each name. ``others`` is called for a name that is not
+    there, and for all names. Iterating over all of them, as ``--help`` does, imports all.
     """
 
-    def __init__(self, places: Mapping[str, str]) -> None:
+    def __init__(
+        self, places: Mapping[str, str], others: Callable[[], Mapping[str, str]] = dict
+    ) -> None:
         self._places = dict(places)
+        self._others = others
+        self._is_whole = False
         self._found: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
         if name not in self._found:
+            if name not in self:
+                raise KeyError(name)
             module, _, attribute = self._places[name].partition(":")
             command: click.Command = getattr(import_module(module), attribute)
             self._found[name] = command
@@ -42,13 +48,19 @@ class LazyCommands(MutableMapping[str, click.Command]):
         self._found.pop(name, None)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places  # the inherited method would import the command
+        return name in self._places or name in self._all()  # without importing the command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._all())
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._all())
+
+    def _all(self) -> Mapping[str, str]:
+        if not self._is_whole:
+            self._places |= self._others()
+            self._is_whole = True
+        return self._places
 
 
 class LazyGroup(click.Group):
@@ -72,11 +84,8 @@ _PLACES: Final = {
     "init": _UPKEEP + "init:init",
     "org": _ACCOUNTS + "org:org",
     "key": _ACCOUNTS + "key:key",
-    "credential": _ACCOUNTS + "credential:credential",
-    "hook": _ACCOUNTS + "hook:hook",
     "sender": _ACCOUNTS + "sender:sender",
     "topup": _ACCOUNTS + "money:topup",
-    "payment": _ACCOUNTS + "payment:payment",
     "adjust": _ACCOUNTS + "ledger:adjust",
     "ledger": _ACCOUNTS + "ledger:ledger",
     "price": _ACCOUNTS + "money:price",
@@ -84,34 +93,23 @@ _PLACES: Final = {
     "country": _ACCOUNTS + "country:country",
     "user": _PEOPLE + "user:user",
     "console": _PEOPLE + "console:console",
-    "approval": _PEOPLE + "approval:approval",
     "member": _PEOPLE + "member:member",
-    "provider": _PEOPLE + "provider:provider",
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
-    "mailing": _MESSAGING + "mailing:mailing",
-    "list": _MESSAGING + "recipient_lists:recipient_list",
-    "text": _MESSAGING + "saved_texts:saved_text",
     "verify": _MESSAGING + "verify:verify",
     "webhook": _MESSAGING + "webhook_listen:webhook",
     "trigger": _MESSAGING + "trigger:trigger",
     "inbound": _MESSAGING + "inbound:inbound",
     "log": _MESSAGING + "request_log:request_log",
     "tail": _MESSAGING + "tail:tail",
-    "alerts": _UPKEEP + "alerts:alerts",
     "carriers": _UPKEEP + "carriers:carriers",
     "smpp": _UPKEEP + "smpp:smpp",
     "route": _UPKEEP + "route:route",
     "plugins": _UPKEEP + "inspect:plugins",
     "audit": _UPKEEP + "inspect:audit",
     "audit-log": _UPKEEP + "audit_log:audit_log",
-    "retention": _UPKEEP + "retention:retention",
-    "kept": _UPKEEP + "account_data:account_data",
     "rotate-key": _UPKEEP + "server_key:rotate_key",
     "secrets": _UPKEEP + "secrets:secrets",
-    "backup": _UPKEEP + "backup:backup",
-    "restore": _UPKEEP + "backup:restore",
-    "standby": _UPKEEP + "standby.command:standby",
     "upgrade": _UPKEEP + "upgrade:upgrade",
     "doctor": _UPKEEP + "doctor:doctor",
     "modem": _UPKEEP + "modem:modem",
@@ -119,6 +117,18 @@ _PLACES: Final = {
     "openapi": _UPKEEP + "openapi:openapi",
     "completion": _UPKEEP + "completion:completion",
 }
+"""Those of the core."""
+
+
+def _of_features() -> Mapping[str, str]:
+    """Where the commands of features are; it imports the declarations of all of them."""
+    from risala.engine.model.features import features
+
+    return {
+        name: f"{each.module}:{each.name}"
+        for feature in features()
+        for name, each in feature.commands.items()
+    }
 
 
 class RootGroup(LazyGroup):
@@ -171,7 +181,7 @@ def _of_plugins() -> dict[str, str]:
     return {name: factory.summary for name, factory in plugged().factories.items()}
 
 
-@click.group(cls=RootGroup, commands=LazyCommands(_PLACES), context_settings=_CONTEXT)
+@click.group(cls=RootGroup, commands=LazyCommands(_PLACES, _of_features), context_settings=_CONTEXT)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:

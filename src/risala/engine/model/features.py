@@ -28,8 +28,6 @@ NAMES: Final[tuple[str, ...]] = (
     *("approvals", "backup", "alerts", "own_data", "standby"),
 )
 """The features, each after those that it needs; the doctor speaks of them in this order."""
-_ENGINE: Final = "risala.engine."
-_PLACE: Final = _ENGINE + "features."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +38,18 @@ class Declared:
     name: str
 
     def __call__(self) -> Any:  # noqa: ANN401 -- whoever reads a declaration knows what it names
-        return getattr(import_module(_ENGINE + self.module), self.name)
+        return getattr(import_module(self.module), self.name)
 
 
 def later(place: str) -> Declared:
     """``later("features.lists.stored:LISTS")``: what a module of the engine has by a name."""
+    return elsewhere("engine." + place)
+
+
+def elsewhere(place: str) -> Declared:
+    """``elsewhere("http.dashboard.lists:ROUTES")``: what a module of another room has by a name."""
     module, _, name = place.partition(":")
-    return Declared(module, name)
+    return Declared("risala." + module, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +184,12 @@ class Feature:
     """Its columns that hold sealed secrets: a sequence of ``SealedColumn``."""
     tables: tuple[str, ...] = ()
     """All of its tables."""
+    dashboard: tuple[Declared, ...] = ()
+    """Tables of its pages for an organization's members."""
+    console: tuple[Declared, ...] = ()
+    """Tables of its pages for operators."""
+    commands: Mapping[str, Declared] = field(default_factory=dict)
+    """Its commands, by the word after ``risala``."""
     ends: Declared | None = None
     """What else is done when an organization is deleted, before these tables: a function of a
     connection, the organization's id and the time."""
@@ -189,7 +198,7 @@ class Feature:
 @cache
 def features() -> tuple[Feature, ...]:
     """All of them, in the order of :data:`NAMES`."""
-    return tuple(import_module(f"{_PLACE}{name}.feature").FEATURE for name in NAMES)
+    return tuple(import_module(f"risala.engine.features.{name}.feature").FEATURE for name in NAMES)
 
 
 def required(which: Callable[[Feature], Declared | None]) -> Any:  # noqa: ANN401 -- as a Declared

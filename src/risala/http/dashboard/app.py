@@ -9,36 +9,22 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
+from risala.engine.model.features import features
 from risala.engine.model.people import SessionKind
 from risala.http.dashboard import (
     account,
-    account_data,
-    endings,
-    exports,
     inbound,
     members,
     organizations,
     overview,
-    provider,
     senders,
     webhooks,
 )
 from risala.http.dashboard import settings as settings_page
-from risala.http.dashboard.billing import checkout, entries, statement, top_up
+from risala.http.dashboard.billing import entries, statement
 from risala.http.dashboard.billing.checkout import add_callbacks
-from risala.http.dashboard.connect import gallery
-from risala.http.dashboard.connect import one as hook
-from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
-from risala.http.dashboard.lists import listing as recipient_lists
-from risala.http.dashboard.lists import one as one_list
-from risala.http.dashboard.lists import texts as saved_texts
-from risala.http.dashboard.mailings import acts as mailing_acts
-from risala.http.dashboard.mailings import listing as mailings
-from risala.http.dashboard.mailings import one as mailing
-from risala.http.dashboard.mailings import report as mailing_report
-from risala.http.dashboard.mailings import rows as mailing_rows
 from risala.http.dashboard.messages import composer, export, listing, message
 from risala.http.dashboard.start import page as start
 from risala.http.dashboard.verify import sessions as verify_sessions
@@ -103,15 +89,13 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *(
         route
         for page in (
-            *(account, organizations, members, provider, overview, listing, message),
-            *(keys, credentials, key, gallery, hook, recipient_lists, one_list, saved_texts),
-            *(mailings, mailing, mailing_acts, mailing_rows, mailing_report),
-            *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
-            *(verify_sessions, verify_settings, trying, checkout),
-            *(entries, inbound, account_data, exports, endings),
+            *(account, organizations, members, overview, listing, message, keys, key),
+            *(start, composer, export, webhooks, senders, statement, settings_page),
+            *(verify_sessions, verify_settings, trying, entries, inbound),
         )
         for route in page.ROUTES
     ),
+    *(route for feature in features() for table in feature.dashboard for route in table()),
 )
 FACE: Final = WebFace(
     templates=(TEMPLATES,),

@@ -11,13 +11,11 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock
+from risala.engine.model.features import features
 from risala.engine.model.people import SessionKind
 from risala.http.operator import (
     account,
-    approvals,
-    bank,
     overview,
-    payments,
     plugins,
     senders,
     tries,
@@ -31,9 +29,8 @@ from risala.http.operator.carriers import one as carrier
 from risala.http.operator.carriers import traffic
 from risala.http.operator.messages import finding, message
 from risala.http.operator.organizations import listing as organizations
-from risala.http.operator.organizations import money, provider
+from risala.http.operator.organizations import money
 from risala.http.operator.organizations import one as organization
-from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
 from risala.http.operator.system import payer as system_payer
 from risala.http.web.app import WebApp
@@ -107,24 +104,19 @@ PAGES: Final = (
     finding,
     message,
     senders,
-    bank,
-    payments,
     organizations,
     organization,
-    provider,
     money,
     users,
-    approvals,
     trail,
     trail_export,
     system,
-    system_alerts,
     system_payer,
     tries,
     plugins,
     account,
 )
-"""The modules of the pages."""
+"""The modules of the core's pages."""
 
 
 async def root(visit: PageRequest) -> TrioResponse:
@@ -145,6 +137,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *fresh.routes(ROOT),
     *identity.routes(ROOT),
     *(route for page in PAGES for route in page.ROUTES),
+    *(route for feature in features() for table in feature.console for route in table()),
 )
 FACE: Final = WebFace(
     templates=(TEMPLATES,),

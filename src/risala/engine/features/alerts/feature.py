@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records.mails import MailKind
 
 _HERE: Final = "features.alerts."
@@ -25,4 +25,6 @@ FEATURE: Final = Feature(
     tasks=later(_HERE + "service:tasks"),
     retuned=later(_HERE + "service:retune"),
     tables=("alerts", "alert_mutes", "alert_calls", "alert_hours", "alert_receipts"),
+    console=(elsewhere("http.operator.system.alerts:ROUTES"),),
+    commands={"alerts": elsewhere("cli.commands.upkeep.alerts:alerts")},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records.mails import MailKind
 
 FEATURE: Final = Feature(
@@ -15,4 +15,6 @@ FEATURE: Final = Feature(
     decides={"approvals": later("features.approvals.stored:count_waiting")},
     letters={MailKind.APPROVAL_ASKED: later("features.approvals.watching:letter")},
     tables=("approvals", "alone_sums"),
+    console=(elsewhere("http.operator.approvals:ROUTES"),),
+    commands={"approval": elsewhere("cli.commands.people.approval:approval")},
 )

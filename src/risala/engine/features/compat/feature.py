@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _CREDENTIALS: Final = "features.compat.credentials:"
 _STORED: Final = "features.compat.stored:"
@@ -23,4 +23,6 @@ FEATURE: Final = Feature(
     retuned=later("features.compat.operations:retune"),
     deleted=("face_credentials",),
     tables=("face_credentials", "face_callback", "face_call"),
+    dashboard=(elsewhere("http.dashboard.keys.credentials:ROUTES"),),
+    commands={"credential": elsewhere("cli.commands.accounts.credential:credential")},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _SERVICE: Final = "features.hooks.service:"
 _STORED: Final = "features.hooks.stored:"
@@ -22,4 +22,9 @@ FEATURE: Final = Feature(
     forgets=later(_SERVICE + "forget"),
     sealed=later(_STORED + "SEALED"),
     tables=("hooks", "hook_storms"),
+    dashboard=(
+        elsewhere("http.dashboard.connect.gallery:ROUTES"),
+        elsewhere("http.dashboard.connect.one:ROUTES"),
+    ),
+    commands={"hook": elsewhere("cli.commands.accounts.hook:hook")},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _LISTS: Final = "features.lists.stored:"
 _TEXTS: Final = "features.lists.stored_texts:"
@@ -30,4 +30,13 @@ FEATURE: Final = Feature(
     cleared=later(_LISTS + "clear_lists"),
     erased=later(_LISTS + "take_number_from_lists"),
     figures={"lists": later(_LISTS + "count_lists_with")},
+    dashboard=(
+        elsewhere("http.dashboard.lists.listing:ROUTES"),
+        elsewhere("http.dashboard.lists.one:ROUTES"),
+        elsewhere("http.dashboard.lists.texts:ROUTES"),
+    ),
+    commands={
+        "list": elsewhere("cli.commands.messaging.recipient_lists:recipient_list"),
+        "text": elsewhere("cli.commands.messaging.saved_texts:saved_text"),
+    },
 )

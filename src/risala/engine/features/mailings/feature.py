@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.feature_work import WalkKind
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _OPERATIONS: Final = "features.mailings.operations."
 _STORED: Final = "features.mailings.stored."
@@ -36,4 +36,12 @@ FEATURE: Final = Feature(
     restored=later(_STORED + "restored:pause"),
     metrics=later("features.mailings.metrics:of_mailings"),
     tasks=later("features.mailings.service:tasks"),
+    dashboard=(
+        elsewhere("http.dashboard.mailings.listing:ROUTES"),
+        elsewhere("http.dashboard.mailings.one:ROUTES"),
+        elsewhere("http.dashboard.mailings.acts:ROUTES"),
+        elsewhere("http.dashboard.mailings.rows:ROUTES"),
+        elsewhere("http.dashboard.mailings.report:ROUTES"),
+    ),
+    commands={"mailing": elsewhere("cli.commands.messaging.mailing:mailing")},
 )

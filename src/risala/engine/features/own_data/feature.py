@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _HERE: Final = "features.own_data."
 FEATURE: Final = Feature(
@@ -17,4 +17,13 @@ FEATURE: Final = Feature(
     stores={"exports": later(_HERE + "stored.exports:STORED")},
     tasks=later(_HERE + "erasing:tasks"),
     tables=("kept_days", "erasures", "exports"),
+    dashboard=(
+        elsewhere("http.dashboard.account_data:ROUTES"),
+        elsewhere("http.dashboard.exports:ROUTES"),
+        elsewhere("http.dashboard.endings:ROUTES"),
+    ),
+    commands={
+        "retention": elsewhere("cli.commands.upkeep.retention:retention"),
+        "kept": elsewhere("cli.commands.upkeep.account_data:account_data"),
+    },
 )

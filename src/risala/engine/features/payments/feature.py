@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.feature_work import WalkKind
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records.mails import MailKind
 
 _HERE: Final = "features.payments."
@@ -36,4 +36,13 @@ FEATURE: Final = Feature(
     tasks=later(_HERE + "service:tasks"),
     tables=("payments", "bank_texts", "bank_balances"),
     walks={WalkKind.BANK_TEXTS: later(_TEXTS + "forget_words")},
+    dashboard=(
+        elsewhere("http.dashboard.billing.top_up:ROUTES"),
+        elsewhere("http.dashboard.billing.checkout:ROUTES"),
+    ),
+    console=(
+        elsewhere("http.operator.bank:ROUTES"),
+        elsewhere("http.operator.payments:ROUTES"),
+    ),
+    commands={"payment": elsewhere("cli.commands.accounts.payment:payment")},
 )

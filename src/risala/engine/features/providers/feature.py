@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 from risala.engine.model.people_records.mails import MailKind
 
 _STORED: Final = "features.providers.stored.providers:"
@@ -22,4 +22,7 @@ FEATURE: Final = Feature(
     of_users=("identities",),
     sealed=later(_STORED + "SEALED"),
     tables=("identities", "identity_providers", "provider_domains"),
+    dashboard=(elsewhere("http.dashboard.provider:ROUTES"),),
+    console=(elsewhere("http.operator.organizations.provider:ROUTES"),),
+    commands={"provider": elsewhere("cli.commands.people.provider:provider")},
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.engine.model.features import Feature, later
+from risala.engine.model.features import Feature, elsewhere, later
 
 _REPORT: Final = "features.standby.report:"
 FEATURE: Final = Feature(
@@ -19,4 +19,5 @@ FEATURE: Final = Feature(
     measured=later(_REPORT + "measured"),
     doctor=later("features.standby.doctor:examine"),
     heads=later("features.standby.named_stores:give_heads"),
+    commands={"standby": elsewhere("cli.commands.upkeep.standby.command:standby")},
 )
