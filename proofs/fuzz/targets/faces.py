@@ -30,7 +30,7 @@ from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
-from risala.http.faces.mount import TypedAnswer
+from risala.http.faces.paths import TypedAnswer
 from risala.http.faces.service import RequestService
 from risala.plugins.face import (
     FIELDS_MAX,

@@ -10,9 +10,8 @@ import trio
 
 from risala.app.listening import ServiceAddresses
 from risala.config.model import Settings
-from risala.engine.features.compat.access import CompatAccess
-from risala.engine.features.hooks.receiving import HookReceiver
 from risala.engine.gateway.gateway import Gateway
+from risala.engine.model.features import features, required
 from risala.engine.wiring.engine import Engine
 from risala.http.api.app import late_api
 from risala.http.api.metrics import add_metrics, create_metrics
@@ -21,8 +20,7 @@ from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.plain import PlainRoutes
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
-from risala.http.faces.hooks import add_hooks
-from risala.http.faces.mount import add_faces
+from risala.http.faces.paths import PathMounting
 from risala.http.server.late import LateApp
 from risala.http.server.server import serve_app
 from risala.plugins.face import GatewayFace
@@ -57,9 +55,10 @@ async def open_faces(
         failed_keys=failed_keys,
     )
     faces.start_soon(app.attend, stop)
-    access = gateway.services.part(CompatAccess)
-    add_faces(app, gateway, access, settings, others, listening.api.url)
-    add_hooks(app, gateway, gateway.services.part(HookReceiver), settings)
+    mounting = PathMounting(app, gateway, settings, others, listening.api.url)
+    for feature in features():
+        if feature.mounts is not None:
+            feature.mounts()(mounting)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     if own is not None:
         console = _late_console(gateway, settings, stop)
@@ -70,9 +69,7 @@ async def open_faces(
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, shutdown=stop))
     if listening.smpp:
-        # Imported here, so that a service without customers' SMPP does not have it in memory.
-        from risala.app.smpp import serve_smpp
-
+        serve_smpp = required(lambda each: each.serves_smpp)
         smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)
         await faces.start(smpp)
     if metrics is not None:

@@ -190,6 +190,16 @@ class Feature:
     """Tables of its pages for operators."""
     commands: Mapping[str, Declared] = field(default_factory=dict)
     """Its commands, by the word after ``risala``."""
+    shown: Mapping[str, Declared] = field(default_factory=dict)
+    """What pages of others show of it, by the place: async functions of the page's request, and of
+    what the place is about, which return values for the template."""
+    mounts: Declared | None = None
+    """Answers paths on the API's listener: a function of ``PathMounting``."""
+    serves_smpp: Declared | None = None
+    """Serves customers' SMPP software: an async function, as ``serve_smpp`` is."""
+    sends_mail: Declared | None = None
+    """What ``risala send --from-mail`` does: a function of the options, the mail's recipient and
+    its sender."""
     ends: Declared | None = None
     """What else is done when an organization is deleted, before these tables: a function of a
     connection, the organization's id and the time."""

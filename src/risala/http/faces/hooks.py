@@ -16,12 +16,12 @@ from risala.config.model import Settings
 from risala.engine.features.hooks.rules.answers import HookReceipt
 from risala.engine.features.hooks.rules.requests import HookRequest
 from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.records.asks import FeatureAccess
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import Fields, Handler, PlainPath, PlainRequest
-from risala.http.faces.mount import FacedApp, TypedAnswer
-from risala.http.faces.service import ServiceGateway
+from risala.http.faces.paths import FacedApp, PathMounting, ServiceGateway, TypedAnswer
 from risala.plugins.face import FaceAnswer
 
 PATH: Final = "/hooks/{id}"
@@ -35,6 +35,9 @@ class ReceivesHooks(Protocol):
     async def receive(
         self, hook_id: str, request: HookRequest, address: object | None, /
     ) -> HookReceipt: ...
+
+
+ACCESS: Final[FeatureAccess[ReceivesHooks]] = FeatureAccess("hooks")
 
 
 class HookPaths:
@@ -119,3 +122,9 @@ def add_hooks(
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     paths = HookPaths(app, receiver, keys, clock or SystemClock())
     app.plain.mount(paths.find)
+
+
+def mount(mounting: PathMounting) -> None:
+    """Answer hooks."""
+    gateway = mounting.gateway
+    add_hooks(mounting.app, gateway, gateway.access(ACCESS), mounting.settings)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Final, Protocol
+from typing import Final
 
 import structlog
 
@@ -25,14 +25,13 @@ from risala.http.common.plain import (
     PlainAnswer,
     PlainPath,
     PlainRequest,
-    PlainRoutes,
     problem_answer,
 )
 from risala.http.common.problems import Problem, not_allowed, plain
 from risala.http.common.targets import is_plain_path
-from risala.http.faces.service import CompatGateway, RequestService, ServiceGateway
+from risala.http.faces.paths import FacedApp, PathMounting, ServiceGateway, TypedAnswer
+from risala.http.faces.service import ACCESS, CompatGateway, RequestService
 from risala.plugins.face import (
-    FaceAnswer,
     FacePath,
     FaceRefusal,
     FaceRefusedError,
@@ -63,35 +62,6 @@ STATUSES: Final[Mapping[FaceRefusal, int]] = {
 """The status of a refusal that a face does not word itself; any other is 400."""
 Refuse = Callable[[Iterable[str], PlainRequest], Awaitable[PlainAnswer]]
 """Answers a request that no face is handed; takes the methods that its path has."""
-
-
-class FacedApp(Protocol):
-    """The app beside whose paths a face's own are mounted."""
-
-    @property
-    def plain(self) -> PlainRoutes: ...
-
-    def answers_at(self, path: str, /) -> bool:
-        """Whether a path already has a handler."""
-
-
-class TypedAnswer(PlainAnswer):
-    """An answer whose body need not be JSON."""
-
-    __slots__ = ("content_type",)
-
-    def __init__(self, answer: FaceAnswer) -> None:
-        super().__init__(answer.body, answer.status, answer.headers)
-        self.content_type = answer.content_type
-
-    def lines(self, request_id: str) -> bytes:
-        own = super().lines(request_id)
-        if any(each in self.content_type for each in "\r\n\0"):
-            raise ValueError("a content type of the answer has an end of line in it")
-        first, _, rest = own.partition(b"\r\n")
-        if not first.startswith(b"content-type:"):
-            return own
-        return b"content-type: %s\r\n%s" % (self.content_type.encode("latin-1"), rest)
 
 
 class Faces:
@@ -311,3 +281,10 @@ def add_faces(
         mounted.add(name, face)
     for face in faces.values():
         mounted.close(face)
+
+
+def mount(mounting: PathMounting) -> None:
+    """Answer the paths of the plugins' faces; raises as :func:`add_faces`."""
+    gateway = mounting.gateway
+    door = gateway.access(ACCESS)
+    add_faces(mounting.app, gateway, door, mounting.settings, mounting.faces, mounting.base_url)

@@ -13,13 +13,14 @@ from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import AHEAD_MAX_S, CutPart, Principal, SendCode, SendMessage
 from risala.engine.model.ids import key_of
 from risala.engine.model.money import money
+from risala.engine.model.records.asks import FeatureAccess
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.wire import is_text
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
-from risala.http.common.facade import GatewayFacade, Operator
+from risala.http.faces.paths import ServiceGateway
 from risala.plugins.face import (
     CallerOrganization,
     FaceCaller,
@@ -60,10 +61,6 @@ REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
 _PLACE_DIGITS_MAX: Final = 18
 
 
-class ServiceGateway(GatewayFacade, Operator, Protocol):
-    """The API's calls, and operations by name."""
-
-
 class CompatGateway(Protocol):
     """The used part of :class:`risala.engine.features.compat.access.CompatAccess`."""
 
@@ -101,6 +98,9 @@ class CompatGateway(Protocol):
     def verification(self, principal: Principal, start: str, /) -> VerificationView: ...
 
     def verification_to(self, principal: Principal, to: str, /) -> VerificationView: ...
+
+
+ACCESS: Final[FeatureAccess[CompatGateway]] = FeatureAccess("compat")
 
 
 class RequestService:

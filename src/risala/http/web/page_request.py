@@ -19,6 +19,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import ApprovalNeeded, EngineError
+from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
@@ -261,6 +262,14 @@ class PageRequest:
         assert self.session is not None, "the route lets strangers in"
         caller = self.site.gateway.people.user_caller(self.session)
         return (await self.site.gateway.ask(ask, arguments, caller)).value
+
+    async def of_features(self, place: str, *about: object) -> dict[str, Any]:
+        """What features show at a place of a page that is of none of them."""
+        values: dict[str, Any] = {}
+        for feature in features():
+            if place in feature.shown:
+                values |= await feature.shown[place]()(self, *about)
+        return values
 
     # -- for templates
 

@@ -25,4 +25,12 @@ FEATURE: Final = Feature(
     tables=("face_credentials", "face_callback", "face_call"),
     dashboard=(elsewhere("http.dashboard.keys.credentials:ROUTES"),),
     commands={"credential": elsewhere("cli.commands.accounts.credential:credential")},
+    shown={
+        "keys": elsewhere("http.dashboard.keys.credentials:shown_with_keys"),
+        "message": elsewhere("http.web.messages.credential:of_message"),
+    },
+    access=later("features.compat.access:access"),
+    mounts=elsewhere("http.faces.mount:mount"),
+    serves_smpp=elsewhere("app.smpp:serve_smpp"),
+    sends_mail=elsewhere("cli.commands.messaging.from_mail:send_mail"),
 )

@@ -333,3 +333,8 @@ def _refused(error: EngineError, message: HookMessage | None = None) -> HookResu
 def _generic(request: HookRequest, result: HookResult) -> HookAnswer:
     """The same for every hook, and for none."""
     return answer_of(HookAnswerShape.JSON, request, (result,))
+
+
+def access(services: Services) -> HookReceiver:
+    """For the addresses of hooks."""
+    return services.part(HookReceiver)

@@ -34,6 +34,10 @@ async def listed(visit: PageRequest) -> list[CredentialView]:
     return [_view(each) for each in found.credentials if each.revoked_at is None]
 
 
+async def shown_with_keys(visit: PageRequest) -> dict[str, object]:
+    return {"credentials": await listed(visit)}
+
+
 def _view(found: CompatCredential) -> CredentialView:
     return CredentialView(**shallow(found), system=FACES.get(found.face, found.face))
 

@@ -13,7 +13,6 @@ from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.record import shallow
 from risala.engine.model.states import Mode
-from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.snippets import number_of, send_snippets
 from risala.http.web.editing.declared import DeclaredField, DeclaredForm
 from risala.http.web.face import PageAccess
@@ -37,7 +36,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/list.html",
         **await _keys(visit),
-        credentials=await credentials.listed(visit),
+        **await visit.of_features("keys"),
         made=None,
         form=visit.form,
         described=_described(visit),
@@ -70,7 +69,7 @@ async def create(visit: PageRequest) -> TrioResponse:
         "keys/list.html",
         is_secret=True,
         **await _keys(visit),
-        credentials=await credentials.listed(visit),
+        **await visit.of_features("keys"),
         made=view_of(visit, created.key),
         value=created.value,
         snippets=send_snippets(visit.base_url, number, created.value),

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.compat import records as credentials
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.following import OutboxEvent
 from risala.engine.model.records import keys, messages
 from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.http.web.page_request import PageRequest
-
-OF_FACES: Final = "crd_"
-"""Prefix of ids of faces' credentials, which replace a key's id."""
 
 
 async def story(visit: PageRequest) -> MessageStory:
@@ -44,11 +39,10 @@ async def pieces(
 
 
 async def came_by(visit: PageRequest, message: MessageView) -> dict[str, object]:
-    """The key that a message came by, or the credential of another face; None: it was written by
+    """The key that a message came by, or the credential of other software; None: it was written by
     hand, or that is deleted."""
+    if others := await visit.of_features("message", message):
+        return {"key": None, **others}
     id_, whose = message.api_key, {"organization_id": message.organization_id}
-    if id_ is None or not id_.startswith(OF_FACES):
-        found = () if id_ is None else (await visit.ask(keys.LIST, **whose)).keys
-        return {"key": next((each for each in found if each.id == id_), None), "credential": None}
-    doors = (await visit.ask(credentials.LIST, **whose)).credentials
-    return {"key": None, "credential": next((each for each in doors if each.id == id_), None)}
+    found = () if id_ is None else (await visit.ask(keys.LIST, **whose)).keys
+    return {"key": next((each for each in found if each.id == id_), None), "credential": None}

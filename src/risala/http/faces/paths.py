@@ -1,0 +1,67 @@
+"""Paths on the API's listener that are not the API's: where features add theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
+
+from risala.config.model import Settings
+from risala.dataclass import dataclass
+from risala.engine.model.records.asks import FeatureAccess
+from risala.http.common.facade import GatewayFacade, Operator
+from risala.http.common.plain import PlainAnswer, PlainRoutes
+from risala.plugins.face import FaceAnswer, GatewayFace
+
+R = TypeVar("R")
+
+
+class ServiceGateway(GatewayFacade, Operator, Protocol):
+    """The API's calls, and operations by name."""
+
+
+class FacedApp(Protocol):
+    """The app beside whose paths a face's own are mounted."""
+
+    @property
+    def plain(self) -> PlainRoutes: ...
+
+    def answers_at(self, path: str, /) -> bool:
+        """Whether a path already has a handler."""
+
+
+class TypedAnswer(PlainAnswer):
+    """An answer whose body need not be JSON."""
+
+    __slots__ = ("content_type",)
+
+    def __init__(self, answer: FaceAnswer) -> None:
+        super().__init__(answer.body, answer.status, answer.headers)
+        self.content_type = answer.content_type
+
+    def lines(self, request_id: str) -> bytes:
+        own = super().lines(request_id)
+        if any(each in self.content_type for each in "\r\n\0"):
+            raise ValueError("a content type of the answer has an end of line in it")
+        first, _, rest = own.partition(b"\r\n")
+        if not first.startswith(b"content-type:"):
+            return own
+        return b"content-type: %s\r\n%s" % (self.content_type.encode("latin-1"), rest)
+
+
+class MountedGateway(ServiceGateway, Protocol):
+    """The same, with what features offer beside operations."""
+
+    def access(self, of: FeatureAccess[R], /) -> R: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PathMounting:
+    """What a feature is given that answers paths."""
+
+    app: FacedApp
+    gateway: MountedGateway
+    settings: Settings
+    faces: Mapping[str, GatewayFace]
+    """Those of plugins, by their names."""
+    base_url: str
+    """The listener's address."""
