@@ -107,9 +107,10 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/organizations.py": READER,
     f"{JOURNAL}/pages/requests.py": READER,
     f"{JOURNAL}/pages/statement.py": READER,
-    f"{JOURNAL}/pages/by_time.py": READER,
+    f"{JOURNAL}/store/pages.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
+    f"{JOURNAL}/people/users.py": READER,  # of how many organizations each is a member
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred

@@ -10,7 +10,6 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import by_time as pages
 from risala.engine.journal.people import (
     email_changes,
     mails,
@@ -73,9 +72,9 @@ def a_day_of_people(book) -> None:
         lambda conn: sign_in_tokens.end_request(conn, asked.id),
     ):
         book.unit(work)
-    pages.page(conn, UserFilter(), after="a", before=None, limit=10)
-    pages.page(conn, UserFilter("x", True), after="", before="z", limit=10)
-    pages.organizations(conn, "usr_1")
+    users.page(conn, UserFilter(), after="a", before=None, limit=10)
+    users.page(conn, UserFilter("x", True), after="", before="z", limit=10)
+    users.count_organizations(conn, "usr_1")
     users.by_email(conn, "x")
     members.of_user(conn, owner.id)
     members.of_organization(conn, shop)

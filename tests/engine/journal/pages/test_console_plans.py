@@ -3,7 +3,7 @@
 import re
 
 from risala.engine.journal.pages import behind, organizations, requests
-from risala.engine.journal.pages import by_time as users
+from risala.engine.journal.people import users
 from risala.engine.model.people_records.users import UserFilter
 from risala.engine.model.records.accounts import OrganizationFilter, SenderRequestFilter
 from risala.engine.model.records.paging import Steps
@@ -25,7 +25,7 @@ def look(book):
     requests.undecided(conn)
     users.page(conn, UserFilter("x", operators=True), after="", before=None, limit=9)
     users.page(conn, UserFilter(), after="a", before="z", limit=9)
-    users.organizations(conn, "usr_1")
+    users.count_organizations(conn, "usr_1")
     behind.webhooks(conn, book.now_ms)
     behind.mails(conn)
     organizations.page(conn, OrganizationFilter(organization_id), Steps(1))

@@ -6,7 +6,7 @@ import sqlite3
 from statistics import median
 from typing import Final
 
-from risala.engine.journal.pages.by_time import Walk, page_by_time
+from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.webhooks.history import DELIVERIES, DeliveryRow
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.webhooks import DeliverySum

@@ -7,8 +7,8 @@ import sqlite3
 from dataclasses import replace
 from typing import Final
 
-from risala.engine.journal.pages.by_time import Walk, page_by_time, page_of_walks
 from risala.engine.journal.store.named import Rows, text_or_none
+from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
 from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.inbound import OptOut, OptOutFilter, Received, ReceivedFilter

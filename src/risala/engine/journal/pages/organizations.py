@@ -7,8 +7,8 @@ from typing import Final
 
 from risala.engine.journal.accounts import spending
 from risala.engine.journal.accounts.accounts import ORGANIZATIONS
-from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
+from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.accounts.senders import SENDERS
-from risala.engine.journal.pages.by_time import Walk, page_by_time
+from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.accounts import (

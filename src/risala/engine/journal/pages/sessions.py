@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.messages.sessions import SESSIONS
-from risala.engine.journal.pages.by_time import Walk, page_by_time, page_of_walks
+from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
 from risala.engine.journal.store.searching import NumberIndex, numbers_with
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps

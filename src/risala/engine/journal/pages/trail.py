@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 
-from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.store.audit_log import LINES
+from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.model.audit import FAMILY_END, TrailFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.upkeep.trail import AuditLine

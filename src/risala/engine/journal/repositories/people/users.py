@@ -7,7 +7,6 @@ from functools import partial
 
 from risala.dataclass import dataclass
 from risala.engine.journal import user_changes
-from risala.engine.journal.pages import by_time as lists
 from risala.engine.journal.people import email_changes, members, users
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, read
@@ -33,8 +32,8 @@ class UserRepository:
     has_factor = read(users.has_factor)
     operators_have_factor = read(users.operators_have_factor)
     story = read(users.story)
-    page = read(lists.page)
-    count_organizations = read(lists.organizations)
+    page = read(users.page)
+    count_organizations = read(users.count_organizations)
     owned_alone = read(members.owned_alone)
     email_change = read(email_changes.of_user)
     pending_email_change = read(email_changes.pending)
