@@ -14,7 +14,7 @@ import pytest
 import trio
 from tests.simulation.checks.standby import Standby
 
-from risala.engine.journal.carriers import gates
+from risala.engine.journal import carriers
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.lines import Kind
@@ -206,7 +206,7 @@ async def queue(world):
         await engine.gateway.send_batch(principal, commands)
         # The next life sends what waits: on the disk the carrier is open again.
         journal = engine.gateway.services.recorder.journal
-        await journal.commit(lambda conn: gates.open_again(conn, name))
+        await journal.commit(lambda conn: carriers.open_gate(conn, name))
 
 
 @pytest.mark.slow

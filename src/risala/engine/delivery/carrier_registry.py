@@ -24,8 +24,8 @@ from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.scheduler import Rearrange
 from risala.engine.delivery.sorter import Sorter
 from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
 from risala.engine.model.records.carriers.rereading import Effect
 from risala.engine.model.records.carriers.stored import Override

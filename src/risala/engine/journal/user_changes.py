@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from risala.engine.journal.carriers import gates, overrides
+from risala.engine.journal import carriers
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.people import email_changes, ended_users, members, users, web_sessions
 from risala.engine.model.errors import Conflict
@@ -53,5 +53,4 @@ def delete(conn: sqlite3.Connection, user_id: str) -> None:
     if user.operator:
         users.refuse_without_administrator(conn)
     opt_outs.forget_user(conn, user.email)
-    overrides.forget_user(conn, user.email)
-    gates.forget_user(conn, user.email)
+    carriers.forget_user(conn, user.email)

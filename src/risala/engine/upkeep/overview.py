@@ -32,9 +32,9 @@ from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.tile import tile_of
 from risala.engine.follow.live import Follower, Live
+from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import TimelineEntry

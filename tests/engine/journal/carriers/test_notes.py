@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.journal.carriers import notes
+from risala.engine.journal import carriers
 from risala.engine.model.errors import StorageFailed
 from risala.plugins.contract import (
     NOTE_KEY_CHARACTERS_MAX,
@@ -50,7 +50,7 @@ async def test_where_the_message_is_not_stored_its_parts_stay(open_house, quick,
         context = house.driver.context
         await context.remember({"part/1": "whole"})
         with monkeypatch.context() as patched:
-            patched.setattr(notes, "forget", breaks)
+            patched.setattr(carriers, "forget_notes", breaks)
             with pytest.raises(NotStoredError):
                 await context.inbound(WHOLE, forget=("part/1",))
         assert context.recall("part/") == {"part/1": "whole"}

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from cases import examples
 from risala.config.model import DeliverySection
-from risala.engine.journal.carriers import unmatched
+from risala.engine.journal import carriers
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.held import UNMATCHED_MAX
 from risala.engine.journal.messages.matching import Why, is_for
@@ -362,7 +362,9 @@ def test_what_is_kept_of_them_has_a_bound_in_number_and_time(book, monkeypatch):
     receive(50)
     assert book.one("SELECT count(*) FROM unmatched_receipts") == 20
     assert held.unmatched_total(book.conn, "mattel") == 50
-    assert unmatched.page(book.conn, 1, carrier="mattel", before=None)[0].carrier_id == "r49"
+    assert (
+        carriers.unmatched_page(book.conn, 1, carrier="mattel", before=None)[0].carrier_id == "r49"
+    )
     book.now_ms += held.UNMATCHED_KEPT_MS + 1
     receive(1)
     assert book.one("SELECT count(*) FROM unmatched_receipts") == 1

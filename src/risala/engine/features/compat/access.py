@@ -10,7 +10,7 @@ from typing import Any
 
 from risala.engine.features.compat.credentials import Credentials
 from risala.engine.features.compat.records import Callback
-from risala.engine.features.compat.stored import registering
+from risala.engine.features.compat.stored import CallbackRepository
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.ids import keys_of
@@ -61,7 +61,7 @@ class CompatAccess:
             except UrlRefused as refused:
                 raise Invalid("callback", "invalid_url", str(refused)) from None
             callback = Callback(principal.key_id, callback_url, told)
-            around = partial(registering, callback)
+            around = partial(CallbackRepository.registering, callback)
         response = await self._services.intake.send(principal, command, around=around)
         message_id: str = json.loads(response)["messageId"]
         return message_id

@@ -368,6 +368,7 @@ class CallbackRepository:
 
     _store: Store
 
+    registering = staticmethod(registering)
     candidate = read(candidate)
     waiting = read(waiting)
     first_due = read(first_due)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from risala.dataclass import dataclass
+from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.repositories.accounts import (
     KeyRepository,
     OrganizationRepository,
 )
 from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from risala.dataclass import dataclass
-from risala.engine.journal.carriers import notes
+from risala.engine.journal import carriers
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
 from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
@@ -58,7 +58,7 @@ class InboundRepository:
 
         def unit(conn: sqlite3.Connection) -> None:
             inbound.receive(conn, message_id, carrier, message, ways, stamp, accounts)
-            notes.forget(conn, carrier, forget)
+            carriers.forget_notes(conn, carrier, forget)
 
         await self._store.commit(unit)
 

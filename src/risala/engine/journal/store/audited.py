@@ -91,7 +91,7 @@ LOOKS: Final[Mapping[AuditImage, Declared]] = {
     AuditImage.MESSAGE: later("journal.messages.reads:image"),
     AuditImage.OPT_OUT_POLICY: later("journal.inbound.opt_outs:policy_image"),
     AuditImage.ORGANIZATION: later("journal.accounts.accounts:organization_image"),
-    AuditImage.OVERRIDE: later("journal.carriers.overrides:image"),
+    AuditImage.OVERRIDE: later("journal.carriers:override_image"),
     AuditImage.ROUTE: later("journal.inbound.inbound:route_image"),
     AuditImage.SENDER: later("journal.accounts.senders:sender"),
     AuditImage.USER: later("journal.people.users:image"),
