@@ -13,7 +13,7 @@ from risala.cli.main import cli
 from risala.config.kinds import RequestLogSection
 from risala.engine.accounts.request_log import RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.repositories.requests import RequestRepository
+from risala.engine.journal.requests import RequestRepository
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource

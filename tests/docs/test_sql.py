@@ -113,7 +113,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/users.py": READER,  # of how many organizations each is a member
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
-    f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
+    f"{JOURNAL}/requests.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/clock_rollback.py": BULK,
     f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table

@@ -13,8 +13,8 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 from risala.config.kinds import RequestLogSection
 from risala.engine.accounts.request_log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.repositories.requests import RequestRepository
-from risala.engine.journal.requests import file
+from risala.engine.journal import requests
+from risala.engine.journal.requests import RequestRepository
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
@@ -140,7 +140,7 @@ async def test_a_log_that_is_switched_off_writes_nothing(open_log, ask, tmp_path
     ask(log)
     await log.flush()
     assert log.statistics().dropped == 0
-    assert not (tmp_path / file.FILE).exists()
+    assert not (tmp_path / requests.FILE).exists()
     await log.close()
 
 
@@ -168,7 +168,7 @@ async def test_where_nothing_comes_what_is_old_goes_too(open_log, ask, autojump_
         await trio.sleep(2 * DAY_S)
         nursery.cancel_scope.cancel()
     await log.close()
-    with sqlite3.connect(tmp_path / file.FILE) as conn:
+    with sqlite3.connect(tmp_path / requests.FILE) as conn:
         assert conn.execute("SELECT count(*) FROM request").fetchone() == (0,)
     conn.close()
 
@@ -182,17 +182,17 @@ async def test_a_file_that_is_too_large_loses_its_oldest(open_log, ask, autojump
         await log.flush()
     assert await log.one(last) is not None
     await log.close()
-    with sqlite3.connect(tmp_path / file.FILE) as conn:
+    with sqlite3.connect(tmp_path / requests.FILE) as conn:
         (left,) = conn.execute("SELECT count(*) FROM request").fetchone()
     conn.close()
     assert 400 < left < 3200
-    assert (tmp_path / file.FILE).stat().st_size < 1_500_000
+    assert (tmp_path / requests.FILE).stat().st_size < 1_500_000
 
 
 async def test_a_broken_file_stops_the_log_alone_and_says_so(
     open_log, ask, autojump_clock, tmp_path
 ):
-    path = tmp_path / file.FILE
+    path = tmp_path / requests.FILE
     path.write_bytes(b"no database at all " * 500)
     log = open_log()
     async with trio.open_nursery() as nursery:
@@ -215,7 +215,7 @@ async def test_a_broken_file_stops_the_log_alone_and_says_so(
 async def test_a_disk_that_is_nearly_full_is_left_to_the_database(
     open_log, ask, autojump_clock, monkeypatch
 ):
-    monkeypatch.setattr(file, "SPARE_BYTES", 1 << 62)
+    monkeypatch.setattr(requests, "SPARE_BYTES", 1 << 62)
     log = open_log()
     ask(log)
     await log.flush()
@@ -225,7 +225,7 @@ async def test_a_disk_that_is_nearly_full_is_left_to_the_database(
 
 
 async def test_a_file_of_another_version_is_made_anew(open_log, ask, tmp_path, autojump_clock):
-    with sqlite3.connect(tmp_path / file.FILE) as conn:
+    with sqlite3.connect(tmp_path / requests.FILE) as conn:
         conn.execute("CREATE TABLE request (what TEXT)")
         conn.execute("PRAGMA user_version = 77")
     conn.close()
@@ -267,7 +267,7 @@ async def test_pages_are_read_by_an_index(open_log, ask, autojump_clock, tmp_pat
     ask(log)
     await log.flush()
     await log.close()
-    conn = sqlite3.connect(tmp_path / file.FILE)
+    conn = sqlite3.connect(tmp_path / requests.FILE)
     for where, index in (
         ("id >= ? AND organization_id = ? AND key_id = ? AND id < ?", "request_by_organization"),
         ("id >= ? AND organization_id = ? AND made = ? AND id < ?", "request_by_made"),

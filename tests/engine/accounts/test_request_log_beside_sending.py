@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from risala.engine.journal.requests import file
+from risala.engine.journal import requests
 from risala.engine.model.commands import SendMessage
 from risala.engine.rules.request_bodies import NotedRequest
 
@@ -28,7 +28,7 @@ async def listed(house) -> dict:
 
 
 async def test_messages_go_on_while_the_log_is_broken(open_house, quick, tmp_path: Path):
-    (tmp_path / file.FILE).write_bytes(b"no database at all " * 500)
+    (tmp_path / requests.FILE).write_bytes(b"no database at all " * 500)
     async with open_house() as house:
         ask(house)
         await house.gateway.requests.flush()

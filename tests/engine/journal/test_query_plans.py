@@ -28,6 +28,7 @@ from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts, ledger, references, senders
+from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -41,14 +42,7 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import (
-    deliveries,
-    figures,
-    inbound,
-    lists,
-    sessions,
-    statement,
-)
+from risala.engine.journal.pages import deliveries, figures, lists, sessions, statement
 from risala.engine.journal.store.repository import Store
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.features import features

@@ -21,7 +21,7 @@ from risala.config.kinds import RequestLogSection
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.requests import RequestRepository
+from risala.engine.journal.requests import RequestRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import machine_lacks

@@ -10,7 +10,7 @@ import trio
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.inbound import InboundRepository
+from risala.engine.journal.inbound.inbound import InboundRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import RecipientOptedOut
 

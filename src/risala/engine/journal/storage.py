@@ -7,18 +7,20 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict
 from risala.engine.model.features import features
-from risala.engine.model.records.upkeep.stored import FullOrganization, StoredOfKind, StoredTable
+from risala.engine.model.records.upkeep.stored import (
+    STORED_FULL,
+    FullOrganization,
+    StoredOfKind,
+    StoredTable,
+)
 
 _PASSED: Final = "retention.passed"
-STORED_FULL: Final = (
-    "The organization stores as much as it may. Delete ended mailings, drafts or lists that it does"
-    " not need."
-)
-"""The refusal of one more mailing, list or upload."""
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> tuple[StoredOfKind, ...]:
@@ -133,3 +135,23 @@ def first_ms(conn: sqlite3.Connection) -> int | None:
         conn, "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
     )
     return found
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class StorageRepository:
+    """What takes how much on the disk: by organization on the loop's thread, by an index; of all of
+    them on a thread. The times of the newest and the first row are read on the loop's thread."""
+
+    _store: Store
+
+    limited_bytes = read(limited_bytes)
+    uploads = read(uploads)
+    newest_ms = read(newest_ms)
+    first_ms = read(first_ms)
+    of_organization = scan(of_organization)
+    fullest = scan(fullest)
+    passed_at = read(passed_at)
+    note_passed = command(note_passed)

@@ -22,7 +22,7 @@ from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.requests import RequestRepository
+from risala.engine.journal.requests import RequestRepository
 from risala.engine.journal.sealed.resealing import sealed_in
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk

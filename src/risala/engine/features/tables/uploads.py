@@ -21,10 +21,10 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.features.tables.records import FILE_BYTES_MAX, NAME_MAX
-from risala.engine.journal.storage import STORED_FULL
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, Invalid, NotFound, StorageFailed
 from risala.engine.model.ids import IdSource, is_id
+from risala.engine.model.records.upkeep.stored import STORED_FULL
 from risala.engine.rules.people.names import name_in_file
 
 log = structlog.get_logger(__name__)

@@ -5,19 +5,34 @@ A routed message is an event of its organization (``sms.received``), in the same
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.journal import carriers
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.named import Rows, text_or_none
+from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
+from risala.engine.journal.store.searching import NumberIndex, containing, numbers_with
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.inbound import InboundRoute
+from risala.engine.model.ids import first_id
+from risala.engine.model.records.inbound import (
+    InboundRoute,
+    OptOut,
+    OptOutFilter,
+    Received,
+    ReceivedFilter,
+)
 from risala.engine.model.records.messages import Stamp
+from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.rules.keywords import keyword_ways
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.evident import read_label
@@ -143,3 +158,154 @@ def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
         raise NotFound(f"There is no route {route_id}.")
     writable(conn, "inbound_routes").delete(route_id)
     return found[0]
+
+
+# -- pages, the latest first
+
+
+NOTED_MS: Final = 3_600_000
+"""How much later than a message its row may have been made, if the disk failed meanwhile."""
+_ID: Final = ("id",)
+_IN_LIST: Final = " (SELECT value FROM json_each(?))"
+_RECEIVED: Final = Rows(Received)
+_OPT_OUTS: Final = Rows(OptOut, {"number": "recipient"}, carrier=text_or_none)
+
+
+def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition for a wanted message, in addition to those of the index."""
+    terms = {
+        "recipient = ?": wanted.recipient,
+        "received_at >= ?": wanted.since,
+        "received_at < ?": wanted.until,
+    }
+    kept = {term: value for term, value in terms.items() if value is not None}
+    hits, given = [*kept], [*kept.values()]
+    if wanted.contains is not None:
+        hit, patterns = containing(
+            ("sender", "body") if wanted.searches_texts else ("sender",), wanted.contains
+        )
+        hits.append(hit)
+        given += patterns
+    return " AND ".join(hits) or "1", tuple(given)
+
+
+def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
+    """The ids of messages received then are between these: an id is made after that."""
+    since = None if wanted.since is None else first_id("mo", max(0, wanted.since))
+    until = None if wanted.until is None else first_id("mo", max(0, wanted.until + NOTED_MS))
+    return since, until
+
+
+def received(
+    conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
+) -> CursorPage[Received]:
+    """Received messages, of one organization or of all, from one number or from any.
+
+    Raises:
+        TooManyNumbersError: too many numbers have the digits.
+    """
+    if wanted.part is not None and wanted.organization_id is not None:
+        source, mine = "inbound INDEXED BY inbound_by_writer", (wanted.organization_id,)
+        index = NumberIndex(source, "sender", "organization_id = ?", mine)
+        numbers = numbers_with(conn, index, wanted.part)
+        ways = [_way(replace(wanted, sender=each)) for each in numbers]
+        return page_of_walks(conn, _RECEIVED, ways, steps, lambda one: (one.id,))
+    return page_by_time(conn, _RECEIVED, _way(wanted), steps, lambda one: (one.id,))
+
+
+def _way(wanted: ReceivedFilter) -> Walk:
+    (hit, given), ids = _hit(wanted), _ids(wanted)
+    organization_id, sender = wanted.organization_id, wanted.sender
+    if sender is not None:
+        if organization_id is not None:
+            hit, given = f"{hit} AND organization_id = ?", (*given, organization_id)
+        source, where, mine = "inbound INDEXED BY inbound_by_sender", "sender = ?", sender
+    elif organization_id is not None:
+        source, where = "inbound INDEXED BY inbound_by_organization", "organization_id = ?"
+        mine = organization_id
+    else:
+        # The least id of a time is never used: "after" it means from it on.
+        source, where, mine = "inbound", "id > ?", ids[0] or ""
+    return Walk(source, where, (mine,), hit, given, _ID, ids=ids)
+
+
+def opted_out(
+    conn: sqlite3.Connection, organization_id: str, wanted: OptOutFilter, steps: Steps
+) -> CursorPage[OptOut]:
+    """Numbers that want no messages of an organization.
+
+    Raises:
+        TooManyNumbersError: too many numbers have the digits.
+    """
+    where, mine = "organization_id = ?", tuple[object, ...]((organization_id,))
+    numbers = None if wanted.number is None else [wanted.number]
+    if wanted.part is not None:
+        numbers = numbers_with(conn, NumberIndex("opt_outs", "recipient", where, mine), wanted.part)
+    hit, given = "1", tuple[object, ...]()
+    if wanted.contains is not None:
+        hit, given = containing(("keyword", "who"), wanted.contains)
+    source = "opt_outs INDEXED BY opt_outs_by_organization"
+    if numbers is not None:
+        # A number stands here once: no number has more rows than others.
+        source, where = "opt_outs", "organization_id = ? AND recipient IN" + _IN_LIST
+        mine = (organization_id, json.dumps(numbers))
+    walk = Walk(source, where, mine, hit, given, ("at", "recipient"))
+    return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.number))
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class InboundRepository:
+    """Inbound messages, their routes, and opt-outs. Reads are on the loop's thread: by an
+    index, or of tables that stay small (routes and policies are set by hand). Searches for a part
+    of a number are on a thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    received_by_part = scan(received)
+    received = read(received)
+    routes = read(routes)
+    opted_out_by_part = scan(opted_out)
+    opted_out = read(opted_out)
+    policies = read(opt_outs.policies)
+    is_out = read(opt_outs.is_out)
+
+    # -- commands
+
+    async def receive(
+        self,
+        message_id: str,
+        carrier: str,
+        message: Inbound,
+        ways: Ways,
+        stamp: Stamp,
+        accounts: Groups,
+        forget: Sequence[str],
+    ) -> None:
+        """Store a message once, give it to its organization, and apply it if it is an opt-out.
+
+        Args:
+            ways: those in which its recipient may be written.
+            accounts: gives the carriers of one account.
+            forget: the driver's notes to delete in the same transaction.
+        """
+
+        def unit(conn: sqlite3.Connection) -> None:
+            receive(conn, message_id, carrier, message, ways, stamp, accounts)
+            carriers.forget_notes(conn, carrier, forget)
+
+        await self._store.commit(unit)
+
+    add_route = audited_command(add_route)
+    remove_route = audited_command(remove_route)
+    set_policy = audited_command(opt_outs.set_policy)
+    opt_out = audited_command(opt_outs.note)
+    opt_in = audited_command(opt_outs.take_back)
+    look_back = command(opt_outs.look_back)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.carriers import CarrierRepository
+from risala.engine.journal.inbound.inbound import InboundRepository
 from risala.engine.journal.repositories.accounts import (
     KeyRepository,
     OrganizationRepository,
@@ -14,7 +15,6 @@ from risala.engine.journal.repositories.accounts import (
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.repositories.figures import FiguresRepository
-from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.people.mails import MailRepository
@@ -23,10 +23,10 @@ from risala.engine.journal.repositories.people.sign_in import SignInRepository, 
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.senders import SenderRepository
-from risala.engine.journal.repositories.storage import StorageRepository
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
+from risala.engine.journal.storage import StorageRepository
 from risala.engine.journal.store.repository import Store
 
 R = TypeVar("R")

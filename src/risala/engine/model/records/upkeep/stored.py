@@ -10,6 +10,11 @@ from risala.engine.model.records.fields import Count
 
 LIMITED: Final = ("mailings", "lists", "uploads")
 """The kinds that count against an organization's limit: what it adds itself, and may delete."""
+STORED_FULL: Final = (
+    "The organization stores as much as it may. Delete ended mailings, drafts or lists that it does"
+    " not need."
+)
+"""The refusal of one more mailing, list or upload."""
 
 
 @dataclass(frozen=True, slots=True)
