@@ -32,14 +32,14 @@ GUARDS: Final = (
     ),
     Guard(
         "What signs webhooks is sealed when it is written.",
-        "engine/journal/repositories/webhooks.py",
+        "engine/journal/webhooks/endpoints.py",
         "        return self._store.sealing.seal(purpose, endpoint_id, secret.encode())\n",
         "        return secret\n",
         _STOLEN,
     ),
     Guard(
         "The values of a webhook's headers are sealed when they are written.",
-        "engine/journal/repositories/webhooks.py",
+        "engine/journal/webhooks/endpoints.py",
         "            name: seal(purpose, header_of(endpoint_id, name), value.encode())\n",
         "            name: value\n",
         _STOLEN,

@@ -99,8 +99,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/waiting.py": READER,
     f"{JOURNAL}/pages/about.py": READER,
     f"{JOURNAL}/minutes.py": BULK,
-    f"{JOURNAL}/pages/behind.py": READER,
-    f"{JOURNAL}/pages/deliveries.py": READER,
+    f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
@@ -109,6 +108,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/store/pages.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
+    f"{JOURNAL}/people/mails.py": READER,  # of those that wait
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/users.py": READER,  # of how many organizations each is a member
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
@@ -154,10 +154,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,
-    f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
     f"{JOURNAL}/webhooks/event_cursors.py": HOT,  # each batch of each consumer
     f"{JOURNAL}/webhooks/event_rows.py": HOT,
-    f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
     "engine/features/standby/stored/copy.py": FILE,
     "engine/features/standby/stored/closed_database.py": FILE,  # that no engine has open

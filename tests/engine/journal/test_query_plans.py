@@ -42,8 +42,9 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import deliveries, figures, lists, sessions, statement
+from risala.engine.journal.pages import figures, lists, sessions, statement
 from risala.engine.journal.store.repository import Store
+from risala.engine.journal.webhooks import history
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.features import features
 from risala.engine.model.ids import key_of
@@ -255,7 +256,7 @@ def what_programs_list(book):
             wanted = SessionFilter(organization_id, "live", book.now_ms, "pending", recipient)
             sessions.page(conn, wanted, steps)
     for before, after in ((None, None), (numbered, None), (None, numbered)):
-        deliveries.page(conn, "whe_1", "failed", Steps(20, before=before, after=after))
+        history.page(conn, "whe_1", "failed", Steps(20, before=before, after=after))
     kinds = frozenset({0})
     for way in ({}, {"before": 5}, {"after": 5}):
         wanted = StatementFilter(organization_id=organization_id, kinds=kinds, since=1, until=9)

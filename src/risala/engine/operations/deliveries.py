@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.journal.repositories.webhooks import EndpointRepository
+from risala.engine.journal.webhooks.endpoints import EndpointRepository
 from risala.engine.kernel.arguments import (
     MOMENT,
     ArgumentKind,

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from risala.config.model import WebhooksSection
-from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
+from risala.engine.journal.webhooks.endpoints import EndpointRepository
+from risala.engine.journal.webhooks.history import DeliveryRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid

@@ -15,7 +15,7 @@ import structlog
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.webhooks import EndpointRepository
+from risala.engine.journal.webhooks.endpoints import EndpointRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.webhooks import DisabledNotice
 

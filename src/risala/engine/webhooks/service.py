@@ -21,7 +21,7 @@ from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.webhooks import DeliveryRepository
+from risala.engine.journal.webhooks.history import DeliveryRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, SecretLost, Unavailable
 from risala.engine.model.records.webhooks import WebhookAttempt

@@ -2,8 +2,9 @@
 
 import re
 
-from risala.engine.journal.pages import behind, organizations, requests
-from risala.engine.journal.people import users
+from risala.engine.journal.pages import organizations, requests
+from risala.engine.journal.people import mails, users
+from risala.engine.journal.webhooks import history
 from risala.engine.model.people_records.users import UserFilter
 from risala.engine.model.records.accounts import OrganizationFilter, SenderRequestFilter
 from risala.engine.model.records.paging import Steps
@@ -26,8 +27,8 @@ def look(book):
     users.page(conn, UserFilter("x", operators=True), after="", before=None, limit=9)
     users.page(conn, UserFilter(), after="a", before="z", limit=9)
     users.count_organizations(conn, "usr_1")
-    behind.webhooks(conn, book.now_ms)
-    behind.mails(conn)
+    history.behind(conn, book.now_ms)
+    mails.waiting(conn)
     organizations.page(conn, OrganizationFilter(organization_id), Steps(1))
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import deliveries
+from risala.engine.journal.webhooks import history
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.webhooks import DeliverySum
 
@@ -43,9 +43,9 @@ def times(page):
 def test_pages_lead_on_and_back(book, shop, limit, state, wanted):
     found, before = [], None
     while True:
-        page = deliveries.page(book.conn, "whe_1", state, Steps(limit, before=before))
+        page = history.page(book.conn, "whe_1", state, Steps(limit, before=before))
         if before is not None:
-            back = deliveries.page(book.conn, "whe_1", state, Steps(limit, after=page.newer))
+            back = history.page(book.conn, "whe_1", state, Steps(limit, after=page.newer))
             assert times(back) == times(found[-1])
         found.append(page)
         if page.older is None:
@@ -55,30 +55,30 @@ def test_pages_lead_on_and_back(book, shop, limit, state, wanted):
 
 
 def test_few_of_many_are_looked_for_up_to_a_bound(book, shop):
-    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, looked_max=2))
+    page = history.page(book.conn, "whe_1", "failed", Steps(5, looked_max=2))
     assert (times(page), page.looked_to.created_at) == ([], 10_000)
-    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, before=page.older, looked_max=2))
+    page = history.page(book.conn, "whe_1", "failed", Steps(5, before=page.older, looked_max=2))
     assert times(page) == [9]
-    page = deliveries.page(book.conn, "whe_1", "failed", Steps(5, after=(40,)))
+    page = history.page(book.conn, "whe_1", "failed", Steps(5, after=(40,)))
     assert times(page) == []
-    page = deliveries.page(book.conn, "whe_1", "failed", Steps(1, before=page.older))
+    page = history.page(book.conn, "whe_1", "failed", Steps(1, before=page.older))
     assert times(page) == [9]
 
 
 def test_what_came_to_an_end_is_summed(book, shop):
-    found = deliveries.summed(book.conn, "whe_1", 1, DAY_MS + 4000)
+    found = history.summed(book.conn, "whe_1", 1, DAY_MS + 4000)
     assert found == DeliverySum(1, 4, 2, round((116 + 112 + 108 + 120) / 4), is_cut=False)
-    late = deliveries.summed(book.conn, "whe_1", 1, DAY_MS + 11_000)
+    late = history.summed(book.conn, "whe_1", 1, DAY_MS + 11_000)
     assert late == DeliverySum(1, 0, 0, None, is_cut=False)
-    assert deliveries.summed(book.conn, "whe_1", 1, DAY_MS, summed_max=3).is_cut
+    assert history.summed(book.conn, "whe_1", 1, DAY_MS, summed_max=3).is_cut
 
 
 def test_both_go_by_the_index(book, shop):
     run = []
     book.conn.set_trace_callback(run.append)
     for steps in (Steps(2), Steps(2, before=(9,)), Steps(2, after=(9,))):
-        deliveries.page(book.conn, "whe_1", "failed", steps)
-    deliveries.summed(book.conn, "whe_1", 1, DAY_MS)
+        history.page(book.conn, "whe_1", "failed", steps)
+    history.summed(book.conn, "whe_1", 1, DAY_MS)
     book.conn.set_trace_callback(None)
     index = "SEARCH webhook_delivery USING (COVERING )?INDEX webhook_delivery_log "
     for sql in run:

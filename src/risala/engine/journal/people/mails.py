@@ -11,9 +11,11 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import (
@@ -23,6 +25,8 @@ from risala.engine.model.people_records.mails import (
     NewMail,
     OwedMail,
 )
+from risala.engine.model.records.upkeep.service import MailsWaiting
+from risala.engine.model.records.webhooks import BEHIND_COUNTED_MAX
 
 KEPT_MS: Final = 7 * 86_400_000
 """How long a mail's result is kept."""
@@ -166,3 +170,35 @@ def queue_status(conn: sqlite3.Connection) -> MailQueueStatus:
         found.count_where(outcome, (MailOutcome.GIVEN_UP.value,)),
         found.count_where(outcome, (MailOutcome.NO_MAILER.value,)),
     )
+
+
+def waiting(conn: sqlite3.Connection) -> MailsWaiting:
+    """Mails that are owed, the first that are due."""
+    waiting, failing, oldest = conn.execute(
+        "SELECT count(*), coalesce(sum(tries > 0), 0), min(created_at) FROM"
+        " (SELECT tries, created_at FROM mails INDEXED BY mails_due"
+        " WHERE settled_at IS NULL ORDER BY due_at LIMIT ?)",
+        (BEHIND_COUNTED_MAX,),
+    ).fetchone()
+    return MailsWaiting(waiting, failing, oldest)
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class MailRepository:
+    """Mails that are owed. All reads are by an index, on the loop's thread. Units of other
+    repositories owe mails, each in the transaction that is the reason for it.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    due = read(first)
+    status = read(queue_status)
+    waiting = read(waiting)
+    settle = command(settle)
+    put_off = command(put_off)
+    forget_settled = command(forget_settled)

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+from risala.dataclass import dataclass
+from risala.engine.journal.people import mails, users
+from risala.engine.journal.sealed.columns import header_of
 from risala.engine.journal.store.named import BrokenRow, Rows
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.audit import Seen
+from risala.engine.journal.webhooks import outbox
+from risala.engine.model.audit import AuditEntry, Seen
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.events import EventType
+from risala.engine.model.people import Language
+from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.record import audit_image, shallow
 from risala.engine.model.records.webhooks import (
     BY_HAND,
@@ -21,6 +29,7 @@ from risala.engine.model.records.webhooks import (
     DisabledNotice,
     Endpoint,
 )
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 ENDPOINTS_MAX: Final = 20
 """Per organization: each event is stored once for each endpoint that wants it."""
@@ -53,48 +62,6 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
         else value
         for name, value in values.items()
     }
-
-
-class Announced(Protocol):
-    """What the fan-out needs of an event."""
-
-    @property
-    def type(self) -> EventType: ...
-    @property
-    def organization_id(self) -> str: ...
-    @property
-    def mode(self) -> str: ...
-
-
-class FanOut:
-    """The endpoints for the events of one unit of work: looked up once for each type."""
-
-    def __init__(self, conn: sqlite3.Connection) -> None:
-        self._conn = conn
-        self._known: dict[tuple[str, str, str], list[str]] = {}
-
-    def endpoints(self, event: Announced) -> list[str]:
-        """The endpoints with this type of event."""
-        kind = (event.organization_id, event.mode, event.type)
-        known = self._known.get(kind)
-        if known is None:
-            rows = self._conn.execute(
-                "SELECT id FROM webhook_endpoints WHERE organization_id = ? AND mode = ?"
-                " AND enabled = 1 AND instr(types, ?) > 0",
-                (event.organization_id, event.mode, f'"{event.type}"'),
-            )
-            known = self._known[kind] = [endpoint_id for (endpoint_id,) in rows]
-        return known
-
-
-def owe(conn: sqlite3.Connection, owed: Iterable[tuple[str, int, int]]) -> None:
-    """Owe events to endpoints: endpoint, the event's key, when it is due. Part of the unit that
-    writes the events."""
-    conn.executemany(
-        "INSERT INTO webhook_delivery (endpoint_id, event, state, due_at, created_at, updated_at)"
-        " VALUES (?1, ?2, 'pending', ?3, ?3, ?3)",
-        owed,
-    )
 
 
 def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
@@ -278,3 +245,122 @@ def settle_notice(conn: sqlite3.Connection, endpoint_id: str, again_at: int | No
     for row in stored.rows_where("id = ? AND notice_due_at IS NOT NULL", (endpoint_id,)):
         tries = row["notice_tries"] + 1
         stored.update(endpoint_id, {"notice_due_at": again_at, "notice_tries": tries})
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRepository:
+    """Webhook endpoints: a few for each organization. All reads are on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    endpoint = read(endpoint)
+    of_organization = read(endpoints)
+    next_notice = read(next_notice)
+
+    # -- commands
+
+    async def add(self, by: AuditEntry | None, new: Endpoint, secret: str) -> Endpoint:
+        """Store a new endpoint; its secret and the values of its headers are sealed.
+
+        Raises:
+            Conflict: the organization has as many as it may.
+        """
+        sealed = replace(new, headers=self._sealed(new.id, new.headers))
+        unit = partial(add, new=sealed, secret=self._sealed_secret(new.id, secret))
+        return await self._store.commit(unit, by)
+
+    async def change(
+        self,
+        by: AuditEntry | None,
+        endpoint_id: str,
+        settings: Mapping[str, Any],
+        now_ms: int,
+    ) -> Endpoint:
+        """Change settings of an endpoint; the values of its headers are sealed.
+
+        Raises:
+            NotFound: the id is unknown.
+        """
+        if "headers" in settings:
+            settings = {**settings, "headers": self._sealed(endpoint_id, settings["headers"])}
+        unit = partial(change, endpoint_id=endpoint_id, settings=settings, now_ms=now_ms)
+        return await self._store.commit(unit, by)
+
+    async def rotate(
+        self,
+        by: AuditEntry | None,
+        endpoint_id: str,
+        secret: str,
+        now_ms: int,
+        *,
+        at_once: bool,
+    ) -> Endpoint:
+        """Sign by a new secret, which is sealed; by the old one too for 24 hours, unless it is to
+        end ``at_once``.
+
+        Raises:
+            NotFound: the id is unknown.
+            Conflict: the secret before the present one still signs.
+        """
+        unit = partial(
+            rotate,
+            endpoint_id=endpoint_id,
+            secret=self._sealed_secret(endpoint_id, secret),
+            now_ms=now_ms,
+            at_once=at_once,
+        )
+        return await self._store.commit(unit, by)
+
+    set_enabled = audited_command(set_enabled)
+    delete = audited_command(delete)
+    owe_test = audited_command(outbox.trial_event)
+
+    def _sealed_secret(self, endpoint_id: str, secret: str) -> str:
+        purpose = SecretPurpose.WEBHOOK_SECRET
+        return self._store.sealing.seal(purpose, endpoint_id, secret.encode())
+
+    def _sealed(self, endpoint_id: str, headers: Mapping[str, str]) -> dict[str, str]:
+        seal, purpose = self._store.sealing.seal, SecretPurpose.WEBHOOK_HEADER
+        return {
+            name: seal(purpose, header_of(endpoint_id, name), value.encode())
+            for name, value in headers.items()
+        }
+
+    async def owe_notice(self, notice: DisabledNotice, operator: str | None, now_ms: int) -> int:
+        """Owe the mails of a notice, which is settled by that; returns how many they are.
+
+        Args:
+            operator: the address to notify if there is no other.
+        """
+        unit = partial(_owe_notice, notice=notice, operator=operator, now_ms=now_ms)
+        return await self._store.commit(unit)
+
+
+def _owe_notice(
+    conn: sqlite3.Connection, notice: DisabledNotice, operator: str | None, now_ms: int
+) -> int:
+    endpoint = notice.endpoint
+    details = {
+        "organization": endpoint.organization_id,
+        "endpoint": endpoint.id,
+        "reason": endpoint.disabled_reason,
+        "at": endpoint.updated_at,
+    }
+    kind, organization_id = MailKind.WEBHOOK_DISABLED, endpoint.organization_id
+    told = mails.owe_owners(conn, organization_id, kind, details, now_ms)
+    also = endpoint.notify or (None if told else operator)
+    if also is not None and also.lower() not in told:
+        known = users.by_email(conn, also.lower())
+        language = Language.FRENCH if known is None else known.language
+        mails.owe(conn, NewMail(kind, also, language, details), now_ms)
+        told = [*told, also]
+    settle_notice(conn, endpoint.id, None)
+    return len(told)

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
+from functools import partial
+from statistics import median
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal.sealed.columns import header_of
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.pages import Walk, page_by_time
+from risala.engine.journal.store.repository import Store, audited_command, command, read
+from risala.engine.journal.webhooks import deliveries, event_rows
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks import event_rows
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.records.webhooks import DeliveryAttempt, WebhookDelivery
+from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.webhooks import (
+    BEHIND_COUNTED_MAX,
+    Behind,
+    DeliveryAttempt,
+    DeliverySum,
+    WebhookAttempt,
+    WebhookDelivery,
+)
+from risala.engine.rules.secrets.sealing import SecretPurpose
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not block the loop."""
@@ -184,3 +199,149 @@ def replay_failed(
         (now_ms, now_ms, endpoint_id, since_ms, until_ms, webhook_log.ROWS_AT_ONCE),
     )
     return done.rowcount, done.rowcount < webhook_log.ROWS_AT_ONCE
+
+
+# -- pages, the newest first, and sums
+
+
+SUMMED_MAX: Final = 2000
+"""Deliveries in one sum, the latest: a few milliseconds."""
+_DAY_MS: Final = 86_400_000
+
+
+def page(
+    conn: sqlite3.Connection, endpoint_id: str, state: str | None, steps: Steps
+) -> CursorPage[DeliveryRow]:
+    """One page of them; in one state, or in any."""
+
+    walk = Walk(
+        "webhook_delivery INDEXED BY webhook_delivery_log",
+        "endpoint_id = ?",
+        (endpoint_id,),
+        "1" if state is None else "state = ?",
+        () if state is None else (state,),
+        ("seq",),
+    )
+    return page_by_time(conn, DELIVERIES, walk, steps, _place_of)
+
+
+def _place_of(row: DeliveryRow) -> Place:
+    return (row.seq,)
+
+
+def summed(
+    conn: sqlite3.Connection,
+    endpoint_id: str,
+    days: int,
+    now_ms: int,
+    *,
+    summed_max: int = SUMMED_MAX,
+) -> DeliverySum:
+    """The finished deliveries of the last days' events."""
+    delivered, failed, looked, took = 0, 0, 0, []
+    for state, created_at, delivered_at in conn.execute(
+        "SELECT state, created_at, delivered_at FROM webhook_delivery"
+        " INDEXED BY webhook_delivery_log WHERE endpoint_id = ? ORDER BY seq DESC LIMIT ?",
+        (endpoint_id, summed_max),
+    ):
+        if created_at < now_ms - days * _DAY_MS:
+            break
+        looked += 1
+        failed += state == "failed"
+        if state == "delivered":
+            delivered += 1
+            took.append(max(0, (delivered_at or created_at) - created_at))
+    middle = round(median(took)) if took else None
+    return DeliverySum(days, delivered, failed, middle, is_cut=looked == summed_max)
+
+
+BEHIND_MS: Final = 60_000
+"""A delivery that is still owed after a minute has failed at least once, or waits for others."""
+
+
+def behind(conn: sqlite3.Connection, now_ms: int) -> Behind:
+    """Deliveries that have been owed for longer than :data:`BEHIND_MS`."""
+    count, oldest, endpoints = conn.execute(
+        "SELECT count(*), min(created_at), count(DISTINCT endpoint_id) FROM"
+        " (SELECT created_at, endpoint_id FROM webhook_delivery INDEXED BY webhook_delivery_due"
+        " WHERE state = 'pending' AND created_at <= ? LIMIT ?)",
+        (now_ms - BEHIND_MS, BEHIND_COUNTED_MAX),
+    ).fetchone()
+    return Behind(count, endpoints, oldest)
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRepository:
+    """Deliveries of events to endpoints, and each one's attempts. All reads are by an index, on
+    the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    delivery = read(delivery)
+    attempts = read(attempts)
+    body = read(body)
+
+    def page(
+        self, endpoint_id: str, state: str | None, steps: Steps
+    ) -> CursorPage[WebhookDelivery]:
+        """An endpoint's deliveries, the newest first; of one state, or of all."""
+        reader = self._store.reader
+        rows = page(reader, endpoint_id, state, steps)
+        end = None if rows.looked_to is None else shown(reader, rows.looked_to)
+        found = tuple(shown(reader, row) for row in rows.found)
+        return CursorPage(found, rows.newer, rows.older, end)
+
+    summed = read(summed)
+    pending_count = read(pending)
+    failed_count = read(failed_since)
+    waiting = read(deliveries.waiting)
+    behind = read(behind)
+    last_seq = read(deliveries.last_seq)
+    after = read(deliveries.after)
+    first_due = read(deliveries.first_due)
+
+    def opened(self, attempt: WebhookAttempt) -> WebhookAttempt:
+        """The attempt with its secrets and headers in the clear, as :meth:`begin` does not give it.
+
+        Raises:
+            SecretLost: a secret of the endpoint cannot be opened.
+        """
+        unseal, endpoint_id = self._store.sealing.unseal, attempt.endpoint_id
+        return replace(
+            attempt,
+            secrets=tuple(
+                unseal(SecretPurpose.WEBHOOK_SECRET, endpoint_id, each).decode()
+                for each in attempt.secrets
+            ),
+            headers={
+                name: unseal(
+                    SecretPurpose.WEBHOOK_HEADER, header_of(endpoint_id, name), value
+                ).decode()
+                for name, value in attempt.headers.items()
+            },
+        )
+
+    # -- commands
+
+    begin = command(deliveries.begin)
+    finish = command(deliveries.finish)
+
+    async def end_pending(self, endpoint_id: str, now_ms: int) -> None:
+        """End all that is owed to an endpoint that is disabled or deleted, some hundreds at a time.
+
+        Deliveries that a crash or a full disk leaves over end when their turn comes.
+        """
+        unit = partial(deliveries.end_pending, endpoint_id=endpoint_id, now_ms=now_ms)
+        while await self._store.commit(unit):
+            pass
+
+    replay = audited_command(replay)
+    replay_failed = audited_command(replay_failed)

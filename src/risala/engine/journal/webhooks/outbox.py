@@ -11,7 +11,6 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.sql import write_values
-from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow, frozen_session
 from risala.engine.model import ids
@@ -59,6 +58,37 @@ _INSERT: Final = (
 )
 
 
+class FanOut:
+    """The endpoints for the events of one unit of work: looked up once for each type."""
+
+    def __init__(self, conn: sqlite3.Connection) -> None:
+        self._conn = conn
+        self._known: dict[tuple[str, str, str], list[str]] = {}
+
+    def endpoints(self, event: NewEvent) -> list[str]:
+        """The endpoints with this type of event."""
+        kind = (event.organization_id, event.mode, event.type)
+        known = self._known.get(kind)
+        if known is None:
+            rows = self._conn.execute(
+                "SELECT id FROM webhook_endpoints WHERE organization_id = ? AND mode = ?"
+                " AND enabled = 1 AND instr(types, ?) > 0",
+                (event.organization_id, event.mode, f'"{event.type}"'),
+            )
+            known = self._known[kind] = [endpoint_id for (endpoint_id,) in rows]
+        return known
+
+
+def owe(conn: sqlite3.Connection, owed: Iterable[tuple[str, int, int]]) -> None:
+    """Owe events to endpoints: endpoint, the event's key, when it is due. Part of the unit that
+    writes the events."""
+    conn.executemany(
+        "INSERT INTO webhook_delivery (endpoint_id, event, state, due_at, created_at, updated_at)"
+        " VALUES (?1, ?2, 'pending', ?3, ?3, ?3)",
+        owed,
+    )
+
+
 def write(conn: sqlite3.Connection, event: Event) -> str:
     """Write an event, and owe it to each endpoint with its type; returns the event's id."""
     key = write_all(conn, (_compact(conn, event),))
@@ -70,13 +100,13 @@ def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
     last = last_seq(conn)
     rows: list[tuple[object, ...]] = []
     owed: list[tuple[str, int, int]] = []
-    fan_out = webhooks.FanOut(conn)
+    fan_out = FanOut(conn)
     for event in events:
         last = ids.next_key(last, event.at)
         rows.append(_row(last, event))
         owed += [(endpoint_id, last, event.at) for endpoint_id in fan_out.endpoints(event)]
     write_values(conn, _INSERT, rows)
-    webhooks.owe(conn, owed)
+    owe(conn, owed)
     return last
 
 
@@ -238,7 +268,7 @@ def trial_event(conn: sqlite3.Connection, endpoint: Endpoint, now_ms: int) -> st
     whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
     key = ids.next_key(last_seq(conn), now_ms)
     write_values(conn, _INSERT, [_row(key, NewEvent(EventType.WEBHOOK_TEST, now_ms, *whose))])
-    webhooks.owe(conn, [(endpoint.id, key, now_ms)])
+    owe(conn, [(endpoint.id, key, now_ms)])
     return ids.event_id(key, endpoint.id)
 
 
