@@ -97,7 +97,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/timeline.py": HOT,
     f"{JOURNAL}/messages/verifications.py": HOT,
     f"{JOURNAL}/messages/waiting.py": READER,
-    f"{JOURNAL}/pages/about.py": READER,
     f"{JOURNAL}/minutes.py": BULK,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/pages/figures.py": READER,

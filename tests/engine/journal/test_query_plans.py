@@ -36,13 +36,14 @@ from risala.engine.journal.messages import (
     deadlines,
     endings,
     held,
+    sessions,
     timeline,
     waiting,
 )
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import figures, lists, sessions, statement
+from risala.engine.journal.pages import figures, lists, statement
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks import history
 from risala.engine.model.errors import Conflict, InsufficientBalance

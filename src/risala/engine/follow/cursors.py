@@ -17,7 +17,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.journal.repositories.events import EventRepository
+from risala.engine.journal.messages.live import EventRepository
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType

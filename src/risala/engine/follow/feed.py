@@ -13,7 +13,7 @@ import trio
 from risala.engine.actors.alarm import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.events import EventRepository
+from risala.engine.journal.messages.live import EventRepository
 from risala.engine.model.following import OutboxEvent
 
 ROWS_AT_ONCE: Final = 500

@@ -20,7 +20,7 @@ import trio
 
 from risala.dataclass import dataclass
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.repositories.events import EventRepository
+from risala.engine.journal.messages.live import EventRepository
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What

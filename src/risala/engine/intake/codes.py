@@ -7,7 +7,7 @@ from functools import partial
 
 from risala.engine.intake.intake_places import IntakePlaces
 from risala.engine.intake.steps import IntakeSteps, unconfirmed
-from risala.engine.journal.repositories.verifications import VerificationRepository
+from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import UNCONFIRMED, OutcomeUnknown
 from risala.engine.model.records.messages import (

@@ -25,8 +25,8 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.intake.intake import Intake
+from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode

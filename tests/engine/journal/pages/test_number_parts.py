@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from risala.engine.features.lists import stored as list_people
 from risala.engine.features.lists.records import PeopleFilter
 from risala.engine.journal.inbound import inbound
-from risala.engine.journal.pages import sessions
+from risala.engine.journal.messages import sessions
 from risala.engine.journal.store.searching import NUMBERS_MAX, NumberIndex, numbers_with
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import SessionFilter

@@ -13,7 +13,7 @@ from risala.engine.actors.alarm import Alarm, Bell
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.features.payments.stored.repository import BankTextRepository, PaymentRepository
-from risala.engine.journal.repositories.verifications import VerificationRepository
+from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import (

@@ -6,9 +6,16 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.state import CREATED, load
+from risala.engine.journal.store.repository import Store, command, read
+from risala.engine.journal.webhooks import event_cursors, event_rows, history, outbox
 from risala.engine.model.commands import LifeEvent
+from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.webhooks import EventAbout
 
 # Each gives the latest rows first: a message's key and when something happened to it. Together they
 # show every change except the return to the queue, which the next attempt shows.
@@ -76,3 +83,78 @@ def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> lis
 def _id_of(conn: sqlite3.Connection, key: int) -> str:
     (message_id,) = conn.execute("SELECT id FROM message WHERE key = ?", (key,)).fetchone()
     return str(message_id)
+
+
+# -- events about one message, and their results at the endpoints
+#
+# Events have no index by subject: it would cost each of them. But an event is written in the unit
+# that changes its message, at the same time, and its key begins with that time: so it is searched
+# among the events of the times at which the message last changed.
+
+
+AFTER_MS: Final = 1000
+"""Keys run ahead if the clock is set back, or a millisecond has more events than keys."""
+LOOKED_MAX: Final = 5000
+"""Events of one time that are read: a few milliseconds, in which nothing else runs."""
+
+
+def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventAbout, ...]:
+    """The events about a message that are still kept, in order."""
+    subject = find_key(conn, message.id)
+    found: set[int] = set()
+    for moment in {message.sent_at, message.delivered_at, message.updated_at}:
+        if moment is None:
+            continue
+        first = moment << KEY_COUNTER_BITS
+        rows = conn.execute(
+            "SELECT key FROM (SELECT key, subject FROM event WHERE key >= ? AND key < ?"
+            " ORDER BY key LIMIT ?) WHERE subject = ?",
+            (first, (moment + AFTER_MS) << KEY_COUNTER_BITS, LOOKED_MAX, subject),
+        )
+        found.update(key for (key,) in rows)
+    return tuple(_about(conn, key) for key in sorted(found))
+
+
+def _about(conn: sqlite3.Connection, key: int) -> EventAbout:
+    row = event_rows.by_key(conn, key)
+    assert row is not None, "it was found by its key"
+    return EventAbout(row.event_id, row.type.value, row.at, history.of_event(conn, key))
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class EventRepository:
+    """Events, consumers' places among them, and the states of their messages. All reads are on the
+    loop's thread: by an index, and of a bounded number of rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    last_seq = read(outbox.last_seq)
+    after = read(outbox.after)
+    is_far = read(outbox.is_far)
+
+    def seq_before(self, at_ms: int) -> int:
+        """A place before all events since a time."""
+        return outbox.seq_before(at_ms)
+
+    position = read(outbox.position)
+    about = read(events_about)
+    changed_since = read(changed_since)
+    standings = read(standings)
+    cursor = read(event_cursors.one)
+    next_events = read(event_cursors.next_events)
+    next_own = read(event_cursors.next_own)
+    behind = read(event_cursors.behind)
+
+    # -- commands
+
+    open_cursor = command(event_cursors.opened)
+    move_cursor = command(event_cursors.moved)
+    drop_cursor = command(event_cursors.dropped)

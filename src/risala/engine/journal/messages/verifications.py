@@ -3,19 +3,22 @@ codes that other software made, which count in the same hours."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import START_CHARACTERS
-from risala.engine.journal.messages import acceptance, endings
+from risala.engine.journal.messages import acceptance, endings, sessions
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.sessions import find, shift
 from risala.engine.journal.state import load
+from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
-from risala.engine.model.audit import Seen, masked
+from risala.engine.model.audit import AuditEntry, Seen, masked
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.model.records.messages import (
     Acceptance,
@@ -27,7 +30,7 @@ from risala.engine.model.records.messages import (
 )
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import Trigger, VerificationRow
-from risala.engine.rules.verify_settings import VerifySettings
+from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 
 HOUR_MS: Final = 3_600_000
 CLEARED_AT_ONCE: Final = 20
@@ -305,3 +308,83 @@ def put_settings(conn: sqlite3.Connection, organization_id: str, given: VerifySe
     text = given.model_dump_json(exclude_defaults=True)
     stored = writable(conn, "verify_settings")
     stored.upsert({"organization_id": organization_id, "settings": text})
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRepository:
+    """Sessions, and the settings that they are opened with. All reads are by an index, on the
+    loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    find = read(sessions.find)
+    session = read(of_operator)
+    owned = read(owned)
+    starting = read(started)
+    latest_to = read(latest_to)
+    page = read(sessions.page)
+    page_by_part = scan(sessions.page)
+    nearest_deadlines = read(nearest_deadlines)
+    accepted_since = read(accepted_since)
+    sealed = read(sessions.sealed)
+
+    def settings(self, organization_id: str) -> VerifySettings:
+        """The organization's Verify configuration, or the defaults."""
+        text = settings(self._store.reader, organization_id)
+        return VerifySettings() if text is None else parse_verify_settings(json.loads(text))
+
+    # -- commands
+
+    def begin(
+        self, new: NewVerification, stamp: Stamp | None, by: AuditEntry | None
+    ) -> Coroutine[Any, Any, Begun]:
+        """Accept a code's SMS and open its session, or neither. A cancellation waits for it.
+
+        Args:
+            stamp: given where the organization has senders that wait for volume.
+
+        Raises:
+            RateLimited: an hour limit.
+            InsufficientBalance, SpendCapReached, Forbidden: as for any message.
+        """
+        unit = audited(by, lambda conn: begin(conn, new, stamp))
+        return self._store.journal.commit_shielded(unit)
+
+    def begin_sealed_code(
+        self, new: NewSealedCode, stamp: Stamp | None
+    ) -> Coroutine[Any, Any, Acceptance]:
+        """Accept the SMS of a code that other software made. A cancellation waits for it.
+
+        Args:
+            stamp: given where the organization has senders that wait for volume.
+
+        Raises:
+            RateLimited: an hour limit.
+            InsufficientBalance, SpendCapReached, Forbidden: as for any message.
+        """
+        return self._store.journal.commit_shielded(lambda conn: begin_sealed(conn, new, stamp))
+
+    async def settle(
+        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None
+    ) -> tuple[Change, ...] | None:
+        """Write a session's judgement; None: it has changed since ``row`` was read, and has to be
+        judged again.
+
+        Args:
+            trigger: None if nothing changes.
+        """
+        try:
+            return await self._store.commit(lambda conn: settle(conn, row, trigger, stamp), by)
+        except Overtaken:
+            return None
+
+    expire = command(expire)
+    put_settings = audited_command(put_settings)

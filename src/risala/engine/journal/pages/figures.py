@@ -10,13 +10,20 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.journal.accounts import senders
+from risala.engine.journal.pages import steps
 from risala.engine.journal.store.names import NUMBER
+from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.features import features
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import MODES
 from risala.engine.model.records.figures import (
+    DECIDING_MAX,
     SENT_MAX,
     SESSIONS_MAX,
+    Deciding,
     Funnel,
     HourCount,
     HourFigures,
@@ -207,3 +214,51 @@ def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int
         (organization_id, WAITING_MAX, before_ms),
     )
     return found
+
+
+# -- of all organizations
+
+
+def deciding(conn: sqlite3.Connection, now_ms: int) -> Deciding:
+    """One read of each kind, bounded all."""
+    theirs = {
+        name: int(count()(conn, now_ms))
+        for feature in features()
+        for name, count in feature.decides.items()
+    }
+    return Deciding(
+        senders=senders.count_asked(conn, DECIDING_MAX),
+        **theirs,
+    )
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresRepository:
+    """Figures. All reads are on the loop's thread: of what is counted as it happens, or by an
+    index and of a bounded number of rows.
+
+    Hours and days are numbers since 1970-01-01; the end of a time is the first one after it.
+    """
+
+    _store: Store
+
+    # -- of an organization
+
+    hours = read(hours)
+    networks = read(networks)
+    median_ms = read(whole_median_ms)
+    funnel = read(funnel)
+    approved_hours = read(approved_hours)
+    spent = read(spent)
+    spent_by_day = read(spent_by_day)
+    sent_by_name = read(sent_by_name)
+    uncertain = read(uncertain)
+    waiting_since = read(waiting_since)
+    first_steps = read(steps.first_steps)
+
+    # -- of all organizations
+
+    deciding = read(deciding)

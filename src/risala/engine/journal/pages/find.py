@@ -18,8 +18,10 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
+from risala.engine.journal.pages import cut_messages, lists
 from risala.engine.journal.pages.lists import FEED_AS, LISTED_FROM
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
@@ -225,3 +227,20 @@ def _shown(conn: sqlite3.Connection, keys: list[int]) -> tuple[FoundMessage, ...
         keys,
     )
     return tuple(map(_FOUND.of, rows))
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class MessageListRepository:
+    """Lists of messages. All reads are on the loop's thread: by an index, of a bounded number of
+    messages."""
+
+    _store: Store
+
+    find = read(page)
+    page = read(lists.page)
+    count_newer = read(lists.count_newer)
+    cut_message = read(cut_messages.cut_message)
+    cut_messages = read(cut_messages.cut_messages)

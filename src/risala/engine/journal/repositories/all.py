@@ -8,23 +8,24 @@ from typing import TypeVar
 from risala.dataclass import dataclass
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.inbound.inbound import InboundRepository
+from risala.engine.journal.messages.live import EventRepository
+from risala.engine.journal.messages.verifications import VerificationRepository
+from risala.engine.journal.pages.figures import FiguresRepository
+from risala.engine.journal.pages.find import MessageListRepository
 from risala.engine.journal.people.mails import MailRepository
 from risala.engine.journal.repositories.accounts import (
     KeyRepository,
     OrganizationRepository,
 )
 from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.repositories.events import EventRepository
-from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
-from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
+from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.people.members import MembershipRepository
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
-from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.storage import StorageRepository
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks.endpoints import EndpointRepository

@@ -9,7 +9,6 @@ from risala.dataclass import dataclass
 from risala.engine.journal import keys
 from risala.engine.journal.messages import acceptance, answers, reads, redacting
 from risala.engine.journal.messages.acceptance import SendRequest
-from risala.engine.journal.pages import cut_messages, find, lists
 from risala.engine.journal.store.audited import audited
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.transaction import Group, Piece, Unit
@@ -84,17 +83,3 @@ class MessageRepository:
         )
 
     erase = audited_command(redacting.erase)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageListRepository:
-    """Lists of messages. All reads are on the loop's thread: by an index, of a bounded number of
-    messages."""
-
-    _store: Store
-
-    page = read(lists.page)
-    find = read(find.page)
-    count_newer = read(lists.count_newer)
-    cut_message = read(cut_messages.cut_message)
-    cut_messages = read(cut_messages.cut_messages)

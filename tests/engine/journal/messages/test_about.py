@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from risala.engine.journal.messages import reads
-from risala.engine.journal.pages import about
+from risala.engine.journal.messages import live, reads
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
@@ -35,7 +34,7 @@ def listen(book, organization_id):
 
 
 def events_about(book, message_id):
-    return about.events_about(book.conn, reads.view(book.conn, message_id))
+    return live.events_about(book.conn, reads.view(book.conn, message_id))
 
 
 def test_what_was_told_of_a_message_and_where(book):
@@ -86,7 +85,7 @@ def test_the_look_is_by_the_key_alone_and_bounded(book, monkeypatch, after):
     organization_id = book.organization()
     message_id = book.accept(organization_id)
     deliver(book, message_id)
-    monkeypatch.setattr(about, "LOOKED_MAX", 3)
+    monkeypatch.setattr(live, "LOOKED_MAX", 3)
     sent_at = reads.view(book.conn, message_id).sent_at
     book.conn.executemany(
         "INSERT OR IGNORE INTO event (key, type, organization, mode, subject)"

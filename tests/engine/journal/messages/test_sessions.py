@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import sessions
+from risala.engine.journal.messages import sessions
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import Steps
 
