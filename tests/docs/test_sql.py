@@ -59,8 +59,7 @@ MAY: dict[str, str] = {
     "engine/features/payments/stored/texts.py": BULK,  # words of old texts by the hundred
     f"{JOURNAL}/accounts/accounts.py": HOT,  # of each request; keys that end soon
     f"{JOURNAL}/accounts/balances.py": HOT,
-    f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
-    f"{JOURNAL}/accounts/key_places.py": BULK,  # the uses of half a minute
+    f"{JOURNAL}/accounts/keys.py": HOT,  # the key of a request
     "engine/features/backup/stored/former.py": READER,  # of a file that was there before
     "engine/features/backup/stored/held.py": BULK,  # all that a restore holds
     "engine/features/backup/stored/restore.py": FILE,
@@ -102,8 +101,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
-    f"{JOURNAL}/pages/organizations.py": READER,
-    f"{JOURNAL}/pages/requests.py": READER,
     f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/store/pages.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
@@ -173,7 +170,7 @@ BY_HAND = re.compile(
 )
 """Writes to what is set by hand, or noted now and then; and to a table whose name is not there."""
 EXCEPTIONS = {
-    (f"{JOURNAL}/accounts/accounts.py", "UPDATE api_keys SET last_used_at"),  # of each used key
+    (f"{JOURNAL}/accounts/keys.py", "UPDATE api_keys SET last_used_at"),  # of each used key
     ("engine/features/compat/stored.py", "UPDATE face_credentials SET last_used_at"),
     ("engine/features/hooks/stored.py", "UPDATE hooks SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund

@@ -12,8 +12,9 @@ from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.alerts.stored.alerts import MUTES_MAX, OPEN_MAX
 from risala.engine.features.compat.records import CompatCredential, Proof
-from risala.engine.journal.accounts import accounts, credentials, senders
-from risala.engine.journal.accounts.accounts import KEYS_MAX
+from risala.engine.journal.accounts import credentials, senders
+from risala.engine.journal.accounts import keys as stored_keys
+from risala.engine.journal.accounts.keys import KEYS_MAX
 from risala.engine.journal.accounts.senders import SENDERS_MAX
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.inbound.inbound import ROUTES_MAX
@@ -68,12 +69,12 @@ def test_keys_of_an_organization(book):
     one = ApiKey("key_1", organization, KeyType.SECRET, Mode.LIVE, None, "last", True, *moments)
     for n in range(1, KEYS_MAX + 1):
         each = replace(one, id=f"key_{n}")
-        book.unit(partial(accounts.add_key, key=each, digest=each.id.encode()))
+        book.unit(partial(stored_keys.add_key, key=each, digest=each.id.encode()))
     another = replace(one, id="key_0")
     with pytest.raises(Conflict, match=f"at most {KEYS_MAX} keys"):
-        book.unit(partial(accounts.add_key, key=another, digest=b"2"))
+        book.unit(partial(stored_keys.add_key, key=another, digest=b"2"))
     theirs = replace(another, organization_id=book.organization())
-    book.unit(partial(accounts.add_key, key=theirs, digest=b"2"))
+    book.unit(partial(stored_keys.add_key, key=theirs, digest=b"2"))
 
 
 def test_senders_of_an_organization(book):

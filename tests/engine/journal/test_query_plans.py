@@ -28,6 +28,7 @@ from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.journal import storage
 from risala.engine.journal.accounts import accounts, ledger, references, senders
+from risala.engine.journal.accounts import keys as stored_keys
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import (
     acceptance,
@@ -146,7 +147,7 @@ def a_life_of_everything(book):
     statement.page(
         conn, StatementFilter(organization_id=organization_id, kinds=frozenset()), limit=10
     )
-    accounts.key_by_hash(conn, b"digest")
+    stored_keys.key_by_hash(conn, b"digest")
     accounts.organization(conn, organization_id)
 
 

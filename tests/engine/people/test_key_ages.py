@@ -9,7 +9,7 @@ import trio
 from risala.engine.accounts.key_places import NOTED_MAX, UsedPlaces
 from risala.engine.accounts.key_upkeep import LOOK_EVERY_S
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.accounts.key_places import KEPT_MS, PLACES_MAX
+from risala.engine.journal.accounts.keys import PLACES_KEPT_MS, PLACES_MAX
 from risala.engine.model.errors import Invalid, KeyExpired
 from risala.engine.model.times import iso
 from risala.engine.rules.people.key_age import DAY_MS, GRACE_MS
@@ -114,7 +114,7 @@ async def test_places_are_networks_and_one_that_comes_later_is_new(town, autojum
     for each in range(PLACES_MAX + 5):
         await used(f"10.0.{each}.1")
     assert town.rows("SELECT count(*) FROM key_places") == [(PLACES_MAX,)]
-    pass_days(town, KEPT_MS / DAY_MS + 1)
+    pass_days(town, PLACES_KEPT_MS / DAY_MS + 1)
     await trio.sleep(LOOK_EVERY_S + 1)
     assert town.rows("SELECT count(*) FROM key_places") == [(0,)]
 

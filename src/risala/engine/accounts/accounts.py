@@ -17,7 +17,8 @@ from risala.engine.accounts.key_values import digest_of, new_value
 from risala.engine.accounts.last_uses import LastUses
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
-from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
+from risala.engine.journal.accounts.accounts import OrganizationRepository
+from risala.engine.journal.accounts.keys import KeyRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal

@@ -11,7 +11,7 @@ import trio
 
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.accounts import KeyRepository
+from risala.engine.journal.accounts.keys import KeyRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Unavailable
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.journal.repositories.senders import SenderRepository
+from risala.engine.journal.accounts.senders import SenderRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Invalid

@@ -2,7 +2,7 @@
 
 import re
 
-from risala.engine.journal.pages import organizations, requests
+from risala.engine.journal.accounts import accounts, senders
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.webhooks import history
 from risala.engine.model.people_records.users import UserFilter
@@ -17,19 +17,19 @@ def look(book):
     conn, organization_id = book.conn, book.organization()
     for steps in ALL_STEPS:
         for wanted in (OrganizationFilter(), OrganizationFilter("a@b", "active")):
-            found = organizations.page(conn, wanted, steps).found
+            found = accounts.page(conn, wanted, steps).found
             for each in found:
-                organizations.facts(conn, each, book.now_ms)
+                accounts.facts(conn, each, book.now_ms)
         for state in ("cleared", "approved", "denied"):
-            requests.page(conn, SenderRequestFilter(state, "x"), steps)
-    requests.waiting(conn, SenderRequestFilter("waiting", "x"))
-    requests.undecided(conn)
+            senders.page(conn, SenderRequestFilter(state, "x"), steps)
+    senders.waiting(conn, SenderRequestFilter("waiting", "x"))
+    senders.undecided(conn)
     users.page(conn, UserFilter("x", operators=True), after="", before=None, limit=9)
     users.page(conn, UserFilter(), after="a", before="z", limit=9)
     users.count_organizations(conn, "usr_1")
     history.behind(conn, book.now_ms)
     mails.waiting(conn)
-    organizations.page(conn, OrganizationFilter(organization_id), Steps(1))
+    accounts.page(conn, OrganizationFilter(organization_id), Steps(1))
 
 
 def test_no_look_of_the_console_walks_through_what_grows_or_sorts_it(book):

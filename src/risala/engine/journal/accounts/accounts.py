@@ -1,26 +1,28 @@
-"""Organizations, keys and senders as rows."""
+"""Organizations as rows, what is open to them abroad, and pages of them."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
-from risala.engine.journal.people import mails
-from risala.engine.journal.store.named import Rows, columns_of
+from risala.dataclass import dataclass
+from risala.engine.journal.accounts import payers, spending
+from risala.engine.journal.state import CREATED
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.pages import Walk, page_by_time
+from risala.engine.journal.store.repository import Store, audited_command, read
+from risala.engine.journal.store.searching import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people_records.mails import MailKind
-from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.keys import ApiKey, NewValue
+from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
+from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.people.countries import CountryUse, OpenedCountries, PrefixPrice
 from risala.engine.model.records.people.organizations import Organization
-from risala.engine.model.records.record import audit_image, shallow
-
-KEYS_MAX: Final = 200
-"""Per organization: one for each of its programs, and some reserve. They are listed together, and a
-member, or a stolen session, could make any number of them."""
+from risala.engine.model.records.record import audit_image
+from risala.engine.rules.days import day_of
 
 ORGANIZATIONS: Final = Rows.of_record(
     Organization,
@@ -32,11 +34,6 @@ ORGANIZATIONS: Final = Rows.of_record(
 )
 # Read for every request; manual changes go through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
-
-
-KEYS: Final = Rows.of_record(ApiKey)
-_KEY_BY_HASH: Final = f"SELECT {KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
-_KEY_BY_OLD_HASH: Final = f"SELECT {KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
 
 
 def add_organization(conn: sqlite3.Connection, organization: Organization) -> Organization:
@@ -77,6 +74,12 @@ def organization_image(conn: sqlite3.Connection, organization_id: str) -> Seen:
     """What the audit trail shows of an organization."""
     found = organization(conn, organization_id)
     return Seen(found.id, audit_image(found))
+
+
+def organization_name(conn: sqlite3.Connection, organization_id: str) -> str:
+    """An organization's name."""
+    statement = "SELECT name FROM organizations WHERE id = ?"
+    return str(value_of(conn, statement, (organization_id,)))
 
 
 def is_active(conn: sqlite3.Connection, organization_id: str) -> bool:
@@ -126,174 +129,184 @@ def mark_deleted(conn: sqlite3.Connection, organization_id: str, now_ms: int) ->
     writable(conn, "organizations").update(organization_id, values)
 
 
-def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
-    """Store a key by its hash.
-
-    Raises:
-        NotFound: no such organization.
-        Conflict: it has too many.
-    """
-    organization(conn, key.organization_id)
-    stored = writable(conn, "api_keys")
-    if stored.count_where("organization_id = ?", (key.organization_id,)) >= KEYS_MAX:
-        raise Conflict(f"An organization can have at most {KEYS_MAX} keys. Delete one first.")
-    stored.insert({**columns_of(shallow(key)), "hash": digest})
-    return key
+# -- countries that are open to them, and their own prices abroad
 
 
-def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
-    """The keys of an organization, the oldest first."""
-    return KEYS.find(
-        table(conn, "api_keys"),
-        "organization_id = ?",
-        (organization_id,),
-        order_by="created_at, id",
+PRICES_MAX: Final = 1000
+"""Of an organization: some for each country. They are read for each request that sends abroad."""
+_OPENED: Final = (
+    "SELECT country FROM opened_countries WHERE organization_id = ? AND what = ? ORDER BY country"
+)
+_PRICES: Final = (
+    "SELECT prefix, price FROM organization_prices WHERE organization_id = ? ORDER BY prefix"
+)
+
+
+def opened(conn: sqlite3.Connection, organization_id: str) -> OpenedCountries:
+    """What is open to an organization abroad, and its own prices; nothing for an unknown one."""
+
+    def of_use(use: CountryUse) -> tuple[str, ...]:
+        rows = conn.execute(_OPENED, (organization_id, use.value))
+        return tuple(country for (country,) in rows)
+
+    return OpenedCountries(
+        organization_id,
+        send=of_use(CountryUse.SEND),
+        verify=of_use(CountryUse.VERIFY),
+        publishable=of_use(CountryUse.PUBLISHABLE),
+        prices=tuple(PrefixPrice(*row) for row in conn.execute(_PRICES, (organization_id,))),
     )
 
 
-def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
-    """One key.
+def countries_image(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What the audit trail shows of what an organization reaches abroad."""
+    return Seen(organization_id, audit_image(opened(conn, organization_id)))
+
+
+def open_country(
+    conn: sqlite3.Connection, organization_id: str, country: str, uses: Iterable[CountryUse]
+) -> OpenedCountries:
+    """Open a country for some uses; those that are open stay so.
 
     Raises:
-        NotFound: the id is unknown.
+        NotFound: the organization's id is unknown.
     """
-    found = KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
-    if not found:
-        raise NotFound(f"There is no key {key_id}.")
-    return found[0]
+    organization(conn, organization_id)
+    stored = writable(conn, "opened_countries")
+    for use in uses:
+        row = {"organization_id": organization_id, "country": country, "what": use.value}
+        stored.insert(row, replace=True)
+    return opened(conn, organization_id)
 
 
-def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
-    """The key of this value, by the hash of that."""
-    row = conn.execute(_KEY_BY_HASH, (digest,)).fetchone()
-    return None if row is None else KEYS.of(row)
+def close_country(
+    conn: sqlite3.Connection, organization_id: str, country: str, uses: Iterable[CountryUse]
+) -> OpenedCountries:
+    """Close a country for some uses; does nothing for those that are closed."""
+    where = "organization_id = ? AND country = ? AND what = ?"
+    for use in uses:
+        given = (organization_id, country, use.value)
+        writable(conn, "opened_countries").delete_where(where, given)
+    return opened(conn, organization_id)
 
 
-def key_by_old_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
-    """The key that had this value before it was rotated."""
-    row = conn.execute(_KEY_BY_OLD_HASH, (digest,)).fetchone()
-    return None if row is None else KEYS.of(row)
-
-
-def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> ApiKey:
-    """Enable or disable a key; a disabled one is kept and rejected on every request.
+def set_price(
+    conn: sqlite3.Connection, organization_id: str, prefix: str, price: int
+) -> OpenedCountries:
+    """Set an organization's price of a segment to the numbers with a prefix.
 
     Raises:
-        NotFound: the id is unknown.
+        NotFound: the organization's id is unknown.
+        Conflict: it has too many prices.
     """
-    key(conn, key_id)
-    writable(conn, "api_keys").update(key_id, {"enabled": enabled})
-    return key(conn, key_id)
+    organization(conn, organization_id)
+    stored = writable(conn, "organization_prices")
+    others = (organization_id, prefix)
+    if stored.count_where("organization_id = ? AND prefix <> ?", others) >= PRICES_MAX:
+        raise Conflict(f"An organization can have at most {PRICES_MAX} prices. Drop one first.")
+    row = {"organization_id": organization_id, "prefix": prefix, "price": price}
+    stored.insert(row, replace=True)
+    return opened(conn, organization_id)
 
 
-def change_key(conn: sqlite3.Connection, key_id: str, changes: Mapping[str, object]) -> ApiKey:
-    """Change a key's settings: fields by their names.
-
-    Raises:
-        NotFound: the id is unknown.
-    """
-    key(conn, key_id)
-    writable(conn, "api_keys").update(key_id, columns_of(changes))
-    return key(conn, key_id)
+def drop_price(conn: sqlite3.Connection, organization_id: str, prefix: str) -> OpenedCountries:
+    """Drop an organization's price, so that the general one applies; does nothing if there is
+    none."""
+    given = (organization_id, prefix)
+    writable(conn, "organization_prices").delete_where("organization_id = ? AND prefix = ?", given)
+    return opened(conn, organization_id)
 
 
-def rotate_key(
-    conn: sqlite3.Connection, key_id: str, new: NewValue, old_until: int | None
-) -> ApiKey:
-    """Give a key another value.
+# -- pages, the newest first, and the facts that a list adds to their own row
 
-    Args:
-        old_until: until when the present value stays valid; None: it ends now.
 
-    Raises:
-        NotFound: the id is unknown.
-    """
-    old = key(conn, key_id)
-    keeps = old_until is not None
-    digest_before = value_of(conn, "SELECT hash FROM api_keys WHERE id = ?", (key_id,))
-    writable(conn, "api_keys").update(
-        key_id,
-        {
-            "hash": new.digest,
-            "last4": new.last4,
-            "value_at": new.made_at,
-            "expires_at": new.expires_at,
-            "old_hash": digest_before if keeps else None,
-            "old_last4": old.last4 if keeps else None,
-            "old_until": old_until,
-        },
+OWNERS_SHOWN_MAX: Final = 3
+"""Owners of one organization that a list shows."""
+
+
+def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition for a wanted organization."""
+    conditions: list[str] = []
+    given: list[object] = []
+    if wanted.status == DELETED:
+        conditions.append("deleted_at IS NOT NULL")
+    elif wanted.status is not None:
+        conditions.append("deleted_at IS NULL AND organizations.status = ?")
+        given.append(wanted.status)
+    if wanted.search is not None:
+        ways = ["id LIKE ? ESCAPE '\\'"]
+        given.append(part(wanted.search))
+        for spelled in spellings(wanted.search):
+            ways.append("name LIKE ? ESCAPE '\\'")
+            given.append(part(spelled))
+        ways.append(
+            "id IN (SELECT organization_id FROM members WHERE role = 'owner'"
+            " AND user_id = (SELECT id FROM users WHERE email = ?))"
+        )
+        given.append(wanted.search.strip().lower())
+        conditions.append(f"({' OR '.join(ways)})")
+    return " AND ".join(conditions) or "1", tuple(given)
+
+
+def page(
+    conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
+) -> CursorPage[Organization]:
+    """One page of the wanted organizations."""
+    hit, given = _hit(wanted)
+    way = Walk("organizations", "1", (), hit, given, ("id",))
+    return page_by_time(conn, ORGANIZATIONS, way, steps, _place_of)
+
+
+def _place_of(organization: Organization) -> Place:
+    return (organization.id,)
+
+
+def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> OrganizationFacts:
+    """A few reads by index, independent of how much it has sent."""
+    today = day_of(organization.time_zone, now_ms)
+    sent_at: int | None = value_of(
+        conn,
+        f"SELECT {CREATED} FROM message INDEXED BY message_by_organization"  # noqa: S608 -- a constant
+        " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
+        " ORDER BY key DESC LIMIT 1",
+        (organization.id,),
     )
-    return key(conn, key_id)
-
-
-def end_old_value(conn: sqlite3.Connection, key_id: str) -> ApiKey:
-    """End the validity of a key's former value.
-
-    Raises:
-        NotFound: the id is unknown.
-    """
-    key(conn, key_id)
-    gone = {"old_hash": None, "old_last4": None, "old_until": None}
-    writable(conn, "api_keys").update(key_id, gone)
-    return key(conn, key_id)
-
-
-def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
-    """Delete a key for good.
-
-    Raises:
-        NotFound: the id is unknown.
-    """
-    gone = key(conn, key_id)
-    writable(conn, "api_keys").delete(key_id)
-    return gone
-
-
-def touch_keys(conn: sqlite3.Connection, used: dict[str, tuple[int, str | None]]) -> None:
-    """Store when keys were last used, and from where."""
-    conn.executemany(
-        "UPDATE api_keys SET last_used_at = ?, last_used_address = ? WHERE id = ?",
-        [(at, address, key_id) for key_id, (at, address) in used.items()],
+    owners = conn.execute(
+        "SELECT u.email FROM members m JOIN users u ON u.id = m.user_id"
+        " WHERE m.organization_id = ? AND m.role = 'owner'"
+        " ORDER BY m.created_at, m.user_id LIMIT ?",
+        (organization.id, OWNERS_SHOWN_MAX),
     )
+    spent = spending.spent(conn, organization.id, today)
+    return OrganizationFacts(spent, sent_at, tuple(email for (email,) in owners))
 
 
-# Mails to owners that a key expires soon: owed three times, each time once.
-
-DAY_MS: Final = 86_400_000
-EARLY_MS: Final = 14 * DAY_MS
-"""Time to find out who uses a key, and to put another in its place."""
-LATER_MS: Final = 3 * DAY_MS
-"""For those who forgot the first mail."""
-LATE_MS: Final = DAY_MS
-"""The last day: while there are still hours to do something."""
-
-# The last step that has begun: a key is told of once in each. One that was made later than that
-# is as its makers wanted it.
-_DUE: Final = """
-    expires_at > :now AND expires_at <= :now + :early AND enabled = 1
-    AND max(created_at, coalesce(value_at, 0), coalesce(reminded_at, 0))
-      < expires_at - CASE
-        WHEN expires_at <= :now + :late THEN :late
-        WHEN expires_at <= :now + :later THEN :later
-        ELSE :early END
-    AND organization_id IN (
-      SELECT id FROM organizations WHERE status = 'active' AND deleted_at IS NULL
-    )
-"""
+# -- for the rest of the engine
 
 
-def due(conn: sqlite3.Connection, now_ms: int) -> list[str]:
-    """The ids of keys that expire soon and whose owners are to be told now: fourteen, three and one
-    day before."""
-    steps = {"early": EARLY_MS, "later": LATER_MS, "late": LATE_MS}
-    given = {"now": now_ms, **steps}
-    rows = conn.execute(f"SELECT id FROM api_keys WHERE {_DUE}", given)  # noqa: S608 -- a constant
-    return [key_id for (key_id,) in rows]
+@dataclass(frozen=True, slots=True)
+class OrganizationRepository:
+    """Organizations. All reads are by an index, on the loop's thread; ``all`` reads every one.
 
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
 
-def owe(conn: sqlite3.Connection, key_id: str, now_ms: int) -> None:
-    """Owe the owners of a key that expires soon a mail."""
-    for key in KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,)):
-        details = {"key": key.id, "expires_at": key.expires_at}
-        mails.owe_owners(conn, key.organization_id, MailKind.KEY_EXPIRES, details, now_ms)
-        writable(conn, "api_keys").update(key.id, {"reminded_at": now_ms})
+    _store: Store
+
+    all = read(organizations)
+    organization = read(organization)
+    name = read(organization_name)
+    page = read(page)
+    facts = read(facts)
+    spent = read(spending.spent)
+    opened = read(opened)
+    stored_payer = read(payers.stored_payer)
+    parts_of = read(payers.parts_of)
+    put_payer = audited_command(payers.put_payer)
+    add = audited_command(add_organization)
+    set_status = audited_command(set_organization_status)
+    change = audited_command(change_organization)
+    open_country = audited_command(open_country)
+    close_country = audited_command(close_country)
+    set_price = audited_command(set_price)
+    drop_price = audited_command(drop_price)

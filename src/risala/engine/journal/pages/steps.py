@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.accounts import accounts
+from risala.engine.journal.accounts import keys as stored_keys
 from risala.engine.journal.pages import lists
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
@@ -32,7 +32,7 @@ _MODES: Final = ("test", "live")
 
 def first_steps(conn: sqlite3.Connection, organization_id: str) -> FirstSteps:
     """A new organization's progress."""
-    keys = accounts.keys(conn, organization_id)
+    keys = stored_keys.keys(conn, organization_id)
     return FirstSteps(
         key=min(keys, key=lambda key: key.created_at, default=None),
         delivered=_has_delivered(conn, organization_id),

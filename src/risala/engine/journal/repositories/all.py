@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from risala.dataclass import dataclass
+from risala.engine.journal.accounts.accounts import OrganizationRepository
+from risala.engine.journal.accounts.keys import KeyRepository
+from risala.engine.journal.accounts.senders import SenderRepository
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.inbound.inbound import InboundRepository
 from risala.engine.journal.messages.live import EventRepository
@@ -13,10 +16,6 @@ from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.journal.pages.figures import FiguresRepository
 from risala.engine.journal.pages.find import MessageListRepository
 from risala.engine.journal.people.mails import MailRepository
-from risala.engine.journal.repositories.accounts import (
-    KeyRepository,
-    OrganizationRepository,
-)
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageRepository
@@ -24,7 +23,6 @@ from risala.engine.journal.repositories.people.members import MembershipReposito
 from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
-from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.storage import StorageRepository
 from risala.engine.journal.store.repository import Store

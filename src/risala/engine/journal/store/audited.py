@@ -84,10 +84,10 @@ def _look_of(image: AuditImage) -> Look:
 
 
 LOOKS: Final[Mapping[AuditImage, Declared]] = {
-    AuditImage.COUNTRIES: later("journal.accounts.countries:image"),
+    AuditImage.COUNTRIES: later("journal.accounts.accounts:countries_image"),
     AuditImage.ENDPOINT: later("journal.webhooks.endpoints:image"),
     AuditImage.INVITATION: later("journal.people.members:stored_invitation"),
-    AuditImage.KEY: later("journal.accounts.accounts:key"),
+    AuditImage.KEY: later("journal.accounts.keys:key"),
     AuditImage.MESSAGE: later("journal.messages.reads:image"),
     AuditImage.OPT_OUT_POLICY: later("journal.inbound.opt_outs:policy_image"),
     AuditImage.ORGANIZATION: later("journal.accounts.accounts:organization_image"),

@@ -17,6 +17,7 @@ from typing import Final
 from risala.dataclass import dataclass
 from risala.engine.features.own_data.records import ExportedPart
 from risala.engine.journal.accounts import accounts, ledger, senders
+from risala.engine.journal.accounts import keys as stored_keys
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
@@ -174,7 +175,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for each in members.of_organization(conn, organization_id)
             for user in (users.user(conn, each.user_id),)
         ],
-        "keys": [to_json(each) for each in accounts.keys(conn, organization_id)],
+        "keys": [to_json(each) for each in stored_keys.keys(conn, organization_id)],
         "senders": [to_json(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {
