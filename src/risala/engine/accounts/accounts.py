@@ -25,6 +25,7 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, Unauthorized
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlace, KeyType, NewValue
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
@@ -36,7 +37,6 @@ KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
 KEY_CHARACTERS_MAX: Final = 128
 """Characters of a key at most: a longer header is no key, and is refused without hashing it."""
-NAME_MAX: Final = 100
 
 
 KeyUse = tuple[int, str | None]

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, Val
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from risala.dataclass import dataclass
-from risala.engine.accounts.accounts import NAME_MAX
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
+from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.records.record import fields_of
 from risala.engine.model.wire import Unstorable, is_text, unstorable
 from risala.engine.rules.people.names import NameTooLong, UnfitName, as_name

@@ -26,6 +26,7 @@ from risala.engine.kernel.arguments import (
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.records import keys
+from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyPlaces, Keys, KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS
@@ -48,12 +49,12 @@ def _mode(value: object) -> Mode:
 
 
 _NAME: Final = name_text(
-    keys.NAME_MAX, "invalid_name", f"A name can have at most {keys.NAME_MAX} characters."
+    NAME_MAX, "invalid_name", f"A name can have at most {NAME_MAX} characters."
 )
 KeyName = Annotated[
     str | None,
     PlainValidator(maybe(_NAME)),
-    ArgumentKind(f"text, at most {keys.NAME_MAX} characters"),
+    ArgumentKind(f"text, at most {NAME_MAX} characters"),
 ]
 
 

@@ -21,6 +21,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.people import Language
+from risala.engine.model.records.fields import NAME_MAX
 from risala.http.common.assets import asset_response
 from risala.http.common.problems import plain
 from risala.http.web.assets import PLACE, Shelf, load_shelf
@@ -150,6 +151,7 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "direction": lambda: direction_of(_FOR.get().formats.words.language),
             "languages": OWN_NAMES,
             "title_text": title_text,
+            "name_max": NAME_MAX,
             **{name: _bound(name) for name in _FORMATS},
         }
     )

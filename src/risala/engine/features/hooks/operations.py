@@ -8,7 +8,6 @@ from pydantic import Field, PlainValidator, ValidationInfo
 
 from risala.engine.features.hooks import records
 from risala.engine.features.hooks.records import (
-    NAME_MAX,
     NUMBERS_MAX,
     AddressedHook,
     Hook,
@@ -41,6 +40,7 @@ from risala.engine.kernel.arguments import (
 )
 from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditEntry, AuditImage
+from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.model.states import Mode
 from risala.engine.operations.keys import OVERLAP_MAX_S, OVERLAP_S, overlap
 from risala.engine.rules.roles import DEVELOPERS, READERS, SUPPORT, VIEWERS

@@ -10,6 +10,7 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
     N_,
+    NAME_MAX,
     UNAUDITED,
     Hint,
     JsonName,
@@ -21,8 +22,6 @@ from risala.engine.model.records.fields import (
 from risala.engine.model.states import Mode
 from risala.sms.numbering.plan import EXAMPLE
 
-NAME_MAX: Final = 100
-"""Characters of a hook's name at most."""
 NUMBERS_MAX: Final = 20
 """Numbers that one alert goes to (contract §10)."""
 

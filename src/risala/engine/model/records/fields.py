@@ -6,7 +6,7 @@ Records import the standard library alone, so that a command starts without the 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Final
 
 from risala.dataclass import dataclass
 
@@ -95,6 +95,10 @@ class Maximum:
     """The most characters of a text."""
 
     characters: int
+
+
+NAME_MAX: Final = 100
+"""Characters of what people call an organization, a key or another thing, or themselves."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
     N_,
+    NAME_MAX,
     UNAUDITED,
     Hint,
     Label,
@@ -20,8 +21,6 @@ from risala.engine.model.records.fields import (
 )
 from risala.engine.model.states import Mode
 
-NAME_MAX: Final = 100
-"""Characters of a key's name at most."""
 CONTACT_MAX: Final = 80
 """Characters of a key's contact at most: a name with an address or a number."""
 

@@ -92,7 +92,6 @@ async def form_values(visit: PageRequest) -> dict[str, object]:
         "form": visit.form,
         "senders": approved,
         "languages": [("", words("As the organization's settings say")), *LANGUAGES],
-        "name_max": hooks.NAME_MAX,
         "labels": {
             "name": words("Name"),
             "numbers": words("Numbers"),
