@@ -719,6 +719,8 @@ def test_a_command_alone(alone: World, row: Row, tmp_path: Path):
 
 def hold_against(world: World, row: Row, tmp_path: Path) -> None:
     wanted = [each for _, each in row.holds if isinstance(each, str)]
+    if row.command == "upgrade":
+        wanted.append("{backup}")  # it is ready once there is one
     names = world.prepare(tmp_path, *row.arguments, *wanted)
     arguments = [*row.command.split(), *(each.format(**names) for each in row.arguments)]
     done = world.run(*arguments)
