@@ -46,7 +46,7 @@ RECEIPTS_MAX: Final = 10_000
 
 
 class TestModeSettings(BaseModel):
-    """There is nothing to set."""
+    """Settings of the test mode: none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

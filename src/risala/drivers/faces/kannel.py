@@ -82,7 +82,7 @@ class MisformedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class _SendRequest:
     """A request, read."""
 
     receivers: tuple[str, ...]
@@ -109,14 +109,14 @@ class KannelCompat:
             caller = await service.admit(
                 _word(fields, "username", "user"), _word(fields, "password", "pass")
             )
-            wanted = self._read(fields, caller)
-            return await self._send(request, service, caller, wanted)
+            order = self._read(fields, caller)
+            return await self._send(request, service, caller, order)
         except MisformedError as misformed:
             return _said(400, str(misformed))
         except FaceRefusedError as refused:
             return _refused(refused)
 
-    def _read(self, fields: Fields, caller: FaceCaller) -> _Wanted:
+    def _read(self, fields: Fields, caller: FaceCaller) -> _SendRequest:
         receivers = tuple(_word(fields, "to").replace("+", " +").split())
         if not receivers:
             raise MisformedError("Missing receiver number, rejected")
@@ -126,7 +126,7 @@ class KannelCompat:
         sender = None if self._settings.forced_sender else _word(fields, "from") or None
         validity = _number(fields, "validity", "Validity")
         least, most = VALIDITY_S  # another is moved to them: Kannel's is in minutes without bounds
-        return _Wanted(
+        return _SendRequest(
             receivers=receivers,
             text=_text(fields),
             part=_part(fields),
@@ -138,45 +138,45 @@ class KannelCompat:
         )
 
     async def _send(
-        self, request: FaceRequest, service: FaceService, caller: FaceCaller, wanted: _Wanted
+        self, request: FaceRequest, service: FaceService, caller: FaceCaller, order: _SendRequest
     ) -> FaceAnswer:
         """Accept a message for each receiver. Once one is accepted the request is accepted: else
         the client would send all of them again."""
         denied: list[str] = []
         why: FaceRefusedError | None = None
-        for receiver in wanted.receivers:
+        for receiver in order.receivers:
             try:
-                await service.send(caller, _message(request, service.number(receiver), wanted))
+                await service.send(caller, _message(request, service.number(receiver), order))
             except FaceRefusedError as refused:
                 denied.append(receiver)
                 why = why or refused
-        if why is not None and len(denied) == len(wanted.receivers):
+        if why is not None and len(denied) == len(order.receivers):
             raise why
-        text = _QUEUED if wanted.deferred_s else _ACCEPTED
+        text = _QUEUED if order.deferred_s else _ACCEPTED
         if denied:
             text += f" Denied receivers are: {' '.join(denied)}"
         return _said(202, text)
 
     def call(
-        self, event: FaceEvent, url: str, told: Mapping[str, Any], sign: Sign
+        self, event: FaceEvent, url: str, stored: Mapping[str, Any], sign: Sign
     ) -> FaceCall | None:
-        kind = _kind(event, told["mask"])
-        if not kind & told["mask"]:
+        kind = _kind(event, stored["mask"])
+        if not kind & stored["mask"]:
             return None
-        return FaceCall(_filled(url, _escapes(event, told, kind)), method="GET")
+        return FaceCall(_filled(url, _escapes(event, stored, kind)), method="GET")
 
 
-def _message(request: FaceRequest, to: str, wanted: _Wanted) -> FaceMessage:
-    later = request.received_at_ms + wanted.deferred_s * 1000
+def _message(request: FaceRequest, to: str, order: _SendRequest) -> FaceMessage:
+    later = request.received_at_ms + order.deferred_s * 1000
     return FaceMessage(
         to=to,
-        text=wanted.text,
-        sender=wanted.sender,
-        validity_s=wanted.validity_s,
-        send_at_ms=later if wanted.deferred_s else None,
-        callback=wanted.callback,
-        part=wanted.part,
-        part_in_ucs2=wanted.in_ucs2,
+        text=order.text,
+        sender=order.sender,
+        validity_s=order.validity_s,
+        send_at_ms=later if order.deferred_s else None,
+        callback=order.callback,
+        part=order.part,
+        part_in_ucs2=order.in_ucs2,
     )
 
 
@@ -192,15 +192,15 @@ async def _fields(request: FaceRequest) -> Fields:
         return {**request.query, **await request.form()}
     if kind != "text/plain":
         raise MisformedError("Unsupported content-type, rejected")
-    told = {
+    headers = {
         name.removeprefix(_HEADER): (value.encode("latin-1"),)
         for name, value in request.headers.items()
         if name.startswith(_HEADER)
     }
     charset = request.headers["content-type"].partition("charset=")[2].strip(' "')
     if charset:
-        told["charset"] = (charset.encode("latin-1"),)
-    return {**request.query, **told, "text": (await request.read(),)}
+        headers["charset"] = (charset.encode("latin-1"),)
+    return {**request.query, **headers, "text": (await request.read(),)}
 
 
 def _word(fields: Fields, *names: str) -> str:
@@ -371,7 +371,7 @@ def _reply(event: FaceEvent, kind: int) -> str:
             return f"stat:{_STATES.get(event.error_code or event.status, 'UNDELIV')} err:{code}"
 
 
-def _escapes(event: FaceEvent, told: Mapping[str, Any], kind: int) -> Mapping[str, str]:
+def _escapes(event: FaceEvent, stored: Mapping[str, Any], kind: int) -> Mapping[str, str]:
     at = datetime.fromtimestamp(event.at_ms / 1000, UTC)
     # A report comes from the phone: for Kannel its sender is the recipient of the message.
     sender, receiver = event.to, event.sender
@@ -388,7 +388,7 @@ def _escapes(event: FaceEvent, told: Mapping[str, Any], kind: int) -> Mapping[st
         "I": event.message_id,
         "F": event.provider_message_id or "",
         "n": event.username,
-        "o": str(told.get("account", "")),
+        "o": str(stored.get("account", "")),
     }
 
 

@@ -1,4 +1,4 @@
-"""Other gateways' HTTP as plugins like any other: Kannel's, Twilio's, playSMS's."""
+"""The HTTP of other gateways (Kannel, Twilio, playSMS), as plugins like any other."""
 
 from __future__ import annotations
 

@@ -69,20 +69,20 @@ class SmtpMailer:
             server.send_message(message, to_addrs=[mail.to])
 
     def _connect(self, password: str) -> smtplib.SMTP:
-        have = self._settings
-        host = have.host or ""
-        if have.security == "tls":
+        settings = self._settings
+        host = settings.host or ""
+        if settings.security == "tls":
             context = ssl.create_default_context()
             server: smtplib.SMTP = smtplib.SMTP_SSL(
-                host, have.port, timeout=TIMEOUT_S, context=context
+                host, settings.port, timeout=TIMEOUT_S, context=context
             )
         else:
-            server = smtplib.SMTP(host, have.port, timeout=TIMEOUT_S)
+            server = smtplib.SMTP(host, settings.port, timeout=TIMEOUT_S)
         try:
-            if have.security == "starttls":
+            if settings.security == "starttls":
                 server.starttls(context=ssl.create_default_context())
-            if have.user is not None:
-                server.login(have.user, password)
+            if settings.user is not None:
+                server.login(settings.user, password)
         except BaseException:
             server.close()
             raise
@@ -91,13 +91,13 @@ class SmtpMailer:
 
 def smtp_reason(error: Exception) -> str:
     """The text of an error from the server or the system, on one line."""
-    said = str(error)
+    reason = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):  # its text is a dictionary by address
-        said = " ".join(_answer(*answer) for answer in error.recipients.values())
+        reason = " ".join(_answer(*answer) for answer in error.recipients.values())
     elif isinstance(error, smtplib.SMTPResponseException):
-        said = _answer(error.smtp_code, error.smtp_error)
-    return " ".join(said.split())[:200] or type(error).__name__
+        reason = _answer(error.smtp_code, error.smtp_error)
+    return " ".join(reason.split())[:200] or type(error).__name__
 
 
-def _answer(code: int, said: bytes | str) -> str:
-    return f"{code} {said.decode('utf-8', 'replace') if isinstance(said, bytes) else said}"
+def _answer(code: int, text: bytes | str) -> str:
+    return f"{code} {text.decode('utf-8', 'replace') if isinstance(text, bytes) else text}"

@@ -50,18 +50,18 @@ async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer
 
 
 async def balance(
-    session: ModemSession | None, arguments: Sequence[str], *, is_told: bool
+    session: ModemSession | None, arguments: Sequence[str], *, has_code: bool
 ) -> Answer:
     """``balance``: ask the network for the SIM's balance now.
 
     Args:
-        is_told: the settings have a code to ask with.
+        has_code: the settings have a code to ask with.
 
     Raises:
         CommandRefusedError: they have none, the modem is not ready, or the network did not answer.
     """
     _none(arguments)
-    if not is_told:
+    if not has_code:
         raise CommandRefusedError(_NO_CODE)
     session = _ready(session)
     try:
@@ -69,10 +69,18 @@ async def balance(
     except (UssdError, LinkError) as fault:
         raise CommandRefusedError(_sentence(fault)) from fault
     session.publish()
-    told = session.balance
-    if told.amount is None:
-        return {"text": told.text, "amount": None, "is": "not found in the text by the pattern"}
-    return {"text": told.text, "amount": told.amount, "is": "low" if told.is_low else "fine"}
+    reading = session.balance
+    if reading.amount is None:
+        return {
+            "text": reading.text,
+            "amount": None,
+            "is": "not found in the text by the pattern",
+        }
+    return {
+        "text": reading.text,
+        "amount": reading.amount,
+        "is": "low" if reading.is_low else "fine",
+    }
 
 
 def _none(arguments: Sequence[str]) -> None:

@@ -138,8 +138,8 @@ class ModemDriver:
             case commands.USSD.name:
                 return await commands.dial(self._session, arguments)
             case commands.BALANCE.name:
-                is_told = self._balance.is_asked
-                return await commands.balance(self._session, arguments, is_told=is_told)
+                has_code = self._balance.is_asked
+                return await commands.balance(self._session, arguments, has_code=has_code)
             case commands.RETRY_PIN.name:
                 self.retry_pin()
                 return {}

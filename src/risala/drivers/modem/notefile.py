@@ -63,12 +63,12 @@ class NoteFile:
     def _read(self) -> dict[str, str]:
         try:
             with self._path.open("rb") as file:
-                found = json.loads(file.read(_OCTETS_MAX))
+                notes = json.loads(file.read(_OCTETS_MAX))
         except FileNotFoundError:
             return {}
-        if not isinstance(found, dict):
+        if not isinstance(notes, dict):
             raise ValueError("not an object")
-        return {str(key): str(text) for key, text in found.items()}
+        return {str(key): str(text) for key, text in notes.items()}
 
     def _write(self, notes: Mapping[str, str]) -> None:
         """Replace the file at once by one with these notes, which are on disk when this returns."""

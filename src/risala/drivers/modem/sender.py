@@ -283,9 +283,9 @@ def _word(rows: tuple[Row, ...], reference: int | None) -> str:
 
 
 def _drain(channel: trio.MemoryReceiveChannel[_Job]) -> list[_Job]:
-    found: list[_Job] = []
+    jobs: list[_Job] = []
     while True:
         try:
-            found.append(channel.receive_nowait())
+            jobs.append(channel.receive_nowait())
         except (trio.WouldBlock, trio.EndOfChannel, trio.ClosedResourceError):
-            return found
+            return jobs

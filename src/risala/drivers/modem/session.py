@@ -79,18 +79,18 @@ class ModemSession:
 
     def over_quota(self, segment: Segment) -> Outcome | None:
         """The refusal of a segment if the SIM's day or month has no room for it; else None."""
-        found = limits.refusal(self._records.tally.quota, segment, self._records.now_ms())
-        if found is not None:
+        refusal = limits.refusal(self._records.tally.quota, segment, self._records.now_ms())
+        if refusal is not None:
             self.publish()
-        return found
+        return refusal
 
     def declines(self, recipient: str, segments: int, *, is_next: bool) -> Declined | None:
         """See :class:`~risala.plugins.contract.Choosy`."""
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
-        found = limits.declined(quota, recipient, segments, now_ms, is_next=is_next)
-        if is_next and found is not None:
+        declined = limits.declined(quota, recipient, segments, now_ms, is_next=is_next)
+        if is_next and declined is not None:
             self.publish()
-        return found
+        return declined
 
     async def serve(self) -> None:
         """Serve until the modem can no longer be served.
@@ -170,9 +170,9 @@ class ModemSession:
         if used_up := limits.day_over(quota, now_ms):
             return self._health(HealthState.DOWN, used_up)
         where = f" on {sight.operator}" if sight.operator else ""
-        said = [f"{name} is ready{where}.", limits.month_over(quota, now_ms)]
-        said += [self._silence_of_reports, self.balance.attention or ""]
-        return self._health(HealthState.UP, " ".join(filter(None, said)))
+        sentences = [f"{name} is ready{where}.", limits.month_over(quota, now_ms)]
+        sentences += [self._silence_of_reports, self.balance.attention or ""]
+        return self._health(HealthState.UP, " ".join(filter(None, sentences)))
 
     def _health(self, state: HealthState, text: str) -> Health:
         return Health(state, text, self._details(), receipts=self._facts.routing.reports)
@@ -191,8 +191,8 @@ class ModemSession:
         settings request none."""
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         silence = self._silence_of_reports if self._settings.reports else ""
-        said = (limits.month_over(quota, now_ms), silence, self.balance.attention)
-        return " ".join(filter(None, said)) or None
+        warnings = (limits.month_over(quota, now_ms), silence, self.balance.attention)
+        return " ".join(filter(None, warnings)) or None
 
     def _details(self) -> dict[str, str | int | float | None]:
         sight, facts, quota = self._watch.sight, self._facts, self._records.tally.quota

@@ -46,11 +46,11 @@ def _is_init_command(text: str) -> str:
         raise ValueError(
             f"must be AT and a command in ASCII, at most {_INIT_LINE_MAX} characters: AT^CURC=0"
         )
-    said = text[2:].upper()
+    command = text[2:].upper()
     for name, reason in _NOT_IN_INIT.items():
-        if re.search(rf"{re.escape(name)}(?![A-Z0-9])", said):
+        if re.search(rf"{re.escape(name)}(?![A-Z0-9])", command):
             raise ValueError(f"must not have AT{name}, which {reason}")
-    if _dials(said):
+    if _dials(command):
         raise ValueError("must not dial or answer a call")
     return text
 
@@ -113,7 +113,7 @@ class ModemSettings(BaseModel):
     """Seconds between two looks at a modem in a state that only an operator can mend."""
 
     storage: Storage = "auto"
-    """Where received messages are kept until they are safe."""
+    """The modem's storage that keeps received messages until they are safe."""
     reports: bool = True
     """Ask for status reports."""
     inbound: bool = True

@@ -76,12 +76,12 @@ async def registration_of(asker: Asker) -> Registration | None:
     """The best registration that any of the three commands reports; None if none does."""
     best: Registration | None = None
     for name in _REGISTRATIONS:
-        found = registration(first(await asker.rows(f"AT{name}?"), name))
-        if found is not None and found.registered:
-            return found
+        state = registration(first(await asker.rows(f"AT{name}?"), name))
+        if state is not None and state.registered:
+            return state
         # Not registered so far: the first word (+CREG's) counts, unless a later one is "denied".
-        if best is None or found is Registration.DENIED:
-            best = found
+        if best is None or state is Registration.DENIED:
+            best = state
     return best
 
 

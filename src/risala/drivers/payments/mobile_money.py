@@ -165,25 +165,25 @@ class BankReader:
             return TextReading(TextKind.NO_PATTERN)
         text = plain(message.text)
         for kind, pattern in self._patterns:
-            found = pattern.read(text)
-            if found is not None:
-                return self._reading_of(kind, found)
+            values = pattern.read(text)
+            if values is not None:
+                return self._reading_of(kind, values)
         return TextReading(TextKind.NO_PATTERN)
 
-    def _reading_of(self, kind: PatternKind, found: Mapping[str, str]) -> TextReading:
+    def _reading_of(self, kind: PatternKind, values: Mapping[str, str]) -> TextReading:
         if kind is PatternKind.NOTICE:
             return TextReading(TextKind.NOTICE)
         try:
-            amount, fee = amount_of(found["amount"]), amount_of(found.get("fee", "0"))
-            balance = amount_of(found["balance"]) if "balance" in found else None
+            amount, fee = amount_of(values["amount"]), amount_of(values.get("fee", "0"))
+            balance = amount_of(values["balance"]) if "balance" in values else None
         except ValueError:
             return TextReading(TextKind.NO_PATTERN)
         if amount <= 0:
             return TextReading(TextKind.NO_PATTERN)
         if kind is PatternKind.DEBIT:
             return TextReading(TextKind.DEBIT, moved=-amount - fee, balance=balance)
-        payer = found.get("payer")
-        settled = PaymentSettled(self._provider, found["reference"], amount, self._currency, payer)
+        payer = values.get("payer")
+        settled = PaymentSettled(self._provider, values["reference"], amount, self._currency, payer)
         return TextReading(TextKind.CREDIT, settled, amount - fee, balance)
 
 
@@ -245,15 +245,15 @@ class MobileMoneySettings(BaseModel):
 
     @field_validator("instructions")
     @classmethod
-    def _have_known_holes(cls, given: Mapping[Language, str]) -> Mapping[Language, str]:
-        for language, text in given.items():
+    def _have_known_holes(cls, texts: Mapping[Language, str]) -> Mapping[Language, str]:
+        for language, text in texts.items():
             try:
                 holes = {name for _, name, spec, how in Formatter().parse(text) if name is not None}
             except ValueError:
                 raise ValueError(f"{language} has a brace without its other one") from None
             if not holes <= _HOLES:
                 raise ValueError(f"{language} knows {{merchant}} and {{title}} alone")
-        return given
+        return texts
 
 
 class MobileMoney:

@@ -78,10 +78,10 @@ class TextPattern:
         """The values in a text, in the form of :func:`plain`; None: it does not fit."""
         if len(text) > TEXT_CHARACTERS_MAX:
             return None
-        found = self.compiled.fullmatch(text)
-        if found is None:
+        match = self.compiled.fullmatch(text)
+        if match is None:
             return None
-        return {name: each for name, each in found.groupdict().items() if each is not None}
+        return {name: each for name, each in match.groupdict().items() if each is not None}
 
 
 def plain(text: str) -> str:
@@ -98,9 +98,9 @@ def amount_of(text: str) -> int:
     """
     places = decimals()
     negative, digits = text.startswith("-"), text.removeprefix("-")
-    minor, found = "", _DECIMALS[max(places, USUAL)].fullmatch(digits)
-    if found is not None:
-        digits, minor = found["whole"], found["minor"]
+    minor, match = "", _DECIMALS[max(places, USUAL)].fullmatch(digits)
+    if match is not None:
+        digits, minor = match["whole"], match["minor"]
     if has_too_many(minor, places):
         raise ValueError("this is no amount")
     if not _THOUSANDS.fullmatch(digits):
@@ -201,12 +201,12 @@ class _Parser:
         if self._peek() != ")":
             raise PatternError("has a ( without its )")
         self._at += 1
-        group, found = f"(?:{made})", _repetition(self._text, self._at)
-        if found is None:
+        group, match = f"(?:{made})", _repetition(self._text, self._at)
+        if match is None:
             return group, reads
-        if found[0] == "?":
+        if match[0] == "?":
             # Not possessive, unlike other repetitions: the values read in it could not be kept.
-            self._at = found.end()
+            self._at = match.end()
             self._choose(2)
             self._refuse_more()
             return f"{group}?", reads
@@ -242,14 +242,14 @@ class _Parser:
         return made
 
     def _repeated(self, thing: str) -> str:
-        found = _repetition(self._text, self._at)
-        if found is None:
+        match = _repetition(self._text, self._at)
+        if match is None:
             return thing
-        if any(each and int(each) > REPEATED_MAX for each in (found[1], found[3])):
+        if any(each and int(each) > REPEATED_MAX for each in (match[1], match[3])):
             raise PatternError(f"repeats something more than {REPEATED_MAX} times")
-        self._at = found.end()
+        self._at = match.end()
         self._refuse_more()
-        return f"{thing}{found[0]}+"
+        return f"{thing}{match[0]}+"
 
     def _refuse_more(self) -> None:
         if self._peek() == "+":

@@ -47,7 +47,7 @@ _WHY: Final = {
 
 
 class SandboxSettings(BaseModel):
-    """There is nothing to set."""
+    """Settings of the sandbox: none."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -91,26 +91,26 @@ class SandboxCard:
 
     def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
         signed_at = callback.headers.get(_TIME, "")
-        given = callback.headers.get(_SIGNATURE, "")
+        signature = callback.headers.get(_SIGNATURE, "")
         if not hmac.compare_digest(
-            given.encode(), self._signature(signed_at, callback.body).encode()
+            signature.encode(), self._signature(signed_at, callback.body).encode()
         ):
             raise ForgedCallbackError("a callback of the sandbox has a wrong signature")
         if abs(callback.received_at_ms - int(signed_at)) > SIGNED_FOR_MS:
             raise ForgedCallbackError("a callback of the sandbox was signed long ago")
-        told = json.loads(callback.body)
+        event = json.loads(callback.body)
         result: PaymentSettled | PaymentRefused = PaymentRefused("declined", _WHY)
-        if told["paid"]:
-            reference, amount, currency = told["reference"], told["amount"], told["currency"]
+        if event["paid"]:
+            reference, amount, currency = event["reference"], event["amount"], event["currency"]
             result = PaymentSettled(NAME, reference, amount, currency)
-        return (PaymentReport(result, payment_id=told["payment"]),)
+        return (PaymentReport(result, payment_id=event["payment"]),)
 
     def _signature(self, signed_at: str, body: bytes) -> str:
         return hmac.new(self._secret, f"{signed_at}.".encode() + body, hashlib.sha256).hexdigest()
 
 
 def _reference(payment: Payment) -> str:
-    """The same in each repetition: a payment is charged once."""
+    """A payment's reference, equal in each repetition: the payment is charged once."""
     return f"CARD-{payment.payment_id.removeprefix('pay_')[-12:]}"
 
 

@@ -94,7 +94,7 @@ class StripeSettings(BaseModel):
     amount_min: Money = "100"
     """The least that may be paid, in the currency of balances: Stripe refuses small sums."""
     api: str = "https://api.stripe.com"
-    """Where Stripe is; another only to try things on this machine."""
+    """Stripe's address; another one only for tries on this machine."""
 
     @field_validator("api")
     @classmethod
@@ -166,13 +166,13 @@ class StripeCheckout:
         session = await self._call("GET", path)
         return self._progress(session, payment.payment_id)
 
-    def _charged(self, amount: int, asked: str) -> int:
+    def _charged(self, amount: int, payment_currency: str) -> int:
         """The amount charged to the card, in the smallest unit of its currency: never less than the
-        value of the payment, which is ``amount`` minor units of the currency ``asked``."""
-        currency, places = self._settings.currency or asked, self._settings.decimals
+        value of the payment: ``amount`` minor units of ``payment_currency``."""
+        currency, places = self._settings.currency or payment_currency, self._settings.decimals
         if places is None:
             places = _DECIMALS.get(currency, decimals_of(currency))
-        value = Fraction(amount, 10 ** decimals_of(asked)) / self._rate
+        value = Fraction(amount, 10 ** decimals_of(payment_currency)) / self._rate
         # Stripe takes only tens of the units of a currency with three decimals.
         step: int = 10 if places > USUAL else 1
         units: int = 10**places
@@ -215,8 +215,8 @@ class StripeCheckout:
             return None
         # The session's metadata can be edited at Stripe: it is compared with the sum that was paid,
         # and by the engine with the payment that it stored.
-        asked = session["metadata"]
-        amount, currency = int(asked["amount"]), str(asked["currency"])
+        metadata = session["metadata"]
+        amount, currency = int(metadata["amount"]), str(metadata["currency"])
         paid = (int(session["amount_total"]), str(session["currency"]).upper())
         if paid != (self._charged(amount, currency), self._settings.currency or currency):
             raise ValueError("another amount was paid than requested")
@@ -228,12 +228,12 @@ class StripeCheckout:
         self._refuse_forged(callback)
         event = json.loads(callback.body)
         session = event["data"]["object"]
-        asked = session.get("metadata") or {}
+        metadata = session.get("metadata") or {}
         # The purpose of a session never changes at Stripe; its metadata can be edited.
         kind, payment_id = event["type"], session.get("client_reference_id")
         if payment_id is None or bool(event["livemode"]) is self._is_test:
             return ()  # of another shop of the same account, or of its test mode
-        if asked.get("payment") is None:
+        if metadata.get("payment") is None:
             return ()  # of another shop that names its sessions too
         if kind in _OVER:
             cause = _OVER[kind]
@@ -241,7 +241,7 @@ class StripeCheckout:
         if kind not in _PAID:
             return ()
         try:
-            if asked["payment"] != payment_id:
+            if metadata["payment"] != payment_id:
                 raise ValueError("the session was made for another payment")
             settled = self._settled(session)
         except ValueError:
@@ -254,8 +254,8 @@ class StripeCheckout:
         Raises:
             ForgedCallbackError: it is not Stripe's, or was signed long ago.
         """
-        given = callback.headers.get("stripe-signature", "")
-        pairs = [each.strip().partition("=") for each in given.split(",")]
+        signature = callback.headers.get("stripe-signature", "")
+        pairs = [each.strip().partition("=") for each in signature.split(",")]
         at = next((value for name, _, value in pairs if name == "t"), "")
         if not (at.isascii() and at.isdigit() and len(at) <= 12):
             raise ForgedCallbackError("a callback from Stripe has no signature")

@@ -12,7 +12,7 @@ COLUMNS: Final = ("name", "sink", "state", "taken", "behind", "missed", "text")
 
 
 @click.command()
-def sinks(door: CommandDoor) -> None:
+def sinks(terminal: CommandDoor) -> None:
     """State of the event sinks: what they took since the start, and what waits for them.
 
     \b
@@ -20,11 +20,11 @@ def sinks(door: CommandDoor) -> None:
       risala sinks
       risala sinks --json
     """
-    found = door.perform("statistics").get("sinks", [])
-    if door.show({"sinks": found}):
+    rows = terminal.perform("statistics").get("sinks", [])
+    if terminal.show({"sinks": rows}):
         return
-    door.table(
+    terminal.table(
         ("Sink", "Is", "State", "Taken", "Behind", "Lost", "What is wrong"),
-        ([each[name] for name in COLUMNS] for each in found),
+        ([each[name] for name in COLUMNS] for each in rows),
         "No event sink runs. Configure one in a table [sinks.NAME], and start the service.",
     )

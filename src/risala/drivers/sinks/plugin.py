@@ -76,9 +76,9 @@ class SinksPage:
     async def show(self, service: PageService) -> Sequence[PageBlock]:
         words = _WORDS.get(service.language, _WORDS["en"])
         states = _STATES.get(service.language, _STATES["en"])
-        found = (await service.look("statistics")).get("sinks", [])
-        waiting = sum(each["behind"] or 0 for each in found)
-        lost = sum(each["missed"] or 0 for each in found)
+        sinks = (await service.look("statistics")).get("sinks", [])
+        waiting = sum(each["behind"] or 0 for each in sinks)
+        lost = sum(each["missed"] or 0 for each in sinks)
         return (
             PageText(words.told),
             PageFigures(((words.waiting, waiting), (words.lost, lost))),
@@ -89,7 +89,7 @@ class SinksPage:
                         *(each["name"], states.get(each["state"], each["state"]), each["taken"]),
                         *(each["behind"], each["missed"], each["text"] or None),
                     )
-                    for each in found
+                    for each in sinks
                 ),
                 words.none,
             ),
@@ -113,7 +113,7 @@ class JsonlSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     folder: Path
-    """Where the files lie; made where it is not there."""
+    """The folder of the files; it is made if missing."""
     rotate_bytes: int = Field(default=64_000_000, ge=1000)
     """A file that has grown so large is put aside."""
     keep: int = Field(default=0, ge=0)
@@ -189,9 +189,9 @@ def _cut_half_line(descriptor: int) -> None:
     keep = end
     while keep > 0:
         start = max(0, keep - 65_536)
-        found = os.pread(descriptor, keep - start, start).rfind(b"\n")
-        keep = start if found < 0 else start + found + 1
-        if found >= 0:
+        newline = os.pread(descriptor, keep - start, start).rfind(b"\n")
+        keep = start if newline < 0 else start + newline + 1
+        if newline >= 0:
             break
     if keep < end:
         os.ftruncate(descriptor, keep)

@@ -35,10 +35,10 @@ async def check_bind(settings: SmppSettings) -> str | None:
             nursery.start_soon(SmppDriver("check", settings).run, context)
             await context.known.wait()
             nursery.cancel_scope.cancel()
-    found = context.latest
-    if found is None:
+    health = context.latest
+    if health is None:
         return f"No bind with {settings.host}:{settings.port}: no answer within {patience_s:g} s."
-    return None if found.state is HealthState.UP else found.text
+    return None if health.state is HealthState.UP else health.text
 
 
 class _CheckContext:
@@ -76,10 +76,10 @@ class _CheckContext:
         """Nothing is ever submitted."""
 
     async def reachable(self, number: str) -> None:
-        """Of no use to a check."""
+        """Ignored: a check sends nothing to numbers."""
 
     def trace(self, text: str) -> None:
         """The latest health says enough."""
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
+    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
         """Nobody watches."""

@@ -212,14 +212,14 @@ class SmppDriver:
     def _sending_link(self) -> Link | None:
         """The bound link that can send and has the fewest requests unanswered; None without such a
         link."""
-        found: Link | None = None
+        least_busy: Link | None = None
         for channel in self._senders:
             link = channel.link
             if link is None:
                 continue
-            if found is None or link.session.outstanding < found.session.outstanding:
-                found = link
-        return found
+            if least_busy is None or link.session.outstanding < least_busy.session.outstanding:
+                least_busy = link
+        return least_busy
 
     def _outcome(self, response: Pdu, segment: Segment, *, has_reference: bool) -> Outcome:
         if response.command_status:
@@ -338,10 +338,10 @@ class SmppDriver:
         senders = [one for one in bound if one.sends]
         if not senders:
             sick = [one for one in self._channels if one.health.state is HealthState.SICK]
-            told = (sick or [changed])[0].health
+            health = (sick or [changed])[0].health
             state = HealthState.SICK if sick else HealthState.DOWN
-            text = "Bound to receive, but not to send." if bound and not sick else told.text
-            self._context.health(Health(state, text, told.details))
+            text = "Bound to receive, but not to send." if bound and not sick else health.text
+            self._context.health(Health(state, text, health.details))
             return
         details: dict[str, str | int | float | None] = {
             "bind": self.settings.bind,
@@ -377,8 +377,8 @@ class SmppDriver:
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
         if isinstance(token, Segment):
-            given = self._habits.references.is_given
-            self._late(token, self._outcome(response, token, has_reference=given))
+            is_referenced = self._habits.references.is_given
+            self._late(token, self._outcome(response, token, has_reference=is_referenced))
 
     def _late(self, segment: Segment, outcome: Outcome) -> None:
         if self._inbox is not None:

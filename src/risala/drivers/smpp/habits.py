@@ -65,10 +65,10 @@ class Habits:
     @property
     def details(self) -> Mapping[str, str]:
         """Small facts for the carrier's health (``Health.details``)."""
-        found = {"user_message_reference": self.references.state.value}
+        facts = {"user_message_reference": self.references.state.value}
         if self.gives_no_ids or self.gives_same_id:
-            return {**found, "attention": _NO_IDS if self.gives_no_ids else _SAME_IDS}
-        return found
+            return {**facts, "attention": _NO_IDS if self.gives_no_ids else _SAME_IDS}
+        return facts
 
     def accepted(self, response: SubmitSmResp, segment: Segment, *, has_reference: bool) -> None:
         """Learn from the answer that accepted a submit."""
@@ -102,10 +102,10 @@ class Habits:
     def load_percent(self, tlvs: tuple[Tlv, ...]) -> int | None:
         """The carrier's load in percent, by the ``congestion_state`` of an answer (SMPP 5.0
         §4.8.4.18); None if it is missing."""
-        told = find(tlvs, CONGESTION_STATE)
-        if told is None or len(told.value) != 1:
+        congestion = find(tlvs, CONGESTION_STATE)
+        if congestion is None or len(congestion.value) != 1:
             return None
-        load_percent = min(told.number, 100)
+        load_percent = min(congestion.number, 100)
         # Two bounds, so that a carrier at the edge does not fill the trace.
         if load_percent >= _CONGESTED_PERCENT and not self._is_congested:
             self._is_congested = True

@@ -192,7 +192,8 @@ another value in each receipt."""
 ALERTS_MAX: Final = 10
 """Alerts that are shown in each minute."""
 _SHOWN_OCTETS_MAX: Final = 20
-"""Of a longer value only the length is shown: it may be the message's text."""
+"""Octets of a value that are shown; of a longer one only the length, as it may be the message's
+text."""
 _ALERT_SPAN_S: Final = 60.0
 _READ: Final = frozenset(
     {
@@ -226,9 +227,9 @@ class Notable:
             return None
         self._shown.update(new)
         text = plain_text(pdu)
-        told = ", ".join(f"{name_of(tlv.tag)} {_value(tlv, text)}" for tlv in new)
+        values = ", ".join(f"{name_of(tlv.tag)} {_value(tlv, text)}" for tlv in new)
         last = " Further ones are not shown." if len(self._shown) >= VALUES_MAX else ""
-        return f"The receipt of {carrier_id} says more: {told}.{last}"
+        return f"The receipt of {carrier_id} says more: {values}.{last}"
 
     def of_reading(self, note: str, of: str) -> str | None:
         """A line for the trace about a text that was not read as declared, the first, tenth,

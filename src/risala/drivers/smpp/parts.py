@@ -288,11 +288,11 @@ class SmppParts:
 def written_ms(request: MessagePdu, now_ms: int) -> int | None:
     """A text's own time, UTC epoch milliseconds. The standard has no field for it: carriers that
     tell it write it as an absolute time where a ``submit_sm`` has ``schedule_delivery_time``."""
-    told = request.schedule_delivery_time if isinstance(request, ShortMessage) else ""
-    if not told or told.endswith("R"):
+    time = request.schedule_delivery_time if isinstance(request, ShortMessage) else ""
+    if not time or time.endswith("R"):
         return None
     try:
-        return parse_time(told, now_ms)
+        return parse_time(time, now_ms)
     except ValueError:
         return None
 
@@ -327,8 +327,8 @@ def _name(key: Key) -> str:
 def _part_notes(key: Key, number: int, text: str, noted: _Noted) -> Iterator[tuple[str, str]]:
     """The notes of a part: one, or several for a text longer than phones send."""
     known = {"sent": noted.sent_ms, "label": noted.label}
-    told = {name: value for name, value in known.items() if value is not None}
-    whole = _json({"key": key, "number": number, "at": noted.at_ms, **told, "text": text})
+    optional = {name: value for name, value in known.items() if value is not None}
+    whole = _json({"key": key, "number": number, "at": noted.at_ms, **optional, "text": text})
     size, mark = NOTE_TEXT_CHARACTERS_MAX, Part(number, text, None).mark
     for piece, at in enumerate(range(0, len(whole), size)):
         yield f"{_PART}{_name(key)}/{number:03}/{mark:08x}/{piece:03}", whole[at : at + size]

@@ -47,12 +47,12 @@ class ReceiptWatch:
     @property
     def details(self) -> Mapping[str, str | int]:
         """Facts for the carrier's health: nothing while every receipt ends a message."""
-        found: dict[str, str | int] = {}
+        counts: dict[str, str | int] = {}
         if self._dropped:
-            found["receipts_dropped"] = self._dropped
+            counts["receipts_dropped"] = self._dropped
         if self._unfinal:
-            found["receipts_unfinal"] = self._unfinal
-        return found
+            counts["receipts_unfinal"] = self._unfinal
+        return counts
 
     def dropped(self, now_s: float) -> None:
         """A receipt named no message."""

@@ -76,7 +76,7 @@ class SmppSettings(BaseModel):
     source_address: str | None = None
     """Connect from this address of this machine: the one on the carrier's list."""
     outbind: OutbindSettings | None = None
-    """Where the carrier connects to us, and who it says it is."""
+    """The address to which the carrier connects, and the name that it gives."""
     tls: bool = False
     tls_ca_file: Path | None = None
     """Certificates to trust instead of the system's."""
@@ -175,8 +175,8 @@ class SmppSettings(BaseModel):
     @field_validator("extra_tlvs")
     @classmethod
     def _are_parameters(cls, value: dict[str, int | str]) -> dict[str, int | str]:
-        for name, given in value.items():
-            make_tlv(name, given)
+        for name, parameter in value.items():
+            make_tlv(name, parameter)
         return value
 
     @property
@@ -211,7 +211,7 @@ class SmppSettings(BaseModel):
             protocol_id=self.protocol_id,
             registered_delivery=0 if self.transaction_mode else self.registered_delivery,
             replace_if_present_flag=int(self.replace_if_present),
-            extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
+            extra_tlvs=tuple(make_tlv(name, value) for name, value in self.extra_tlvs.items()),
             is_reference_octet=self.user_message_reference is Wanted.OCTET,
             is_transaction=self.transaction_mode,
         )

@@ -43,5 +43,5 @@ def pdu_text(pdu: Pdu, sequence_number: int) -> str:
 
 def masked(address: str) -> str:
     """A number's last four digits; a name, or a service's short number, as it is."""
-    found = _number(address)
-    return address if found is None else f"…{found[2]}"
+    match = _number(address)
+    return address if match is None else f"…{match[2]}"

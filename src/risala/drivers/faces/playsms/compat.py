@@ -120,13 +120,13 @@ def state_of(state: FaceMessageState) -> dict[str, str]:
     }
 
 
-def written(told: Mapping[str, Any], form: str) -> tuple[bytes, str]:
+def written(answer: Mapping[str, Any], form: str) -> tuple[bytes, str]:
     """An answer in the format that was asked for, and its content type."""
     if form == "XML":
-        return f'<?xml version="1.0"?>\n{_xml("response", told)}\n'.encode(), "text/xml"
+        return f'<?xml version="1.0"?>\n{_xml("response", answer)}\n'.encode(), "text/xml"
     if form == "SERIALIZE":
-        return _serialized(told), "text/plain"
-    return json.dumps(told, separators=(",", ":")).encode(), "application/json"
+        return _serialized(answer), "text/plain"
+    return json.dumps(answer, separators=(",", ":")).encode(), "application/json"
 
 
 def _xml(name: str, value: object) -> str:
@@ -201,14 +201,14 @@ class PlaysmsCompat:
         try:
             # PHP takes the form's field where the query has it too.
             fields = {**fields, **await request.form()} if request.method == "POST" else fields
-            told = await self._answer(request, service, fields)
+            content = await self._answer(request, service, fields)
         except (PlaysmsError, FaceRefusedError) as error:
             failed = of_refusal(error) if isinstance(error, FaceRefusedError) else error
-            status, told = failed.status, failed.body()
+            status, content = failed.status, failed.body()
             if failed.retry_after_s is not None:
                 more = (("Retry-After", str(failed.retry_after_s)),)
-        told = {**told, "timestamp": request.received_at_ms // 1000}
-        body, kind = written(told, _word(fields, "format").upper())
+        content = {**content, "timestamp": request.received_at_ms // 1000}
+        body, kind = written(content, _word(fields, "format").upper())
         return FaceAnswer(body, status, kind, more)
 
     async def _answer(
@@ -232,8 +232,8 @@ class PlaysmsCompat:
         self, service: FaceService, caller: FaceCaller, fields: Fields
     ) -> tuple[list[str], FaceMessage]:
         """The receivers of a request, and the message that each is to get."""
-        given = (each.strip(_WHITE) for each in _word(fields, "to").split(","))
-        receivers = list(dict.fromkeys(each for each in given if each))
+        numbers = (each.strip(_WHITE) for each in _word(fields, "to").split(","))
+        receivers = list(dict.fromkeys(each for each in numbers if each))
         text = _text(fields)
         if not receivers or not text:
             raise PlaysmsError(400, "201")
@@ -268,8 +268,8 @@ def _text(fields: Fields) -> str:
 def _moment(word: str, zone: str) -> int:
     """UTC epoch milliseconds of a time of the organization's own clock."""
     try:
-        found = datetime.strptime(word, TIME).replace(tzinfo=ZoneInfo(zone))
-        return round(found.timestamp() * 1000)
+        moment = datetime.strptime(word, TIME).replace(tzinfo=ZoneInfo(zone))
+        return round(moment.timestamp() * 1000)
     except (ValueError, OverflowError):
         text = "A schedule is like 2026-11-21 08:30:00."
         raise PlaysmsError(*REFUSED, text) from None
@@ -283,21 +283,21 @@ async def _send(
 ) -> list[dict[str, str]]:
     """Accept a message for each receiver. Once one is accepted the request is: else the client
     would send all of them again."""
-    told: list[dict[str, str]] = []
+    answers: list[dict[str, str]] = []
     why: FaceRefusedError | None = None
     is_accepted = False
     for receiver in receivers:
         try:
             to = service.number(receiver)
-            told.append(receipt_of(await service.send(caller, replace(message, to=to))))
+            answers.append(receipt_of(await service.send(caller, replace(message, to=to))))
             is_accepted = True
         except FaceRefusedError as refused:
             why = why or refused
             ids = {"smslog_id": "", "queue": "", "to": receiver}
-            told.append({**of_refusal(refused).body(), **ids})
+            answers.append({**of_refusal(refused).body(), **ids})
     if why is not None and not is_accepted:
         raise why
-    return told
+    return answers
 
 
 async def _states(service: FaceService, caller: FaceCaller, fields: Fields) -> list[dict[str, str]]:
@@ -306,16 +306,16 @@ async def _states(service: FaceService, caller: FaceCaller, fields: Fields) -> l
         if not number and _is_queue(queue):
             number = str(int(queue, 16))
         if number or queue:
-            found: Sequence[FaceMessageState] = (_numbered(service, caller, number),)
+            states: Sequence[FaceMessageState] = (_numbered(service, caller, number),)
         else:
-            found = await _listed(service, caller, fields)
+            states = await _listed(service, caller, fields)
     except FaceRefusedError as refused:
         if refused.refusal not in (FaceRefusal.NOT_FOUND, FaceRefusal.INVALID):
             raise
-        found = ()
-    if not found:
+        states = ()
+    if not states:
         raise PlaysmsError(200, "400")
-    return [state_of(each) for each in found]
+    return [state_of(each) for each in states]
 
 
 def _numbered(service: FaceService, caller: FaceCaller, number: str) -> FaceMessageState:
@@ -332,7 +332,7 @@ async def _listed(
     to, since_ms, until_ms = _word(fields, "dst"), None, None
     if when := _word(fields, "dt"):
         since_ms, until_ms = _span(when)
-    found = await service.messages(
+    page = await service.messages(
         caller,
         limit=min(count or LISTED_MAX, LISTED_MAX),
         to=service.number(to) if to else None,
@@ -340,7 +340,7 @@ async def _listed(
         since_ms=since_ms,
         until_ms=until_ms,
     )
-    return [each for each in found.items if each.number > (last or 0)]
+    return [each for each in page.items if each.number > (last or 0)]
 
 
 def _whole(fields: Fields, name: str) -> int | None:

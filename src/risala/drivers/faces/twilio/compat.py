@@ -148,7 +148,7 @@ class TwilioCompat:
         return wire.of_status(status, text).answer()
 
     def call(
-        self, event: FaceEvent, url: str, told: Mapping[str, Any], sign: Sign
+        self, event: FaceEvent, url: str, stored: Mapping[str, Any], sign: Sign
     ) -> FaceCall | None:
         fields = wire.callback_fields(event)
         return FaceCall(
@@ -223,11 +223,11 @@ def _moment(word: str) -> int | None:
     if not word:
         return None
     try:
-        found = datetime.fromisoformat(word)
+        moment = datetime.fromisoformat(word)
     except ValueError:
         raise TwilioError(400, wire.INVALID, "A time is like 2026-11-21T08:30:00Z.") from None
-    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    return round(found.timestamp() * 1000)
+    moment = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    return round(moment.timestamp() * 1000)
 
 
 # -- messages --------------------------------------------------------------------------------------
@@ -235,10 +235,10 @@ def _moment(word: str) -> int | None:
 
 def _message(service: FaceService, caller: FaceCaller, sid: str) -> FaceMessageState:
     start = start_of("SM", "sms", sid)
-    found = None if start is None else service.message(caller, start)
-    if found is None or sid_of("SM", found.message_id) != sid:
+    message = None if start is None else service.message(caller, start)
+    if message is None or sid_of("SM", message.message_id) != sid:
         raise TwilioError(404, 20404, wire.NOT_FOUND)
-    return found
+    return message
 
 
 def _refuse_under_way(state: FaceMessageState) -> None:
@@ -278,7 +278,7 @@ async def _list(request: FaceRequest, service: FaceService, caller: FaceCaller) 
     since, until = _moment(_word(query, "DateSent>")), _moment(_word(query, "DateSent<"))
     if (day := _moment(_word(query, "DateSent"))) is not None:
         since, until = day, day + DAY_MS
-    found = await service.messages(
+    messages = await service.messages(
         caller,
         limit=size,
         before=_word(query, "PageToken") or None,
@@ -294,13 +294,13 @@ async def _list(request: FaceRequest, service: FaceService, caller: FaceCaller) 
         if name in query
     }
     first = f"{path}?{urlencode({**kept, 'PageSize': size, 'Page': 0})}"
-    later = {**kept, "PageSize": size, "Page": number + 1, "PageToken": found.older}
+    later = {**kept, "PageSize": size, "Page": number + 1, "PageToken": messages.older}
     return wire.answer(
         {
-            "messages": [wire.message(caller.username, each) for each in found.items],
-            "end": max(number * size + len(found.items) - 1, 0),
+            "messages": [wire.message(caller.username, each) for each in messages.items],
+            "end": max(number * size + len(messages.items) - 1, 0),
             "first_page_uri": first,
-            "next_page_uri": None if found.older is None else f"{path}?{urlencode(later)}",
+            "next_page_uri": None if messages.older is None else f"{path}?{urlencode(later)}",
             "page": number,
             "page_size": size,
             "previous_page_uri": None,
@@ -352,10 +352,10 @@ def _session(service: FaceService, caller: FaceCaller, sid: str) -> FaceVerifica
     if sid.startswith("+"):
         return service.verification_to(caller, sid)
     start = start_of("VE", "ver", sid)
-    found = None if start is None else service.verification(caller, start)
-    if found is None or sid_of("VE", found.verification_id) != sid:
+    session = None if start is None else service.verification(caller, start)
+    if session is None or sid_of("VE", session.verification_id) != sid:
         raise TwilioError(404, 20404, wire.NOT_FOUND)
-    return found
+    return session
 
 
 def _verification_answer(
@@ -366,8 +366,8 @@ def _verification_answer(
     answered: int = 200,
 ) -> FaceAnswer:
     account = caller.username
-    told = wire.verification(account, service_of(account), request.base_url, session, status)
-    return wire.answer(told, answered)
+    body = wire.verification(account, service_of(account), request.base_url, session, status)
+    return wire.answer(body, answered)
 
 
 TWILIO: Final = FaceFactory(

@@ -213,7 +213,7 @@ def status_of(session: FaceVerification) -> str:
 def callback_fields(event: FaceEvent) -> dict[str, str]:
     """The form posted to a StatusCallback."""
     sid, status = sid_of("SM", event.message_id), STATUSES.get(event.status, event.status)
-    told = {
+    fields = {
         "AccountSid": event.username,
         "ApiVersion": VERSION,
         "From": event.sender,
@@ -224,8 +224,8 @@ def callback_fields(event: FaceEvent) -> dict[str, str]:
         "To": event.to,
     }
     if event.error_code is not None:
-        told["ErrorCode"] = str(_error_code(event.error_code))
-    return told
+        fields["ErrorCode"] = str(_error_code(event.error_code))
+    return fields
 
 
 def signature(url: str, fields: Mapping[str, str], sign: Sign) -> str:

@@ -217,8 +217,8 @@ class AtEngine:
             return
         line = self._line.decode("latin-1").replace("\0", "").strip(_JUNK)
         self._line.clear()
-        asked = self._command.prompts if self._command else False
-        if asked or any(abandoned.prompts for abandoned in self._abandoned):
+        prompts = self._command.prompts if self._command else False
+        if prompts or any(abandoned.prompts for abandoned in self._abandoned):
             line = line.lstrip(">" + _JUNK)  # a prompt that came twice, or late
         if line:
             self._take(line, events)
@@ -317,11 +317,11 @@ class AtEngine:
             return True
         if line == self._body:
             return False
-        found = self._payloads.claim(line)
-        if found is None:
+        payload = self._payloads.claim(line)
+        if payload is None:
             return False
-        if found.row is None:
-            events.append(Urc(found.header.name, found.header.line, line))
+        if payload.row is None:
+            events.append(Urc(payload.header.name, payload.header.line, line))
         else:
-            self._rows[found.row] = Row(found.header.line, line)
+            self._rows[payload.row] = Row(payload.header.line, line)
         return True

@@ -20,8 +20,8 @@ class ErrorVerdict(StrEnum):
     FINAL = "final"
     """No carrier would deliver the message: the number does not exist."""
     CARRIER = "carrier"
-    """This SIM may not send it, or the modem is set up wrongly. The message fails unless another
-    carrier takes it."""
+    """The SIM may not send the message, or the modem is set up wrongly: the message fails unless
+    another carrier takes it."""
     NOW = "now"
     """Try later."""
     RECIPIENT = "recipient"
@@ -189,9 +189,9 @@ def trouble_of(result: Result) -> ErrorMeaning:
     if result.ok:
         raise ValueError("OK is no trouble")
     if result.code is None:
-        said = result.text.lower()
-        return next((row for words, row in _BY_WORDS if words in said), _NO_REASON)
-    found = (CME if result.kind is ResultKind.CME else CMS).get(result.code)
-    if found is None and result.kind is ResultKind.CMS and result.code in _RESERVED_FCS:
+        text = result.text.lower()
+        return next((row for words, row in _BY_WORDS if words in text), _NO_REASON)
+    meaning = (CME if result.kind is ResultKind.CME else CMS).get(result.code)
+    if meaning is None and result.kind is ResultKind.CMS and result.code in _RESERVED_FCS:
         return _UNKNOWN_FCS
-    return found or _UNKNOWN
+    return meaning or _UNKNOWN

@@ -26,8 +26,8 @@ class Command:
     @property
     def name(self) -> str | None:
         """``+CSQ`` of ``AT+CSQ``: the beginning of its rows. None for ``ATI`` and the like."""
-        found = _own_name(self.text)
-        return found[1].upper() if found else None
+        match = _own_name(self.text)
+        return match[1].upper() if match else None
 
 
 @dataclass(frozen=True, slots=True)

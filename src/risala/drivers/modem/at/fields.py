@@ -19,14 +19,14 @@ def values(row: str) -> list[str]:
     A row without its name is read as well.
     """
     text = _behind_name(row)
-    found: list[str] = []
+    fields: list[str] = []
     at = 0
     while (match := _field(text, at)) and match.end() > at:
-        found.append(next(group for group in match.groups() if group is not None).strip())
+        fields.append(next(group for group in match.groups() if group is not None).strip())
         at = match.end()
     if text.endswith(","):
-        found.append("")
-    return found
+        fields.append("")
+    return fields
 
 
 def _behind_name(row: str) -> str:
@@ -52,20 +52,20 @@ def number(text: str) -> int | None:
 
 def offered(field: str) -> set[int]:
     """The values that a bracket of a test answer (``=?``) allows: ``0-2,4`` is 0, 1, 2 and 4."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for piece in field.split(","):
         low, dash, high = piece.partition("-")
         begin = number(low)
         end = number(high) if dash else begin
         if begin is not None and end is not None:
-            found |= set(range(begin, min(end, begin + 100) + 1))
-    return found
+            numbers |= set(range(begin, min(end, begin + 100) + 1))
+    return numbers
 
 
 def brackets(row: str) -> list[str]:
     """The brackets of a test answer; a field without brackets is one too: ``(0-2),1,(0,2)``."""
-    found = re.findall(r"\(([^)]*)\)|([^,()\s]+)", _behind_name(row))
-    return [bracket or bare for bracket, bare in found]
+    groups = re.findall(r"\(([^)]*)\)|([^,()\s]+)", _behind_name(row))
+    return [bracket or bare for bracket, bare in groups]
 
 
 class Registration(IntEnum):

@@ -81,8 +81,8 @@ def call_of(line: str, *, numeric: bool) -> str | None:
     """
     if numeric and line in _CALL_NUMERIC:
         return _CALL_NUMERIC[line]
-    found = _call(line)
-    return found[1].upper() if found else None
+    match = _call(line)
+    return match[1].upper() if match else None
 
 
 _reasoned: Final = re.compile(r"\+CM([ES]) ?ERROR ?:? ?(.*)", re.IGNORECASE).fullmatch
@@ -141,9 +141,9 @@ _name: Final = re.compile(r"[+^*$%#&][A-Z][A-Z0-9_]*(?=[:\s]|$)", re.IGNORECASE)
 def name_of(line: str) -> str | None:
     """The name at the head of a line: ``+CMTI`` of ``+CMTI: "SM",3``; a known unsolicited word
     (``RDY``) unchanged; None for anything else."""
-    found = _name(line)
-    if found:
-        return found[0].upper()
+    match = _name(line)
+    if match:
+        return match[0].upper()
     word = line.upper()
     return word if word in _WORDS else None
 

@@ -36,12 +36,12 @@ class Payloads:
         """The header that this line belongs to. The newest that fits takes it: mostly a PDU follows
         its header directly."""
         newest_first = self._awaited[::-1]
-        found = next((it for it in newest_first if it.header.is_exactly(line)), None) or next(
+        payload = next((it for it in newest_first if it.header.is_exactly(line)), None) or next(
             (it for it in newest_first if it.header.may_be(line)), None
         )
-        if found is not None:
-            self._awaited.remove(found)
-        return found
+        if payload is not None:
+            self._awaited.remove(payload)
+        return payload
 
     def end_of_answer(self) -> None:
         """Stop waiting for the PDUs of rows: the answer that they belong to is over."""

@@ -32,10 +32,10 @@ def command_text(text: str) -> str:
     name = _name_of(text)
     if name in _PLAIN and ";" not in text:  # a command chained to it may be a PIN
         return masked(text)
-    asked, is_set, value = text.partition("=")
+    command, is_set, value = text.partition("=")
     if not is_set:
         return masked(text) if name or _BASIC(text) else "AT…"
-    return f"{asked}=?" if value == "?" else f"{masked(asked)}=…"
+    return f"{command}=?" if value == "?" else f"{masked(command)}=…"
 
 
 def body_text(hexadecimal: str) -> str:
@@ -44,7 +44,7 @@ def body_text(hexadecimal: str) -> str:
 
 
 def answer_text(answer: Answer) -> str:
-    """Its rows and its result."""
+    """An answer's rows and result, without secrets."""
     return " | ".join([*map(_row_text, answer.rows), line_text(answer.result.raw)])
 
 
@@ -67,14 +67,14 @@ def line_text(text: str) -> str:
     if name in _PLAIN or text in ("OK", "ERROR", "RING", "NO CARRIER", "BUSY", "NO ANSWER"):
         return masked(text)
     if name == _PIN:
-        said = text.partition(":")[2].strip()
-        return f"{name}: {said if said in _SAYS else '…'}"
+        state = text.partition(":")[2].strip()
+        return f"{name}: {state if state in _SAYS else '…'}"
     return f"{name}: …" if name else f"({len(text)} characters)"
 
 
 def _name_of(text: str) -> str:
-    found = _name(text)
-    return found[1].upper() if found else ""
+    match = _name(text)
+    return match[1].upper() if match else ""
 
 
 def masked(text: str) -> str:

@@ -203,12 +203,12 @@ def outdated(keys: Iterable[str], now_ms: int) -> list[str]:
     """The keys, of any SIM's notes, that are about past days and months."""
     day = _at(now_ms).strftime("%Y-%m-%d")
     now = {_DAY: day, _MONTH: day[:7]}
-    found = []
+    outdated_keys = []
     for key in keys:
         kind, when = (*key.removeprefix(PREFIX).split("/"), "", "")[1:3]
         if kind in now and when < now[kind]:
-            found.append(key)
-    return found
+            outdated_keys.append(key)
+    return outdated_keys
 
 
 def _at(now_ms: int) -> datetime:

@@ -159,12 +159,12 @@ def _judged(state: Registration | None, operator: str) -> CheckVerdict:
 
 async def smsc(bench: Bench) -> CheckVerdict:
     try:
-        found = bench.found.smsc = await find_smsc(bench.asker, bench.settings.smsc_number)
+        number = bench.found.smsc = await find_smsc(bench.asker, bench.settings.smsc_number)
     except Unready:
         return fail(
             "The SIM has no SMSC number, without which nothing is sent: ask its operator, and set "
             'smsc_number = "+…" in [carriers.modem].'
         )
-    if found:
-        return ok(f"{found}.")
+    if number:
+        return ok(f"{number}.")
     return warn("The modem does not tell it; a send will.")

@@ -81,8 +81,8 @@ class Strength:
     def of(cls, dbm: int | None) -> Strength:
         if dbm is None:
             return cls(0, "unknown")
-        found = next((row for row in _STRENGTHS if dbm >= row[0]), _STRENGTHS[-1])
-        return cls(found[1], found[2])
+        strength = next((row for row in _STRENGTHS if dbm >= row[0]), _STRENGTHS[-1])
+        return cls(strength[1], strength[2])
 
     @property
     def drawn(self) -> str:
@@ -174,5 +174,5 @@ def tail(number: str) -> str | None:
     return f"…{number[-_TAIL:]}" if number else None
 
 
-def _registration(found: Registration | None) -> str | None:
-    return None if found is None else found.name.lower()
+def _registration(registration: Registration | None) -> str | None:
+    return None if registration is None else registration.name.lower()

@@ -98,9 +98,9 @@ async def radio(bench: Bench) -> CheckVerdict:
 async def signal(bench: Bench) -> CheckVerdict:
     dbm = signal_dbm(first(await bench.asker.rows("AT+CSQ"), "+CSQ"))
     bench.found.signal_dbm = dbm
-    found = bench.found.registration
+    registration = bench.found.registration
     if dbm is None:
-        if found is not None and found.registered:
+        if registration is not None and registration.registered:
             return warn("The modem does not tell it, but is registered.")
         return fail("No signal: see the antenna, and put the modem elsewhere, at a window.")
     strength = Strength.of(dbm)
@@ -124,21 +124,21 @@ async def pdu_mode(bench: Bench) -> CheckVerdict:
 
 
 async def storage(bench: Bench) -> CheckVerdict:
-    asker, found = bench.asker, bench.found
+    asker, findings = bench.asker, bench.found
     before = first(await asker.rows("AT+CPMS?"), "+CPMS")
     try:
-        names, found.storage = await choose_storage(asker, bench.settings.storage)
-        for name in dict.fromkeys((*names, found.storage)):
+        names, findings.storage = await choose_storage(asker, bench.settings.storage)
+        for name in dict.fromkeys((*names, findings.storage)):
             usage = await _usage(bench, name) if name else None
             if usage is not None:
-                found.storages[name] = usage
+                findings.storages[name] = usage
     finally:
         if len(before) >= 9:
             await asker.ok(f'AT+CPMS="{before[0]}","{before[3]}","{before[6]}"')
-    usage = found.storages.get(found.storage)
-    if not found.storage or usage is None:
+    usage = findings.storages.get(findings.storage)
+    if not findings.storage or usage is None:
         return warn("The modem tells of none: what comes in may be lost while Risala is stopped.")
-    text = f"{found.storage}: {usage.used} of {usage.total} places are taken"
+    text = f"{findings.storage}: {usage.used} of {usage.total} places are taken"
     if usage.used >= usage.total:
         return _full(bench, text)
     if usage.is_tight:

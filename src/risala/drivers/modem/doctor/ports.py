@@ -41,26 +41,28 @@ class Candidate:
     text: str = ""
     """Why it was not asked, or did not answer."""
     busy: bool = False
-    """Another program has the port open."""
+    """The port is held open by another program."""
     served: bool = False
     """The program that has it open is the Risala service, as it should be."""
 
 
 def candidates(host: Host, seen: Callable[[], Iterable[PortSeen]] | None = None) -> list[Candidate]:
     """Every serial port once."""
-    told = {port.device: port.description for port in (seen or serial.ports_seen)()}
-    named = [Candidate(name, device, told.get(device, "")) for name, device in host.names().items()]
+    texts = {port.device: port.description for port in (seen or serial.ports_seen)()}
+    named = [
+        Candidate(name, device, texts.get(device, "")) for name, device in host.names().items()
+    ]
     devices = {each.device for each in named}
     rest = [
         Candidate(device, device, description)
-        for device, description in told.items()
+        for device, description in texts.items()
         if os.path.realpath(device) not in devices
     ]
     return named + rest
 
 
 async def ask_all(
-    found: list[Candidate],
+    ports: list[Candidate],
     baud: int,
     open_port: OpenPort = serial.open_port,
     *,
@@ -76,15 +78,15 @@ async def ask_all(
 
     async def one(candidate: Candidate) -> None:
         async with limit:
-            told = await _ask(candidate, baud, open_port)
-            if told.busy:
-                told = _held(told, holders(candidate.port))
-            answers[candidate.port] = told
+            answer = await _ask(candidate, baud, open_port)
+            if answer.busy:
+                answer = _held(answer, holders(candidate.port))
+            answers[candidate.port] = answer
 
     async with trio.open_nursery() as nursery:
-        for candidate in found:
+        for candidate in ports:
             nursery.start_soon(one, candidate)
-    return [answers[candidate.port] for candidate in found]
+    return [answers[candidate.port] for candidate in ports]
 
 
 async def _ask(candidate: Candidate, baud: int, open_port: OpenPort) -> Candidate:

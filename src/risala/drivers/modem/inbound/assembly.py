@@ -41,7 +41,7 @@ class ReceivedPdu:
     digest: str
     """Identifies this PDU, so that the engine stores a repeated one once."""
     service_centre: str | None = None
-    """Its service centre; None: not reported by the modem."""
+    """The message's service centre; None: not reported by the modem."""
     label: str | None = None
     """How its text was labelled, if that was not believed."""
 
@@ -141,7 +141,7 @@ class Evident(NamedTuple):
     note: str = ""
     """What was declared and what was believed, if these differ."""
     label: str | None = None
-    """The same for the page of the message."""
+    """The difference in a word, for the message's page; None: no difference."""
 
 
 def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) -> Inbound:

@@ -136,14 +136,14 @@ class ModemInbox:
     def leftovers(self) -> list[Urc]:
         """Lines that came straight from the network and are not on disk yet: they exist nowhere
         else, so the next session must take them."""
-        found = [self._current] if self._current is not None else []
+        lines = [self._current] if self._current is not None else []
         while True:
             try:
                 job = self._take.receive_nowait()
             except trio.WouldBlock:
-                return found
+                return lines
             if isinstance(job, _Direct):
-                found.append(job.urc)
+                lines.append(job.urc)
 
     # -- its life ------------------------------------------------------------------------------
 
@@ -215,12 +215,12 @@ class ModemInbox:
     async def _read_all(self, *storages: str) -> tuple[set[int], set[int]]:
         """Read all that storages list, in the order of the texts' own times, whatever their places;
         the places of the current storage where something was, and those of reports."""
-        found = [stored for name in storages for stored in await self._storage.list(name)]
+        listed = [stored for name in storages for stored in await self._storage.list(name)]
         # Some modems list the same messages under two names: of those the last counts.
-        once = {each.pdu: each for each in found}.values() if len(storages) > 1 else found
+        once = {each.pdu: each for each in listed}.values() if len(storages) > 1 else listed
         for stored in sorted(once, key=lambda each: written_s(each.pdu, each.tpdu_octets)):
             await self._received(stored)
-        here = [each for each in found if each.place[0] == self._facts.storage]
+        here = [each for each in listed if each.place[0] == self._facts.storage]
         reports = {each.place[1] for each in here if is_report(each.pdu, each.tpdu_octets)}
         return {each.place[1] for each in here}, reports
 

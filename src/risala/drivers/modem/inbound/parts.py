@@ -67,12 +67,12 @@ class ModemParts:
     def _outdated(self, now_ms: int) -> list[str]:
         oldest_first = iter(self._seen.items())
         too_many = len(self._seen) + 1 - _SEEN_MAX
-        found = []
+        keys = []
         for at, (digest, at_ms) in enumerate(oldest_first):
             if at >= too_many and at_ms >= now_ms - _SEEN_MS:
                 break
-            found.append(f"{_SEEN}{digest}")
-        return found
+            keys.append(f"{_SEEN}{digest}")
+        return keys
 
     def end_waiting(self, before_ms: int, now_ms: int) -> None:
         """Make messages that began before ``before_ms`` outgoing, incomplete, and the oldest ones
@@ -98,7 +98,7 @@ def notes_of(whole: JoinedMessage) -> Iterable[str]:
 
 
 def _recalled(notes: ModemNotes, coding: InboundCoding) -> list[tuple[ReceivedPdu, int]]:
-    found: list[tuple[ReceivedPdu, int]] = []
+    parts: list[tuple[ReceivedPdu, int]] = []
     for key, text in notes.recall(_PART).items():
         at_ms, octets, pdu = text.split(" ")
         try:
@@ -109,5 +109,5 @@ def _recalled(notes: ModemNotes, coding: InboundCoding) -> list[tuple[ReceivedPd
             evident = as_evident(tpdu, coding)
             known = (key.removeprefix(_PART), readable_of(centre), evident.label)
             part = ReceivedPdu(evident.deliver, *known)
-            found.append((part, int(at_ms)))
-    return sorted(found, key=lambda each: each[1])
+            parts.append((part, int(at_ms)))
+    return sorted(parts, key=lambda each: each[1])

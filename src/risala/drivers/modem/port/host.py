@@ -69,7 +69,8 @@ class Process:
 
 
 class Host:
-    """This machine, as ``/proc``, ``/sys`` and ``/dev`` below ``root`` show it."""
+    """The machine that runs this process, as ``/proc``, ``/sys`` and ``/dev`` below ``root`` show
+    it."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
@@ -120,8 +121,8 @@ class Host:
                 if target == device:
                     holds = True
                 elif target == _PTMX and device.startswith("/dev/pts/"):
-                    told = (directory / "fdinfo" / number).read_text()
-                    if f"tty-index:\t{device.rpartition('/')[2]}\n" in told:
+                    info = (directory / "fdinfo" / number).read_text()
+                    if f"tty-index:\t{device.rpartition('/')[2]}\n" in info:
                         return False
         return holds
 
@@ -157,10 +158,10 @@ class Host:
     def names(self) -> dict[str, str]:
         """The paths under ``/dev/serial/by-id``, each with the device that it leads to."""
         try:
-            found = sorted((self._root / "dev/serial/by-id").iterdir())
+            links = sorted((self._root / "dev/serial/by-id").iterdir())
         except OSError:
             return {}
-        return {str(path): os.path.realpath(path) for path in found}
+        return {str(path): os.path.realpath(path) for path in links}
 
     def siblings(self, port: str) -> list[str]:
         """The other ports of the same stick, by their by-id names."""

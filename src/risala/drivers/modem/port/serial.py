@@ -229,13 +229,13 @@ class SerialStream(trio.abc.Stream):
 
     def lines(self) -> Mapping[str, bool | None]:
         """The control lines, for diagnosis; None if the device has none (ENOTTY for a pty)."""
-        found: dict[str, bool | None] = {}
+        levels: dict[str, bool | None] = {}
         for name in ("dtr", "rts", "cts", "dsr", "cd"):
             try:
-                found[name] = bool(getattr(self._port, name))
+                levels[name] = bool(getattr(self._port, name))
             except OSError:
-                found[name] = None
-        return found
+                levels[name] = None
+        return levels
 
     def _check_open(self) -> None:
         if self._closed:

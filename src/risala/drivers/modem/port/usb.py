@@ -32,7 +32,7 @@ threads."""
 @dataclass(frozen=True, slots=True)
 class UsbDevice:
     name: str
-    """Its place on the bus: ``1-1.2`` is bus 1, port 1, port 2 of the hub there."""
+    """The device's place on the bus: ``1-1.2`` is bus 1, port 1, port 2 of the hub there."""
     node: Path
     vendor: str
     product: str

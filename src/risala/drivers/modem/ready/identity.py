@@ -45,13 +45,13 @@ class Identity:
 
 async def identify_modem(asker: Asker) -> Identity:
     """Ask for the modem's identity; unknown fields stay empty."""
-    said = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
+    lines = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
     return Identity(
         manufacturer=_text(await asker.rows("AT+CGMI")),
         model=_text(await asker.rows("AT+CGMM")),
         revision=_text(await asker.rows("AT+CGMR")),
         imei=_find(_imei, await asker.rows("AT+CGSN")),
-        said=said[:8],
+        said=lines[:8],
     )
 
 
@@ -91,7 +91,7 @@ def _number(rows: tuple[Row, ...]) -> str:
 
 def _find(pattern: re.Pattern[str], rows: tuple[Row, ...]) -> str:
     for row in rows:
-        found = pattern.search(row.text)
-        if found:
-            return str(found[1])
+        match = pattern.search(row.text)
+        if match:
+            return str(match[1])
     return ""

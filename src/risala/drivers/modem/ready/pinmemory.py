@@ -134,7 +134,7 @@ class PinMemory:
     def _keys(self, identity: Identity) -> list[str]:
         """The notes that may be about this SIM."""
         sim, modem = short_name(identity.iccid), short_name(identity.imei)
-        found = []
+        keys = []
         for key in self._known:
             its_sim, its_modem = key.removeprefix(_PREFIX).split("/")
             if sim and its_sim != _NOBODY:
@@ -142,8 +142,8 @@ class PinMemory:
             else:
                 is_it = not modem or its_modem in (modem, _NOBODY)
             if is_it:
-                found.append(key)
-        return found
+                keys.append(key)
+        return keys
 
 
 def _key(identity: Identity) -> str:

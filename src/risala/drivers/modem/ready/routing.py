@@ -40,20 +40,20 @@ class Routing:
     reports: bool = False
 
 
-async def choose_storage(asker: Asker, wanted: str) -> tuple[tuple[str, ...], str]:
+async def choose_storage(asker: Asker, storage: str) -> tuple[tuple[str, ...], str]:
     """Select the storage for received messages; those that the modem offers, and the one chosen.
 
     Both are empty if the modem has no +CPMS.
 
     Args:
-        wanted: the setting ``storage``.
+        storage: the setting ``storage``.
     """
     rows = await asker.rows("AT+CPMS=?")
     groups = [
         tuple(name.strip(' "') for name in group.split(","))
         for group in (brackets(rows[-1].text) if rows else [])
     ]
-    order = _STORAGES if wanted == "auto" else (wanted,)
+    order = _STORAGES if storage == "auto" else (storage,)
     usable = [name for name in order if not groups or all(name in group for group in groups)]
     for name in usable or order:
         answer = await asker.try_(f'AT+CPMS="{name}","{name}","{name}"')

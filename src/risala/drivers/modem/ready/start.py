@@ -135,7 +135,7 @@ async def turn_radio_on(asker: Asker) -> bool:
     return await asker.ok("AT+CFUN=1", _RADIO_S)
 
 
-async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
+async def find_smsc(asker: Asker, number: str | None = None) -> str:
     """The number of the service centre, set if the settings have one (27.005 §3.3.1).
 
     Raises:
@@ -146,10 +146,10 @@ async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
     if answer is not None and answer.result.ok:
         fields = first(answer.rows, "+CSCA")
         known = fields[0] if fields else ""
-    if wanted is not None and wanted != known:
-        kind = 145 if wanted.startswith("+") else 129
-        if await asker.ok(f'AT+CSCA="{wanted}",{kind}'):
-            return wanted
+    if number is not None and number != known:
+        kind = 145 if number.startswith("+") else 129
+        if await asker.ok(f'AT+CSCA="{number}",{kind}'):
+            return number
     if not known.strip("+") and answer is not None and answer.result.ok:
         raise Unready(
             HealthState.SICK,

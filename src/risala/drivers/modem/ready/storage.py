@@ -69,8 +69,8 @@ class Storage:
             if self._can_list:
                 answer = await self._asker.try_("AT+CMGL=4", _LIST_S)
                 if answer is not None and answer.result.ok:
-                    found = [_listed(name, row) for row in answer.rows]
-                    return [stored for stored in found if stored is not None]
+                    listed = [_listed(name, row) for row in answer.rows]
+                    return [stored for stored in listed if stored is not None]
                 self._can_list = False
             # Modems count places from 0 or from 1: read one more than there are.
             places = range(min(self.total or _PLACES_MAX, _PLACES_MAX) + 1)

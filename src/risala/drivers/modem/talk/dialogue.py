@@ -72,11 +72,11 @@ class Dialogues:
                 f"The network's answer is not as declared: {reading.declared}, read as "
                 f"{reading.believed}."
             )
-        found = (status, reading.text)
+        answer = (status, reading.text)
         if self._arrived is None:
-            self._on_unasked(found[1])
+            self._on_unasked(answer[1])
             return
-        self._answer = found
+        self._answer = answer
         self._arrived.set()
 
     def close(self) -> None:
@@ -127,16 +127,16 @@ class Dialogues:
         return self._answer
 
     async def _request(self, code: str) -> None:
-        said = "The modem does not answer it."
+        reason = "The modem does not answer it."
         for command in requests(code):
             answer = await self._asker.try_(command, _COMMAND_S)
             if answer is not None and answer.result.ok:
                 return
             if answer is not None:
-                said = trouble_of(answer.result).text
+                reason = trouble_of(answer.result).text
             if self._arrived is not None and self._arrived.is_set():
                 return
-        raise UssdError(f"The modem does not take the code. {said}")
+        raise UssdError(f"The modem does not take the code. {reason}")
 
     async def _end(self, *, is_needed: bool = True) -> None:
         if self._is_open and is_needed:

@@ -44,7 +44,7 @@ _QUARTERS_MAX: Final = 79
 
 
 class PduError(ValueError):
-    """These octets are not a valid PDU, or no PDU can hold this."""
+    """The octets are not a valid PDU, or no PDU can hold the values."""
 
 
 class Reader:

@@ -39,19 +39,19 @@ def requests(code: str) -> tuple[str, str]:
 
 def read_answer(line: str) -> tuple[int, str] | None:
     """``<m>`` and the text of a ``+CUSD:`` line; None for another line."""
-    found = read_reading(line)
-    return None if found is None else (found[0], found[1].text)
+    reading = read_reading(line)
+    return None if reading is None else (reading[0], reading[1].text)
 
 
 def read_reading(
     line: str, coding: InboundCoding = InboundCoding.AUTO
 ) -> tuple[int, JudgedText] | None:
     """As :func:`read_answer`, with what was declared and what was believed."""
-    found = _answer.fullmatch(line)
-    if not found:
+    match = _answer.fullmatch(line)
+    if not match:
         return None
-    status, text = int(found[1]), found[2] or ""
-    dcs = int(found[3]) if found[3] else _DCS_DEFAULT
+    status, text = int(match[1]), match[2] or ""
+    dcs = int(match[3]) if match[3] else _DCS_DEFAULT
     reading = _read(text, dcs, coding)
     return status, replace(reading, text=reading.text[:TEXT_MAX])
 
@@ -79,8 +79,8 @@ def reads_as_answer(text: str) -> bool:
 
 def amount_in(text: str, pattern: str) -> float | None:
     """The number in the pattern's first group; ``1 234,50`` is 1234.5."""
-    found = re.search(pattern, text)
-    digits = "".join((found[1] or "").split()) if found else ""
+    match = re.search(pattern, text)
+    digits = "".join((match[1] or "").split()) if match else ""
     try:
         return float(digits.replace(",", "."))
     except ValueError:

@@ -173,22 +173,22 @@ class PduReader:
         if self._broken:
             return []
         data = self._rest + octets
-        found: list[Pdu | PduFault] = []
-        at, have = 0, len(data)
-        while have - at >= HEADER_OCTETS:
+        pdus: list[Pdu | PduFault] = []
+        at, end = 0, len(data)
+        while end - at >= HEADER_OCTETS:
             length = int.from_bytes(data[at : at + 4])
             if not HEADER_OCTETS <= length <= self.octets_max:
-                found.append(self._lost(length, data, at))
-                return found
-            if have - at < length:
+                pdus.append(self._lost(length, data, at))
+                return pdus
+            if end - at < length:
                 break
             try:
-                found.append(decode(data[at : at + length]))
+                pdus.append(decode(data[at : at + length]))
             except PduFault as fault:
-                found.append(fault)
+                pdus.append(fault)
             at += length
         self._rest = data[at:]
-        return found
+        return pdus
 
     def _lost(self, length: int, data: bytes, at: int) -> PduFault:
         self._broken = True

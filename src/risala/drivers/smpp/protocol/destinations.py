@@ -56,18 +56,18 @@ def decode_destinations(
         ListFault: the octets are no such list.
     """
     count, at = _octet(octets, at, end)
-    found: list[Destination | DistributionList] = []
+    destinations: list[Destination | DistributionList] = []
     for _ in range(count):
         flag, at = _octet(octets, at, end)
         if flag == _BY_ADDRESS:
             ton, npi, address, at = _address(octets, at, end)
-            found.append(Destination(ton, npi, address))
+            destinations.append(Destination(ton, npi, address))
         elif flag == _BY_LIST:
             name, at = _text(octets, at, end)
-            found.append(DistributionList(name))
+            destinations.append(DistributionList(name))
         else:
             raise ListFault("a dest_flag that is neither 1 nor 2", ESME_RINVDESTFLAG)
-    return tuple(found), at
+    return tuple(destinations), at
 
 
 def decode_unsuccessful(octets: bytes, at: int, end: int) -> tuple[tuple[Unsuccessful, ...], int]:
@@ -77,14 +77,14 @@ def decode_unsuccessful(octets: bytes, at: int, end: int) -> tuple[tuple[Unsucce
         ListFault: the octets are no such list.
     """
     count, at = _octet(octets, at, end)
-    found: list[Unsuccessful] = []
+    unsuccessful: list[Unsuccessful] = []
     for _ in range(count):
         ton, npi, address, at = _address(octets, at, end)
         if at + _UINT32.size > end:
             raise ListFault("the list ends too early")
-        found.append(Unsuccessful(ton, npi, address, *_UINT32.unpack_from(octets, at)))
+        unsuccessful.append(Unsuccessful(ton, npi, address, *_UINT32.unpack_from(octets, at)))
         at += _UINT32.size
-    return tuple(found), at
+    return tuple(unsuccessful), at
 
 
 def encode_destinations(destinations: tuple[Destination | DistributionList, ...]) -> bytes:

@@ -61,7 +61,7 @@ _set_dict: Final = Pdu.__dict__["__dict__"].__set__
 
 
 def varied(pdu: _AnyPdu, **fields: object) -> _AnyPdu:
-    """The same with other values in these fields.
+    """A copy of a PDU with other values in these fields.
 
     As :func:`dataclasses.replace`, which spends its time on setting the fields of a frozen value
     one by one: ten times faster, for values made again and again from one pattern.

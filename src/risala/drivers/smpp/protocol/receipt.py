@@ -157,10 +157,10 @@ def parse_receipt(
     if not ids:
         return None
     network = tlvs.get(NETWORK_ERROR_CODE)
-    word, error, told, raw = _meaning(
+    word, error, usual_state, raw = _meaning(
         fields.get("stat", ""), fields.get("err", ""), tlvs.get(MESSAGE_STATE), network
     )
-    state = (states or {}).get(word, told)
+    state = (states or {}).get(word, usual_state)
     is_known = state is not None
     state = state or ReceiptState.ENROUTE
     reference = tlvs.get(USER_MESSAGE_REFERENCE)
@@ -183,9 +183,9 @@ def _other_names(ids: list[str], form: IdForm) -> tuple[str, ...]:
     others = other_forms(ids[0], form)
     if ids[1] == ids[0]:
         return others
-    found = dict.fromkeys((*others, ids[1], *other_forms(ids[1], form)))
-    found.pop(ids[0], None)
-    return tuple(found)
+    names = dict.fromkeys((*others, ids[1], *other_forms(ids[1], form)))
+    names.pop(ids[0], None)
+    return tuple(names)
 
 
 @lru_cache(maxsize=TOLD_MAX)
@@ -215,9 +215,9 @@ def _cause(
     if state is not ReceiptState.UNDELIVERABLE:
         return None
     if network is not None and len(network.value) == 3 and network.value[0] == _GSM:
-        found = NETWORK_CAUSES.get(int.from_bytes(network.value[1:]))
-        if found is not None:
-            return found
+        cause = NETWORK_CAUSES.get(int.from_bytes(network.value[1:]))
+        if cause is not None:
+            return cause
     return NETWORK_CAUSES.get(int(error)) if _is_decimal(error) else None
 
 
@@ -277,12 +277,12 @@ def _fields(text: str) -> dict[str, str]:
 
 def _searched(text: str) -> dict[str, str]:
     """Fields in any order and layout."""
-    found = list(_keys(text))
+    matches = list(_keys(text))
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     in_text = False
-    ends = [match.start() for match in found[1:]] + [len(text)]
-    for match, end in zip(found, ends, strict=False):
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    for match, end in zip(matches, ends, strict=False):
         key = match[1].lower().replace(" ", "").replace("_", "")
         if key == "text":
             in_text = True
@@ -363,12 +363,12 @@ class IdWatch:
         if self._knows(receipt_id, self._form):
             self._in_a_row = 0
             return None
-        found = next((form for form in IdForm if self._knows(receipt_id, form)), None)
-        if found is None:
+        better = next((form for form in IdForm if self._knows(receipt_id, form)), None)
+        if better is None:
             return None
-        self._in_a_row = self._in_a_row + 1 if found is self._seen else 1
-        self._seen = found
-        return found if self._in_a_row >= RECEIPTS_MIN else None
+        self._in_a_row = self._in_a_row + 1 if better is self._seen else 1
+        self._seen = better
+        return better if self._in_a_row >= RECEIPTS_MIN else None
 
     def _knows(self, receipt_id: str, form: IdForm) -> bool:
         if plain_id(receipt_id) in self._answered:

@@ -91,11 +91,11 @@ def clean_word(stat: str) -> str:
 def state_of_word(word: str) -> ReceiptState | None:
     """The state that a cleaned word means; None: nobody knows."""
     letters = _not_letters("", word)
-    found = _BY_PHRASE.get(letters) or _of_delivery(letters) or _BY_WORD.get(letters[:5])
+    state = _BY_PHRASE.get(letters) or _of_delivery(letters) or _BY_WORD.get(letters[:5])
     is_fault = any(each in letters for each in _FAULT_WORDS)
-    if is_fault and (found is None or found is ReceiptState.DELIVERED or not found.is_final):
+    if is_fault and (state is None or state is ReceiptState.DELIVERED or not state.is_final):
         return ReceiptState.UNDELIVERABLE
-    return found
+    return state
 
 
 def _of_delivery(letters: str) -> ReceiptState | None:

@@ -75,13 +75,13 @@ class ReferenceWatch:
     """Finds out whether one carrier repeats references.
 
     Args:
-        wanted: the setting; True and False are fixed, ``auto`` is found out.
+        setting: True and False are fixed, ``auto`` is found out.
         has_receipts: whether submits ask for receipts at all.
     """
 
-    def __init__(self, wanted: Wanted | bool, *, has_receipts: bool = True) -> None:
-        self._is_auto = wanted is Wanted.AUTO
-        self.state = Repeating.UNKNOWN if wanted else Repeating.OFF
+    def __init__(self, setting: Wanted | bool, *, has_receipts: bool = True) -> None:
+        self._is_auto = setting is Wanted.AUTO
+        self.state = Repeating.UNKNOWN if setting else Repeating.OFF
         if self.state is Repeating.UNKNOWN and self._is_auto and not has_receipts:
             self.state = Repeating.NO_RECEIPTS
         self._answered: OrderedDict[str, int] = OrderedDict()
@@ -90,7 +90,7 @@ class ReferenceWatch:
         before the submit's answer."""
         self._without = 0
         self._cut = 0
-        self._is_octet = wanted is Wanted.OCTET
+        self._is_octet = setting is Wanted.OCTET
         self._is_innocent = False
 
     @property
@@ -155,9 +155,9 @@ class ReferenceWatch:
         for name in names:
             _keep(self._early, name, receipt.reference)
 
-    def _judge(self, given: int, repeated: int | None) -> None:
-        octet = octet_reference(given)
-        if repeated == (octet if self._is_octet else given):
+    def _judge(self, reference: int, repeated: int | None) -> None:
+        octet = octet_reference(reference)
+        if repeated == (octet if self._is_octet else reference):
             self._settle(Repeating.REPEATED)
             return
         if repeated == octet:

@@ -23,7 +23,7 @@ class StatusVerdict(StrEnum):
     NOW = "now"
     """Try again later."""
     CARRIER = "carrier"
-    """Another carrier may take it."""
+    """The refusal holds for this carrier: another one may take the message."""
     FINAL = "final"
     """No carrier would take it."""
 

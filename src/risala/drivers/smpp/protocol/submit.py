@@ -153,8 +153,8 @@ def submit_sm(
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
     if has_reference:
         reference = segment.submit_reference
-        given = octet_reference(reference) if options.is_reference_octet else reference
-        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, given.to_bytes(2)))
+        sent_reference = octet_reference(reference) if options.is_reference_octet else reference
+        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, sent_reference.to_bytes(2)))
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
     return varied(
@@ -237,7 +237,7 @@ class Decoded:
     note: str = ""
     """What was declared and what was believed, if these differ."""
     label: TextLabel | None = None
-    """The same for the page of the message."""
+    """The difference in a word, for the message's page; None: no difference."""
     form: TextForm | None = None
     """How the text was read; None: in an alphabet of another continent."""
     octets: bytes = field(default=b"", repr=False)
@@ -304,7 +304,7 @@ def plain_text(pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO) -> s
 def text_and_label(
     pdu: MessagePdu, coding: InboundCoding = InboundCoding.AUTO
 ) -> tuple[str, TextLabel | None]:
-    """The same, with how it was labelled if that was not believed."""
+    """A message's text, and how it was labelled if that was not believed."""
     octets = message_octets(pdu)
     is_usual = pdu.data_coding != DCS_UCS2 and not pdu.esm_class & ESM_UDHI
     if is_usual and b"\0" not in octets:

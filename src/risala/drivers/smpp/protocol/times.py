@@ -44,10 +44,10 @@ def parse_time(text: str, now_ms: int) -> int:
     Raises:
         ValueError: the text is no time of the standard.
     """
-    found = _is_time(text)
-    if found is None:
+    match = _is_time(text)
+    if match is None:
         raise ValueError("16 characters: YYMMDDhhmmsstnnp")
-    digits, tenths, quarters, kind = found.groups()
+    digits, tenths, quarters, kind = match.groups()
     if kind == "R":
         numbers = [int(digits[at : at + 2]) for at in range(0, 12, 2)]
         years, months, days, hours, minutes, seconds = numbers

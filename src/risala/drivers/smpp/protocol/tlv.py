@@ -56,15 +56,15 @@ def decode_tlvs(octets: bytes, at: int, end: int) -> tuple[tuple[Tlv, ...], byte
     Some carriers add vendor parameters whose length overruns the PDU. The part before is good and a
     receipt must not be lost for it, so the rest is returned instead of raising.
     """
-    found: list[Tlv] = []
+    tlvs: list[Tlv] = []
     while at + _HEAD.size <= end:
         tag, length = _HEAD.unpack_from(octets, at)
         stop = at + _HEAD.size + length
         if stop > end:
             break
-        found.append(Tlv(tag, octets[at + _HEAD.size : stop]))
+        tlvs.append(Tlv(tag, octets[at + _HEAD.size : stop]))
         at = stop
-    return tuple(found), octets[at:end]
+    return tuple(tlvs), octets[at:end]
 
 
 def encode_tlvs(tlvs: Iterable[Tlv]) -> bytes:
