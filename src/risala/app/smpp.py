@@ -54,9 +54,13 @@ class _Doors:
         self, system_id: str, password: str, address: PeerAddress | None
     ) -> SmppAccount:
         admitted = await self._credentials.authenticate(FACE, system_id, password, address)
-        found = admitted.credential
+        credential = admitted.credential
         return SmppAccount(
-            found.id, found.username, admitted.principal, found.sender, hears=found.hears
+            credential.id,
+            credential.username,
+            admitted.principal,
+            credential.sender,
+            hears=credential.hears,
         )
 
     def admitted(self, account: SmppAccount) -> None:
@@ -107,10 +111,10 @@ def build_house(
         window_max=settings.deliver_window_max,
         counts=roster.counts,
     )
-    desk = BindDecisions(settings, roster, doors.admit, guard, couriers.prepare)
+    decisions = BindDecisions(settings, roster, doors.admit, guard, couriers.prepare)
     now_ms = engine.gateway.services.recorder.clock.now_ms
     plan = engine.gateway.services.settings.plan
-    return House(settings, plan, engine.gateway, desk, roster, now_ms, couriers)
+    return House(settings, plan, engine.gateway, decisions, roster, now_ms, couriers)
 
 
 def _listener(bound: BoundAddress) -> trio.SocketListener:

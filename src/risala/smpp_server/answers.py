@@ -62,8 +62,8 @@ def state_of(status: str, error_code: str | None) -> ReceiptState:
 
 def error_of(carrier_code: str | None) -> str:
     """The three characters of a receipt's ``err``: the carrier's own, or ``000``."""
-    found = _error_of(carrier_code or "")
-    return found[1].rjust(3, "0") if found else "000"
+    match = _error_of(carrier_code or "")
+    return match[1].rjust(3, "0") if match else "000"
 
 
 def accepted(request: SubmitSm | DataSm, message_id: str) -> Pdu:

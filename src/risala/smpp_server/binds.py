@@ -133,6 +133,6 @@ class BindDecisions:
 def _address(peer: str | None) -> PeerAddress | None:
     if peer is None:
         return None
-    found = ip_address(peer.partition("%")[0])
-    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
-    return mapped or found
+    address = ip_address(peer.partition("%")[0])
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address

@@ -69,12 +69,12 @@ def owed_for(event: OwnEvent, account: SmppAccount) -> Owed | None:
 def _is_asked_for(kind: EventType, metadata: Mapping[str, str]) -> bool:
     if kind is EventType.SMS_SENT:
         return INTERMEDIATE in metadata
-    wanted = metadata.get(RECEIPT)
-    if wanted == _FAILURES:
+    receipts = metadata.get(RECEIPT)
+    if receipts == _FAILURES:
         return kind is not EventType.SMS_DELIVERED
-    if wanted == _DELIVERIES:
+    if receipts == _DELIVERIES:
         return kind is EventType.SMS_DELIVERED
-    return wanted is not None
+    return receipts is not None
 
 
 _FORM: Final = DeliverSm(esm_class=ESM_RECEIPT, data_coding=_DCS_IA5)

@@ -65,7 +65,7 @@ class Receiver(Protocol):
     def receives(self) -> bool: ...
 
     def touch(self) -> None:
-        """It is in use."""
+        """Note that the session is in use."""
 
     def leave(self, reason: str) -> None: ...
 
@@ -79,7 +79,7 @@ class _Errand:
     not_before_s: float = field(default=0.0, compare=False)
     refusals: int = field(default=0, compare=False)
     unanswered: int = field(default=0, compare=False)
-    """Its parts that have no answer yet."""
+    """The item's parts that have no answer yet."""
     status: int = field(default=0, compare=False)
     """The first refusal of one of its parts; 0: no refusal."""
     is_lost: bool = field(default=False, compare=False)

@@ -78,9 +78,9 @@ class ReceiptSenders:
         Raises:
             Unavailable: it could not be written.
         """
-        found = self._running.pop(account.credential_id, None)
-        if found is not None:
-            found[1].cancel()
+        running = self._running.pop(account.credential_id, None)
+        if running is not None:
+            running[1].cancel()
             await self._forget_cursor(account)
 
     async def _keep_running(self, courier: ReceiptSender, scope: trio.CancelScope) -> None:

@@ -105,7 +105,7 @@ class SmppServer:
     async def _serve(self, stream: trio.SocketStream, *, context: ContextNow | None) -> None:
         """One connection, until it ends. A fault of ours ends it alone."""
         roster, peer = self._house.roster, _peer(stream)
-        mine = _Connection(self._house.desk.bucket(peer))
+        mine = _Connection(self._house.decisions.bucket(peer))
         if not self._has_room(mine.bucket):
             await trio.aclose_forcefully(stream)
             return

@@ -65,7 +65,7 @@ class House:
     settings: SmppServerSection
     plan: NumberingPlan
     engine: SmppGateway
-    desk: BindDecisions
+    decisions: BindDecisions
     roster: SessionRegistry
     now_ms: Callable[[], int]
     """UTC epoch milliseconds."""
@@ -258,7 +258,7 @@ class EsmeSession:
         try:
             if self._leaves:
                 raise StatusRefusal(ESME_RBINDFAIL, "The service is stopping.")
-            account = await house.desk.decide(request, self.peer)
+            account = await house.decisions.decide(request, self.peer)
         except StatusRefusal as refusal:
             self._refuse_bind(request, refusal)
             return

@@ -47,7 +47,7 @@ class BoundSession(Protocol):
 
     @property
     def account(self) -> SmppAccount | None:
-        """Its account; None before its bind."""
+        """The session's account; None before its bind."""
 
     def view(self) -> EsmeView | None:
         """As shown to the operator; None before its bind."""
@@ -108,12 +108,12 @@ class QuietLines:
         self._next_at_s = -1.0
         self._unsaid = 0
 
-    def say(self, event: str, **told: object) -> None:
+    def say(self, event: str, **fields: object) -> None:
         """Write a line, or count it."""
         now_s = trio.current_time()
         if now_s < self._next_at_s:
             self._unsaid += 1
             return
         self._next_at_s = now_s + LINES_EVERY_S
-        log.warning(event, **told, unsaid=self._unsaid)
+        log.warning(event, **fields, unsaid=self._unsaid)
         self._unsaid = 0

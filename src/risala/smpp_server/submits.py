@@ -309,25 +309,25 @@ def _alphabet(decoded: Decoded) -> Alphabet:
 
 
 def _key(tlvs: tuple[Tlv, ...]) -> str | None:
-    given = find(tlvs, IDEMPOTENCY_KEY)
-    if given is None:
+    key = find(tlvs, IDEMPOTENCY_KEY)
+    if key is None:
         return None
     least, most = IDEMPOTENCY_KEY_CHARACTERS
-    if not least <= len(given.text) <= most:
+    if not least <= len(key.text) <= most:
         sentence = f"An idempotency key has {least} to {most} characters."
         raise StatusRefusal(ESME_RINVTLVVAL, sentence)
-    return given.text
+    return key.text
 
 
 def _metadata(request: Submit, shape: IdShape, note: str) -> dict[str, str]:
-    found = {} if shape is IdShape.TEXT else {MESSAGE_ID: shape.value}
+    metadata = {} if shape is IdShape.TEXT else {MESSAGE_ID: shape.value}
     if note:
-        found[READ_AS] = note
-    if wanted := request.registered_delivery & _RECEIPTS:
-        found[RECEIPT] = str(wanted)
+        metadata[READ_AS] = note
+    if receipts := request.registered_delivery & _RECEIPTS:
+        metadata[RECEIPT] = str(receipts)
     if request.registered_delivery & _INTERMEDIATE:
-        found[INTERMEDIATE] = "1"
+        metadata[INTERMEDIATE] = "1"
     reference = find(request.tlvs, USER_MESSAGE_REFERENCE)
     if reference is not None:
-        found[REFERENCE] = str(reference.number)
-    return found
+        metadata[REFERENCE] = str(reference.number)
+    return metadata

@@ -188,9 +188,9 @@ class Premises:
             window_max=section.deliver_window_max,
             counts=self.roster.counts,
         )
-        desk = BindDecisions(section, self.roster, self._admit, self.guard, couriers.prepare)
+        decisions = BindDecisions(section, self.roster, self._admit, self.guard, couriers.prepare)
         self.house = House(
-            section, DEFAULT, self.engine, desk, self.roster, lambda: NOW_MS, couriers
+            section, DEFAULT, self.engine, decisions, self.roster, lambda: NOW_MS, couriers
         )
 
     async def _admit(self, system_id: str, password: str, address: object) -> SmppAccount:
