@@ -229,7 +229,8 @@ class Assembler:
         return next((one.touched_at_s for one in self._assemblies.values()), None)
 
     def oldest_repeated_s(self) -> float | None:
-        """The same of the messages of which nothing but repeated parts came."""
+        """When the message of which only repeated parts came, and that is unchanged for longest,
+        got its last part; None: none waits."""
         return next((one.touched_at_s for one in self._assemblies.values() if one.repeats), None)
 
     def recall_finished(self, key: Key, marks: tuple[int, ...], at_s: float) -> None:
@@ -265,12 +266,12 @@ class Assembler:
 
     def _take(self, key: Key) -> Whole:
         assembly = self._assemblies.pop(key)
-        found = [assembly.parts.get(number) for number in range(1, assembly.total + 1)]
-        runs = groupby(found, key=lambda part: part is None)
+        parts_or_gaps = [assembly.parts.get(number) for number in range(1, assembly.total + 1)]
+        runs = groupby(parts_or_gaps, key=lambda part: part is None)
         text = join(
             piece
             for lacks, run in runs
             for piece in ((MISSING,) if lacks else (part.text for part in run if part))
         )
-        parts = tuple(part for part in found if part)
+        parts = tuple(part for part in parts_or_gaps if part)
         return Whole(text, assembly.total, parts, key, assembly.repeats)

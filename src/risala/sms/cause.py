@@ -56,13 +56,13 @@ class Cause(StrEnum):
 
     # -- us
     VALIDITY_OVER = "VALIDITY_OVER"
-    """It expired before a carrier accepted it."""
+    """The message expired before a carrier accepted it."""
     RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
-    """It was temporarily refused as often as the settings allow."""
+    """Carriers refused the message temporarily as often as the settings allow."""
     UNCERTAIN = "UNCERTAIN"
-    """It left, and it could not be found out whether the carrier took it."""
+    """The message left, and whether the carrier took it could not be found out."""
     RESTORED = "RESTORED"
-    """It was under way when the backup was made that has been restored."""
+    """The message was under way when the backup was made that has been restored."""
     DRIVER_FAULT = "DRIVER_FAULT"
     """The carrier's driver failed while it submitted."""
 

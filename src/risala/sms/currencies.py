@@ -29,7 +29,8 @@ _CURRENCY: ContextVar[str] = ContextVar("currency", default=DEFAULT_CURRENCY)
 decimals = _DECIMALS.get
 """The decimals of the currency in which this service counts."""
 currency_counted = _CURRENCY.get
-"""That currency, for the drivers of a service; a command may know its decimals alone."""
+"""The currency in which this service counts, for its drivers; a command may know its decimals
+alone."""
 
 
 def decimals_of(currency: str) -> int:

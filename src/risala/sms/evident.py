@@ -91,10 +91,10 @@ _label: Final = re.compile(
 ).fullmatch
 
 
-def read_label(told: str | None) -> TextLabel | None:
+def read_label(written: str | None) -> TextLabel | None:
     """The label that a driver told; None if it told none, or something else."""
-    found = _label(told or "")
-    return None if found is None else TextLabel(found[1], found[2], found[3] is not None)
+    match = _label(written or "")
+    return None if match is None else TextLabel(match[1], match[2], match[3] is not None)
 
 
 JUDGED_OCTETS_MAX: Final = 1024
@@ -188,39 +188,39 @@ def judge_octets(
             :func:`risala.sms.segment.join` to mend with the next part.
         more: other readings of the same octets, which only the caller can make.
     """
-    given = more or {}
+    known = more or {}
     if coding is InboundCoding.AUTO:
         if len(octets) <= JUDGED_OCTETS_MAX:
-            return _judged(octets, declared, is_part, given)
+            return _judged(octets, declared, is_part, known)
         begin, end = _telling(octets)
         cut = {
             form: text[begin * len(text) // len(octets) : end * len(text) // len(octets)]
-            for form, text in given.items()
+            for form, text in known.items()
         }
         form = _judged(octets[begin:end], declared, True, cut).believed
-        return _believed({form: _reading(octets, form, is_part, given)}, declared, form)
+        return _believed({form: _reading(octets, form, is_part, known)}, declared, form)
     form = declared if coding is InboundCoding.DECLARED else TextForm(coding)
-    return JudgedText(_reading(octets, form, is_part, given), declared, form)
+    return JudgedText(_reading(octets, form, is_part, known), declared, form)
 
 
 def _telling(octets: bytes) -> tuple[int, int]:
-    """Where the piece of a long text begins and ends by which its form is chosen: at the first
-    octet that is not the same letter in every form, and at an even place."""
+    """Begin and end of the piece of a long text by which its form is chosen: from the first octet
+    that is not the same letter in every form, at an even place."""
     plain = _plain.match(octets)
     assert plain is not None, "nothing at all is plain too"
     begin = min(plain.end(), len(octets) - JUDGED_OCTETS_MAX) & ~1
     return begin, begin + JUDGED_OCTETS_MAX
 
 
-def _reading(octets: bytes, form: TextForm, is_part: bool, given: Mapping[TextForm, str]) -> str:
-    return given[form] if form in given else _DECODERS[form](octets, is_part)
+def _reading(octets: bytes, form: TextForm, is_part: bool, known: Mapping[TextForm, str]) -> str:
+    return known[form] if form in known else _DECODERS[form](octets, is_part)
 
 
 def _judged(
-    octets: bytes, declared: TextForm, is_part: bool, given: Mapping[TextForm, str]
+    octets: bytes, declared: TextForm, is_part: bool, known: Mapping[TextForm, str]
 ) -> JudgedText:
-    readings = {**given, declared: _reading(octets, declared, is_part, given)}
-    if not octets or _is_beyond_doubt(octets, declared, given):
+    readings = {**known, declared: _reading(octets, declared, is_part, known)}
+    if not octets or _is_beyond_doubt(octets, declared, known):
         return JudgedText(readings[declared], declared, declared)
     # In UCS-2 an odd NUL is no half of a letter: it ends a text of octets in some programs.
     is_ended = declared is TextForm.UCS2 and len(octets) % 2
@@ -277,8 +277,8 @@ def mms_notice(octets: bytes, sender: str) -> str | None:
     content = octets[push.end(1) + length :]
     if not content.startswith(_MMS_NOTICE):
         return None
-    found = _mms_from(content)
-    who = found[1].decode("ascii") if found else sender
+    match = _mms_from(content)
+    who = match[1].decode("ascii") if match else sender
     came = f"came from {who}" if who else "came"
     return f"A picture message (MMS) {came}; it cannot be read here."
 

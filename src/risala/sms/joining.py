@@ -28,11 +28,11 @@ def text_of_parts(parts: Mapping[int, PartText], total: int) -> str:
 
     A character divided by a cut is whole again if both of its parts are there.
     """
-    found = []
+    pieces = []
     for is_there, numbers in groupby(range(1, total + 1), parts.__contains__):
         run = [*numbers]
-        found.append(_joined(parts, run, total) if is_there else GAP)
-    return "".join(found)
+        pieces.append(_joined(parts, run, total) if is_there else GAP)
+    return "".join(pieces)
 
 
 def _joined(parts: Mapping[int, PartText], run: Sequence[int], total: int) -> str:

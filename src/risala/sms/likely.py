@@ -32,7 +32,7 @@ _TEXT_BITS: Final = 6.0
 _SLACK_BITS: Final = 4.0
 """What a text of few letters may cost above that."""
 _WIDE_BITS: Final = 13.5
-"""The same for scripts of thousands of letters."""
+"""The most that a letter costs on average in scripts of thousands of letters."""
 CACHED_MAX: Final = 4096
 """Characters whose row is kept: half a megabyte."""
 
@@ -108,7 +108,7 @@ _edges: Final = re.compile(r"[A-Za-z][0-9]|[0-9][A-Za-z]").findall
 def _levels() -> dict[str, float]:
     """Bits of Han and Hangul characters by how common they are: the first levels of the national
     standards, which were chosen by frequency."""
-    found: dict[str, float] = {}
+    levels: dict[str, float] = {}
     rows = (
         ("euc_kr", range(0xB0, 0xC9), range(0xA1, 0xFF), 9.5),
         ("shift_jis", range(0x88, 0x98), (*range(0x40, 0x7F), *range(0x80, 0xFD)), 13.5),
@@ -119,9 +119,9 @@ def _levels() -> dict[str, float]:
         for first in firsts:
             for second in seconds:
                 text = bytes((first, second)).decode(codec, "ignore")
-                found.update(dict.fromkeys(text, bits))
-    found.update(dict.fromkeys(_FREQUENT, 8.5))
-    return found
+                levels.update(dict.fromkeys(text, bits))
+    levels.update(dict.fromkeys(_FREQUENT, 8.5))
+    return levels
 
 
 _MARK_BITS: Final = {mark: bits for marks, bits in _MARKS for mark in marks}

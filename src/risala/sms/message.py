@@ -28,7 +28,7 @@ class Concatenation:
     """Which part of which message this is."""
 
     reference: int
-    """The same in every part: 0 to 255, or 65535 when ``bits`` is 16."""
+    """The message's number, equal in each of its parts: 0 to 255, or 65535 when ``bits`` is 16."""
     total: int
     number: int
     """1 for the first part."""
@@ -60,7 +60,7 @@ class Segment:
     """What the text was cut for: each part fits one message in it. Of a whole text: what its
     segments were counted in."""
     text: str = field(repr=False)
-    """This part's own text, without header; the whole text where ``number`` is 0."""
+    """The part's own text, without header; the whole text where ``number`` is 0."""
     reference: int
     """0 to 65535, the same in every part of one message (3GPP TS 23.040 §9.2.3.24)."""
     expires_at_ms: int
@@ -73,8 +73,8 @@ class Segment:
     """The part that the whole message is of a longer one, which its customer cut by themselves and
     sends part by part; None: it is no such part."""
     half_before: str = field(default="", repr=False)
-    """Of such a part whose cut falls inside a character: the second half that it begins with, a low
-    surrogate (UCS-2)."""
+    """The second half of a character that such a part begins with where the cut falls inside it: a
+    low surrogate (UCS-2)."""
     half_behind: str = field(default="", repr=False)
     """The first half of the character that it ends with: a high surrogate, or ESC (GSM 7-bit)."""
 
@@ -116,9 +116,9 @@ def octet_reference(reference: int) -> int:
     return reference & 0xFF or 0xFF
 
 
-def names_submit(told: int, reference: int) -> bool:
+def names_submit(receipt_reference: int, reference: int) -> bool:
     """Whether the reference of a receipt may be that of a submit, whole or as one octet."""
-    return told in (reference, octet_reference(reference))
+    return receipt_reference in (reference, octet_reference(reference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Inbound:
     """A mobile-originated message, whole (the driver joins its parts)."""
 
     sender: str
-    """Who wrote: a number with its ``+``, or a name."""
+    """The author: a number with its ``+``, or a name."""
     recipient: str | None
     """The number of ours that it was sent to; None where the carrier does not tell."""
     text: str = field(repr=False)

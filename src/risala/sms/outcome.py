@@ -29,7 +29,7 @@ class Scope(StrEnum):
     FINAL = "final"
     """No carrier would take it (the address is barred or wrong): the message has failed."""
     CARRIER = "carrier"
-    """This carrier will not take it; another one may."""
+    """The refusal holds for this carrier; another one may take the message."""
     NOW = "now"
     """Not at this moment: try again later."""
     RECIPIENT = "recipient"

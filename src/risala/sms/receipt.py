@@ -47,13 +47,14 @@ class Receipt:
     cause: Cause | None = None
     """Why it was not delivered, where the carrier's code tells more than ``state`` does."""
     also_known_as: tuple[str, ...] = ()
-    """Other forms of the id by the carrier's configured rule (hex for decimal and the reverse)."""
+    """The id in its other forms by the carrier's configured rule (hex for decimal and the
+    reverse)."""
     recipient: str | None = None
-    """Who the message was for, where the receipt says so. It is not matched to a message for
-    anybody else, even under the same carrier's id."""
+    """The number that the message was for, where the receipt says so. A message for another number
+    never gets this receipt, even under the same carrier's id."""
     sender: str | None = None
-    """Who it was sent as, where the receipt says so: some carriers write the two the wrong way
-    round, and either may be the recipient then."""
+    """The sender that the message had, where the receipt says so: some carriers write the two the
+    wrong way round, and either may be the recipient then."""
     reference: int | None = None
     """The submit's own reference (:attr:`Segment.submit_reference`), where the carrier repeats it:
     it names a submit whose answer, and with it the carrier's id, never came."""

@@ -216,8 +216,8 @@ def join_cut(parts: Iterable[tuple[str, str]], *, lost: str = "\ufffd") -> str:
     return text
 
 
-def _utf8_letter(found: re.Match[str]) -> str:
-    octets = found[0].encode("utf-8", "surrogateescape")
+def _utf8_letter(match: re.Match[str]) -> str:
+    octets = match[0].encode("utf-8", "surrogateescape")
     return octets.decode("utf-8", "surrogateescape")
 
 

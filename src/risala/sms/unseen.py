@@ -107,8 +107,8 @@ def cheapest(text: str) -> str:
             if _stays(before, each, after, turns=turns, free=plain, at_an_end=at_an_end)
         )
 
-    found = _runs.sub(stayed, text)
-    return found if overrides else _without_outer_turns(found)
+    shorter = _runs.sub(stayed, text)
+    return shorter if overrides else _without_outer_turns(shorter)
 
 
 def as_value(text: str) -> str:
@@ -117,7 +117,7 @@ def as_value(text: str) -> str:
     such ones, and one of them would make a text of GSM 7-bit UCS-2."""
     if text.isascii():
         return text.strip()
-    inner = _outer_blanks.sub(lambda found: _blank.sub("", found[0]), text)
+    inner = _outer_blanks.sub(lambda match: _blank.sub("", match[0]), text)
 
     def plain(run: re.Match[str]) -> str:
         start, end = run.span()

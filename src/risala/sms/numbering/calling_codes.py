@@ -40,7 +40,7 @@ def country_of_code(digits: str) -> str | None:
     """The country whose calling code a number in the international form begins with; None: no
     country has it, or the number has too few digits."""
     for length, digits_min in DIGITS_MIN.items():
-        found = COUNTRIES.get(digits[:length])
-        if found is not None:
-            return found if len(digits) >= digits_min else None
+        country = COUNTRIES.get(digits[:length])
+        if country is not None:
+            return country if len(digits) >= digits_min else None
     return None

@@ -35,7 +35,7 @@ class Country(Protocol):
 
     @property
     def time_zone(self) -> str:
-        """Of most of its people, such as ``Africa/Nouakchott``."""
+        """The time zone of most of its people, such as ``Africa/Nouakchott``."""
 
     @property
     def digit_places(self) -> tuple[tuple[str, ...], ...]:
@@ -57,7 +57,7 @@ class Country(Protocol):
         """One of the country's numbers as its people write it, with spaces."""
 
     def international(self, number: str) -> str:
-        """The same with ``+`` and the calling code in front."""
+        """One of the country's numbers with ``+`` and the calling code in front, with spaces."""
 
     def network_of(self, number: str) -> str | None:
         """The network to which a number was allotted; it may have been ported since."""

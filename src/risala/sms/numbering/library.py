@@ -26,8 +26,8 @@ _OTHER_ZONES: Final = {
     "RU": "Europe/Moscow",
     "XK": "Europe/Belgrade",
 }
-"""Where the table of time zones goes from coast to coast or lacks the country; elsewhere its first
-zone has most people."""
+"""Time zones of countries that go from coast to coast or that the library's table lacks. Of the
+others the table's first zone has most people."""
 _WITHOUT_MOBILES: Final = frozenset({"TA"})
 """Countries that the library knows without any mobile number: Tristan da Cunha."""
 _NUMBERS_KEPT: Final = 8192
@@ -68,12 +68,12 @@ class LibraryCountry:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        found = [
+        known = [
             Block(f"+{prefix}", self._network(names.get("en")))
             for prefix, names in CARRIER_DATA.items()
             if prefix.startswith(self.calling_code) and self._is_ours(prefix)
         ]
-        return tuple(sorted(found))
+        return tuple(sorted(known))
 
     def _is_ours(self, prefix: str) -> bool:
         """Whether numbers of the country begin so: others may share its calling code."""

@@ -72,12 +72,12 @@ def country(code: str) -> Country:
     Raises:
         ValueError: no mobile numbers of it are known.
     """
-    found = _KNOWN.get(code)
-    if found is None:
+    known = _KNOWN.get(code)
+    if known is None:
         from risala.sms.numbering.library import LibraryCountry
 
-        found = _KNOWN[code] = LibraryCountry(code)
-    return found
+        known = _KNOWN[code] = LibraryCountry(code)
+    return known
 
 
 def network_of(number: str) -> str | None:

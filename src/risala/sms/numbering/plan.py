@@ -49,7 +49,7 @@ class NumberingPlan:
 
     @property
     def local_example(self) -> str:
-        """The same as people at home write it."""
+        """A number of home as its people write it."""
         return self.written(self.example)
 
     def country_of(self, number: str) -> Country | None:
@@ -72,18 +72,18 @@ class NumberingPlan:
             UnreadNumber: it is no mobile number of a served country, or not certainly one alone;
                 with one sentence.
         """
-        found = read_written(text, self._meant)
-        if not isinstance(found, NumberFault):
-            return found
-        if found is NumberFault.NUMBER and (code := self.abroad(text)) is not None:
+        number = read_written(text, self._meant)
+        if not isinstance(number, NumberFault):
+            return number
+        if number is NumberFault.NUMBER and (code := self.abroad(text)) is not None:
             raise UnreadNumber(NumberFault.NOT_SERVED, self.not_served(code))
-        raise UnreadNumber(found, SENTENCES.get(found, self.fault))
+        raise UnreadNumber(number, SENTENCES.get(number, self.fault))
 
     def abroad(self, text: str) -> str | None:
         """The ISO 3166-1 letters of the country that is not served and to which a person's number
         in the international form belongs; None: it is no such number."""
-        found = read_written(text, self._international)
-        return None if isinstance(found, NumberFault) else country_of_code(found)
+        number = read_written(text, self._international)
+        return None if isinstance(number, NumberFault) else country_of_code(number)
 
     def _international(self, typed: str) -> str | None:
         """The digits of what may be a number abroad."""
@@ -104,10 +104,10 @@ class NumberingPlan:
     def _meant(self, typed: str) -> str | None:
         """The number that digits are, with or without ``+`` in front."""
         digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
-        found = None if typed.startswith(INTERNATIONAL_ACCESS) else self.home.read(typed)
+        number = None if typed.startswith(INTERNATIONAL_ACCESS) else self.home.read(typed)
         for each in self.countries:
-            found = found or each.read(f"+{digits}")
-        return found
+            number = number or each.read(f"+{digits}")
+        return number
 
     @property
     def wanted(self) -> str:
@@ -158,13 +158,13 @@ class NumberingPlan:
 
     def written(self, number: str) -> str:
         """A number as people at home read it: theirs as they write it, others with ``+``."""
-        found = self.country_of(number)
-        if found is None:
+        country = self.country_of(number)
+        if country is None:
             return number
-        local = found.local(number) if found is self.home else None
+        local = country.local(number) if country is self.home else None
         # Some local forms are read as another number: Gabon's of seven digits, Tajikistan's 00….
         is_clear = local is not None and read_written(local, self._meant) == number
-        return local if local is not None and is_clear else found.international(number)
+        return local if local is not None and is_clear else country.international(number)
 
     def networks(self) -> frozenset[str]:
         """The names of all networks that the plan knows."""
@@ -173,8 +173,8 @@ class NumberingPlan:
 
     def international(self, number: str) -> str:
         """A number as people of any country read it; a text that is none is returned unchanged."""
-        found = self.country_of(number)
-        return number if found is None else found.international(number)
+        country = self.country_of(number)
+        return number if country is None else country.international(number)
 
     @property
     def prefixes(self) -> tuple[str, ...]:
@@ -251,9 +251,7 @@ class NumberingPlan:
         known = (
             (each.calling_code, places) for each in self.countries for places in each.digit_places
         )
-        return tuple(
-            found for code, places in known for found in ranges_of(digits, (*code, *places))
-        )
+        return tuple(span for code, places in known for span in ranges_of(digits, (*code, *places)))
 
 
 @cache
@@ -328,7 +326,7 @@ def ranges_of(digits: str, places: Sequence[str]) -> list[tuple[int, int]]:
     Args:
         places: the possible digits at each place of a number.
     """
-    found = []
+    ranges = []
     for begin in range(len(places) - len(digits) + 1):
         end = begin + len(digits)
         if not all(each in may_be for each, may_be in zip(digits, places[begin:end], strict=True)):
@@ -337,5 +335,5 @@ def ranges_of(digits: str, places: Sequence[str]) -> list[tuple[int, int]]:
         lowest, highest = "".join(map(min, later)), "".join(map(max, later))
         for earlier in product(*places[:begin]):
             known = "".join(earlier) + digits
-            found.append((int(known + lowest), int(known + highest)))
-    return found
+            ranges.append((int(known + lowest), int(known + highest)))
+    return ranges

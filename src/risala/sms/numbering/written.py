@@ -26,7 +26,7 @@ class NumberFault(StrEnum):
     """Why a text is not read as a number."""
 
     NUMBER = "number"
-    """It is none."""
+    """The text is not a number."""
     SHORTENED = "number_shortened"
     """A spreadsheet has written it as ``4.917E+11``: its last digits are lost."""
     TWO_NUMBERS = "two_numbers"
@@ -134,12 +134,12 @@ def entries(text: str) -> list[str]:
     A comma before zeros that end an entry is a decimal mark, which a spreadsheet wrote.
     """
     pieces = (each.strip() for each in re.split(r"[\r\n\t;|\u061b]+", text))
-    found: list[str] = []
+    parts: list[str] = []
     for piece in pieces:
         written = _visible(piece)
         is_figure = _power(written) is not None or _whole_of(written) is not None
-        found += [piece] if is_figure else re.split("[,\u060c]+", piece)
-    return [each.strip() for each in found if each.strip()]
+        parts += [piece] if is_figure else re.split("[,\u060c]+", piece)
+    return [each.strip() for each in parts if each.strip()]
 
 
 def _visible(text: str) -> str:
@@ -149,9 +149,9 @@ def _visible(text: str) -> str:
         " ".join(typed(each, Purpose.NUMBER) for each in line.split())
         for line in text.strip().splitlines()
     )
-    found = ";".join(filter(None, lines)).strip().translate(_ARABIC_MARKS)
-    label = _label(found)
-    return found if label is None else found[label.end() :]
+    line_text = ";".join(filter(None, lines)).strip().translate(_ARABIC_MARKS)
+    label = _label(line_text)
+    return line_text if label is None else line_text[label.end() :]
 
 
 def _of_figure(written: str, reads: ReadDigits) -> str | NumberFault | None:
