@@ -225,12 +225,12 @@ class DriverContext(Protocol):
     def trace(self, text: str) -> None:
         """One line of the link's life for the operator (bind, rebind, recovery step)."""
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
+    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
         """One line of traffic, for an operator who watches it.
 
         Args:
             sent: True: it was sent; False: it was received.
-            tell: makes the line from ``given``, at once or never: it is not called if more lines
+            tell: makes the line from ``values``, at once or never: it is not called if more lines
                 come in a second than anybody can read. The line holds no secret, no text of a
                 message and no code, and of a number at most the last four digits.
         """
@@ -271,7 +271,7 @@ class IdForms(Protocol):
     """
 
     def other_ids(self, carrier_id: str) -> tuple[str, ...]:
-        """Other forms of a receipt's id that the submit's answer may have had, by the present
+        """The other forms of a receipt's id that the submit's answer may have had, by the present
         settings (:attr:`Receipt.also_known_as`).
 
         Called before :meth:`Driver.run`, for each receipt that matches no message. It returns at
@@ -363,7 +363,7 @@ class Commandable(Protocol):
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:
-        """Its present commands."""
+        """The driver's present commands."""
 
     async def command(
         self, name: str, arguments: Sequence[str]

@@ -28,8 +28,8 @@ class Contributions:
 
     def of(self, kind: PluginKind[Factory]) -> tuple[Factory, ...]:
         """What it brings of a kind."""
-        found = self.by_kind.get(kind.key, ())
-        return tuple(one for one in found if isinstance(one, kind.factory))
+        factories = self.by_kind.get(kind.key, ())
+        return tuple(one for one in factories if isinstance(one, kind.factory))
 
     def named(self) -> Iterator[tuple[str, str]]:
         """The kind's key and the name of each thing: no two plugins may bring the same pair."""
@@ -59,21 +59,21 @@ def contributions_of(plugin: object) -> Contributions:
         raise UnfitPluginError("it has no function marked with @hookimpl")
     brought: dict[str, tuple[AnyFactory, ...]] = {}
     for kind in KINDS:
-        found: list[object] = []
+        registered: list[object] = []
         for hook in filter(None, (kind.hook, kind.old_hook)):
-            getattr(hooks.hook, hook)(register=found.append)
-        brought[kind.key] = tuple(_checked(kind, found))
+            getattr(hooks.hook, hook)(register=registered.append)
+        brought[kind.key] = tuple(_checked(kind, registered))
     return Contributions(brought)
 
 
-def _checked(kind: PluginKind[Any], found: list[object]) -> Iterator[AnyFactory]:
+def _checked(kind: PluginKind[Any], registered: list[object]) -> Iterator[AnyFactory]:
     """What was registered of a kind, if it can be used.
 
     Raises:
         UnfitPluginError: it is something else, or its name cannot be used.
     """
     named: set[str] = set()
-    for one in found:
+    for one in registered:
         if not isinstance(one, kind.factory):
             other = type(one).__name__
             raise UnfitPluginError(f"it registered a {other} instead of a {kind.factory.__name__}")

@@ -216,8 +216,8 @@ class _Linker:
     def markdown(self, text: str, owner: str = "") -> str:
         """Roles become links where the page has the thing, and code where it has not."""
 
-        def link(found: re.Match[str]) -> str:
-            target = found[1]
+        def link(match: re.Match[str]) -> str:
+            target = match[1]
             name = target.rpartition(".")[2]
             for written in (".".join(target.split(".")[-2:]), f"{owner}.{name}", name):
                 if written in self._known:
@@ -271,12 +271,14 @@ _FIELD_HEAD: Final = "| Field | Type | Default | Meaning |\n|---|---|---|---|"
 def _signature(method: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     word = "async def" if isinstance(method, ast.AsyncFunctionDef) else "def"
     returns = "" if method.returns is None else f" -> {ast.unparse(method.returns)}"
-    given = [_spaced(one) for one in ast.unparse(method.args).split(", ")]
-    line = f"{word} {method.name}({', '.join(given)}){returns}"
+    parameters = [_spaced(one) for one in ast.unparse(method.args).split(", ")]
+    line = f"{word} {method.name}({', '.join(parameters)}){returns}"
     if len(line) <= 100:
         return line
     return (
-        f"{word} {method.name}(\n" + "".join(f"    {one},\n" for one in given) + f"){returns}: ..."
+        f"{word} {method.name}(\n"
+        + "".join(f"    {one},\n" for one in parameters)
+        + f"){returns}: ..."
     )
 
 
@@ -303,10 +305,10 @@ def _default(value: ast.expr | None) -> str:
     if value is None:
         return "needed"
     if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
-        given = {one.arg: ast.unparse(one.value) for one in value.keywords}
-        made = {"dict": "{}", "list": "[]", "tuple": "()"}.get(given.get("default_factory", ""))
-        found = made or given.get("default")
-        return f"`{found}`" if found else "needed"
+        options = {one.arg: ast.unparse(one.value) for one in value.keywords}
+        made = {"dict": "{}", "list": "[]", "tuple": "()"}.get(options.get("default_factory", ""))
+        default = made or options.get("default")
+        return f"`{default}`" if default else "needed"
     return f"`{ast.unparse(value)}`"
 
 
@@ -324,15 +326,15 @@ def _prose(text: str, linker: _Linker, owner: str) -> str:
         elif paragraph.startswith("    "):
             parts.append(f"```text\n{dedent(paragraph)}\n```")
         elif paragraph != "::":
-            told = re.sub(r"::$", ":", paragraph)
-            parts.append(linker.markdown(told, owner))
+            sentence = re.sub(r"::$", ":", paragraph)
+            parts.append(linker.markdown(sentence, owner))
     return "\n\n".join(parts)
 
 
 def _item(text: str, linker: _Linker, owner: str) -> str:
     name, colon, rest = text.partition(": ")
-    told = linker.markdown(rest, owner)
-    return f"`{name}`: {told}" if colon else linker.markdown(text, owner)
+    meaning = linker.markdown(rest, owner)
+    return f"`{name}`: {meaning}" if colon else linker.markdown(text, owner)
 
 
 def _limits(module: str, linker: _Linker) -> Iterator[str]:

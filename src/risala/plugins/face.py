@@ -66,7 +66,7 @@ class FaceRefusal(StrEnum):
     UNKNOWN = "unknown"
     """The disk failed: it may be stored. A repeat with the same idempotency key shows it."""
     REFUSED = "refused"
-    """Another reason, in the sentence."""
+    """A reason without a word of its own; the sentence says it."""
 
 
 class FaceRefusedError(Exception):
@@ -154,10 +154,10 @@ def fields_of(text: bytes) -> Fields:
         raise FaceRefusedError(
             FaceRefusal.BAD_REQUEST, f"There are more than {FIELDS_MAX} fields."
         ) from None
-    found: dict[str, tuple[bytes, ...]] = {}
+    fields: dict[str, tuple[bytes, ...]] = {}
     for name, value in pairs:
-        found[name] = (*found.get(name, ()), value.encode("latin-1"))
-    return found
+        fields[name] = (*fields.get(name, ()), value.encode("latin-1"))
+    return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ class FaceAnswer:
     status: int = 200
     content_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
-    """Further header fields."""
+    """Header fields beside the content's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class FaceCaller:
     sender: str | None
     """The sender of messages that name none; None: the service's own sender."""
     is_test: bool
-    """Its messages reach no carrier and cost nothing."""
+    """The credential is a test's: its messages reach no carrier and cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class FaceMessage:
     """UTC epoch milliseconds; None or past: now."""
     callback: FaceCallback | None = None
     part: Concatenation | None = None
-    """Its place in a longer message that the customer cut; None: it is not a part."""
+    """The message's place in a longer one that the customer cut; None: it is not a part."""
     part_in_ucs2: bool = False
     """True: all parts of that message are in UCS-2; False: in GSM 03.38."""
 
@@ -223,8 +223,8 @@ class FaceMessageState:
 
     message_id: str
     number: int
-    """Of 63 bits, unique, greater than those of messages accepted before: for clients that keep
-    ids as numbers."""
+    """A unique number of 63 bits, greater than those of messages accepted before: for clients that
+    keep ids as numbers."""
     to: str
     sender: str
     text: str | None = field(repr=False)
@@ -252,7 +252,7 @@ class FaceMessages:
 
     items: tuple[FaceMessageState, ...]
     older: str | None
-    """Where the next page begins; None: this is the last one."""
+    """The cursor of the next page; None: this is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class CallerOrganization:
     """A decimal number, of ``currency``."""
     currency: str
     time_zone: str
-    """Such as ``Africa/Nouakchott``."""
+    """The organization's time zone, such as ``Africa/Nouakchott``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +351,7 @@ class FaceService(Protocol):
 
 @runtime_checkable
 class GatewayFace(Protocol):
-    """Another gateway's HTTP."""
+    """The HTTP of another gateway."""
 
     @property
     def paths(self) -> Sequence[FacePath]:

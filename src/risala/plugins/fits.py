@@ -23,10 +23,10 @@ def fault_of(outcome: object) -> str | None:
     """The fault of a driver's answer, without its values; None: no fault."""
     kind = type(outcome)
     if kind not in _CHECKS:  # one that is derived from an outcome will do
-        found = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
-        if found is None:
+        base = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
+        if base is None:
             return f"it returned {kind.__name__}, not an outcome"
-        kind = found
+        kind = base
     for name, fits in _CHECKS[kind]:
         if not fits(getattr(outcome, name)):
             return f"{name} of its {type(outcome).__name__} has a wrong value"
@@ -69,7 +69,7 @@ _CHECKS: Final[dict[type, tuple[tuple[str, _Fits], ...]]] = {
 
 
 def fault_of_receipt(receipt: object) -> str | None:
-    """The same for a receipt."""
+    """What is wrong about a receipt; None: nothing."""
     if not isinstance(receipt, Receipt):
         return f"a {type(receipt).__name__} is not a Receipt"
     wrong = [name for name, fits in _OF_A_RECEIPT.items() if not fits(getattr(receipt, name))]
@@ -77,12 +77,14 @@ def fault_of_receipt(receipt: object) -> str | None:
 
 
 def fault_of_capabilities(capabilities: object) -> str | None:
-    """The same for a driver's capabilities."""
+    """What is wrong about a driver's capabilities; None: nothing."""
     if not isinstance(capabilities, Capabilities):
         return f"capabilities is a {type(capabilities).__name__}, not Capabilities"
-    for name, fits, wanted in _OF_CAPABILITIES:
+    for name, fits, requirement in _OF_CAPABILITIES:
         if not fits(getattr(capabilities, name)):
-            return f"capabilities.{name} is {getattr(capabilities, name)!r}, and must be {wanted}"
+            return (
+                f"capabilities.{name} is {getattr(capabilities, name)!r}, and must be {requirement}"
+            )
     return None
 
 

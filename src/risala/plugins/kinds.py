@@ -60,13 +60,14 @@ class PluginKind(Generic[Factory]):
     """The table of the configuration, or the list of tables, that names them; empty: they need no
     configuration."""
     settings_of: str
-    """Whose settings those are, for sentences on faults in them: ``settings of the carrier``."""
+    """The owner of the settings, for sentences on faults in them: ``settings of the carrier``."""
     reserved: frozenset[str] = frozenset()
     """Names that none of them may have."""
     old_hook: str = ""
-    """The same function's name of before, which works too; empty: it had none."""
+    """The hook's former name, which works too; empty: it had none."""
     wrong: Callable[[Any], str] = no_fault
-    """Another fault of a built thing, to be read after the plugin's name; empty: no fault."""
+    """A check of a built thing beyond its shape. Returns the fault, to be read after the plugin's
+    name; empty: no fault."""
 
 
 def _wrong_offer(method: PaymentMethod) -> str:

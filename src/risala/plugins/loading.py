@@ -20,7 +20,7 @@ Wait = Callable[[threading.Thread, float], None]
 
 
 class TookTooLong(Exception):
-    """It is not loaded yet; ``str()`` says where it hangs."""
+    """A plugin did not load in time; ``str()`` says where it hangs."""
 
 
 def joined(thread: threading.Thread, limit_s: float) -> None:
@@ -34,12 +34,12 @@ def within(limit_s: float, name: str, load: Callable[[], Loaded], wait: Wait = j
     Raises:
         TookTooLong: it does neither in time.
     """
-    found: list[Loaded] = []
+    loaded: list[Loaded] = []
     raised: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(load())
+            loaded.append(load())
         except BaseException as error:  # noqa: BLE001 -- it is raised to whoever waits
             raised.append(error)
 
@@ -48,9 +48,9 @@ def within(limit_s: float, name: str, load: Callable[[], Loaded], wait: Wait = j
     wait(thread, limit_s)
     if raised:
         raise raised[0]
-    if not found:
+    if not loaded:
         raise TookTooLong(f"it did not load within {limit_s:g} s: it is at {_position(thread)}")
-    return found[0]
+    return loaded[0]
 
 
 def _position(thread: threading.Thread) -> str:
@@ -69,12 +69,12 @@ def _position(thread: threading.Thread) -> str:
 
 
 def raised_at(error: BaseException, calls: int = 1) -> str:
-    """Where an exception came from: file, line and function of its innermost calls, the innermost
-    first. The exception's text is left out: it may quote a message."""
-    found, last = list[str](), error.__traceback__
+    """The place where an exception was raised: file, line and function of its innermost calls, the
+    innermost first. The exception's text is left out: it may quote a message."""
+    positions, last = list[str](), error.__traceback__
     while last is not None:
         code = last.tb_frame.f_code
         name = "/".join(PurePath(code.co_filename).parts[-2:])
-        found.append(f"{name}:{last.tb_lineno} in {code.co_name}")
+        positions.append(f"{name}:{last.tb_lineno} in {code.co_name}")
         last = last.tb_next
-    return ", by ".join(found[: -calls - 1 : -1]) or "an unknown place"
+    return ", by ".join(positions[: -calls - 1 : -1]) or "an unknown place"

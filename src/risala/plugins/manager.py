@@ -102,11 +102,11 @@ class PluginInfo:
     """What it brings, by the key of each kind: names, each with one line about it. Every kind is
     there."""
     version: str | None = None
-    """Its own version; None: it does not say."""
+    """The plugin's version; None: it does not say."""
     contract: str | None = None
     """The contract that it is made for; None: it does not say."""
     warnings: tuple[str, ...] = ()
-    """Its parts that will stop working."""
+    """Sentences on parts of the plugin that will stop working."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -193,9 +193,9 @@ class PluginManager:
 
     def of(self, kind: PluginKind[Factory]) -> Mapping[str, Factory]:
         """Everything of a kind that can be used, by the word that configuration names it by."""
-        found = self._factories[kind.key]
+        factories = self._factories[kind.key]
         return MappingProxyType(
-            {name: one for name, one in found.items() if isinstance(one, kind.factory)}
+            {name: one for name, one in factories.items() if isinstance(one, kind.factory)}
         )
 
     @property
@@ -314,7 +314,7 @@ class PluginManager:
 
     def build_pages(self) -> dict[str, OpenPage]:
         """Every page of the console that can be built; the faults say why others cannot."""
-        found: dict[str, OpenPage] = {}
+        pages: dict[str, OpenPage] = {}
         for name, factory in self.of(CONSOLE_PAGES).items():
             if not factory.title.get("en"):
                 self._set_aside(name, "has no English title")
@@ -325,10 +325,10 @@ class PluginManager:
                 self._set_aside(name, f"cannot be built: {type(error).__name__}: {error}")
                 continue
             if isinstance(page, ConsolePage):
-                found[name] = OpenPage(factory.title, page)
+                pages[name] = OpenPage(factory.title, page)
             else:
                 self._set_aside(name, "is no page")
-        return found
+        return pages
 
     def _set_aside(self, page: str, reason: str) -> None:
         owner = self._owners[CONSOLE_PAGES.key, page]
@@ -362,17 +362,17 @@ class PluginManager:
             PluginConfigError: it cannot be built, or is something else.
         """
         try:
-            found: Built = build()
+            thing: Built = build()
         except Exception as error:
             text = f"the {kind.name} {name} cannot be built: {error}"
             raise PluginConfigError([table_fault(key, text)]) from error
         owner = self._owners[kind.key, name]
-        if not isinstance(found, kind.built):
+        if not isinstance(thing, kind.built):
             text = f"the plugin {owner} built something that is no {kind.name}"
             raise PluginConfigError([table_fault(key, text)])
-        if reason := kind.wrong(found):
+        if reason := kind.wrong(thing):
             raise PluginConfigError([table_fault(key, f"the plugin {owner} {reason}")])
-        return found
+        return thing
 
     def _unknown(self, kind: PluginKind[Any], name: str) -> str:
         known = ", ".join(sorted(self._factories[kind.key])) or "none"
@@ -487,10 +487,10 @@ def _open(candidate: _Candidate) -> _Opened:
     if candidate.is_ours:
         return _Opened(Made(str(CONTRACT)), candidate.version, contributions_of(plugin))
     made, version = made_for(plugin), getattr(plugin, "__version__", None)
-    told = version if isinstance(version, str) else None
+    own_version = version if isinstance(version, str) else None
     if made.fault:
-        return _Opened(made, told, Contributions(), made.fault)
-    return _Opened(made, told, contributions_of(plugin))
+        return _Opened(made, own_version, Contributions(), made.fault)
+    return _Opened(made, own_version, contributions_of(plugin))
 
 
 def _import_file(path: Path) -> ModuleType:

@@ -55,9 +55,9 @@ class FormField:
     label: str
     kind: Literal["text", "number", "check", "choice"] = "text"
     value: str = ""
-    """Its first content; of a ``check``, ``yes`` or nothing."""
+    """The field's first content; of a ``check``, ``yes`` or nothing."""
     choices: Sequence[tuple[str, str]] = ()
-    """Of a ``choice``: the value sent, and its label."""
+    """The options of a ``choice``: the value sent, and its label."""
     hint: str = ""
 
 
@@ -82,7 +82,7 @@ class PageService(Protocol):
 
     @property
     def language(self) -> str:
-        """Of the reader: ``en``, ``fr`` or ``ar``."""
+        """The reader's language: ``en``, ``fr`` or ``ar``."""
 
     @property
     def query(self) -> Mapping[str, str]:
@@ -122,8 +122,8 @@ class ConsolePage(Protocol):
     """One page."""
 
     async def show(self, service: PageService) -> Sequence[PageBlock]:
-        """Its present content. Cancelled after ten seconds. If it raises, the console says that the
-        page could not be drawn."""
+        """The page's present content. Cancelled after ten seconds. If it raises, the console says
+        that the page could not be drawn."""
 
 
 @runtime_checkable

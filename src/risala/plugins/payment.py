@@ -73,7 +73,7 @@ class ForgedCallbackError(Exception):
 
 
 class Confirmation(StrEnum):
-    """Who settles a pending payment."""
+    """The side that settles a pending payment."""
 
     PROVIDER = "provider"
     """:meth:`Polled.poll` or :meth:`CalledBack.callback` reports it."""
@@ -82,7 +82,7 @@ class Confirmation(StrEnum):
 
 
 class Beginner(StrEnum):
-    """Who may begin payments of a method."""
+    """The people who may begin payments of a method."""
 
     CUSTOMER = "customer"
     """An owner of the organization, on its billing page; operators too."""
@@ -95,9 +95,9 @@ class PaymentField:
     """A field for the customer."""
 
     name: str
-    """Its key among the entered values: lower-case letters, digits, ``_``."""
+    """The field's key among the entered values: lower-case letters, digits, ``_``."""
     label: Mapping[str, str]
-    """Its label on the page, by language (``en``, ``fr``, ``ar``); always in ``en``."""
+    """The field's label on the page, by language (``en``, ``fr``, ``ar``); always in ``en``."""
     is_reference: bool = False
     """True: it is the transaction's reference, which is normalised, and refused if it was credited
     before."""
@@ -113,7 +113,7 @@ class PaymentOffer:
     title: Mapping[str, str]
     """The method's name on pages, by language; ``en`` is always there."""
     begun_by: Beginner = Beginner.CUSTOMER
-    """Who may begin one."""
+    """The people who may begin a payment."""
     amount_min: int = 1
     """The least that may be paid, in minor units."""
     amount_max: int | None = None
@@ -131,7 +131,7 @@ class Payment:
     payment_id: str
     """Ours (``pay_…``). The idempotency key for the provider: the same in each repetition."""
     organization_id: str
-    """Whose balance is topped up."""
+    """The organization whose balance is topped up."""
     amount: int
     """Minor units that the customer wants to top up."""
     currency: str
@@ -143,7 +143,8 @@ class Payment:
     return_url: str
     """The organization's billing page, where a hosted checkout leads back to."""
     callback_url: str
-    """Where the provider's callbacks reach this method; empty where no public address is set."""
+    """The address where the provider's callbacks reach this method; empty where no public address
+    is set."""
     reference: str | None = None
     """From the last :class:`PaymentPending`."""
     entered: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -155,7 +156,7 @@ class PaymentPending:
     """The payment goes on: this is stored, and shown to the customer."""
 
     confirmation: Confirmation
-    """Who settles it."""
+    """The side that settles the payment."""
     reference: str | None = None
     """The provider's, as soon as it is known: later reports are matched by it."""
     instructions: Mapping[str, str] = field(default_factory=dict)
@@ -342,7 +343,7 @@ def normalised_reference(reference: str) -> str:
         raise ValueError(f"a reference is written with at most {REFERENCE_WRITTEN_MAX} characters")
     plain = typed(reference, Purpose.REFERENCE).upper().translate(_LATIN)
     kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())
-    found = "".join(kept)
-    if not 0 < len(found) <= REFERENCE_CHARACTERS_MAX:
+    normalised = "".join(kept)
+    if not 0 < len(normalised) <= REFERENCE_CHARACTERS_MAX:
         raise ValueError(f"a reference has 1 to {REFERENCE_CHARACTERS_MAX} letters and digits")
-    return found
+    return normalised

@@ -28,7 +28,7 @@ class TextKind(StrEnum):
     NO_PATTERN = "no_pattern"
     """Apparently from the bank, and not understood."""
     FOREIGN_CENTRE = "foreign_centre"
-    """It has the bank's name, but came from another service centre than the bank's texts."""
+    """The text has the bank's name, but came from another service centre than the bank's texts."""
     FOREIGN_SENDER = "foreign_sender"
     """From somebody else."""
 
@@ -38,7 +38,7 @@ class TextReading:
     """A method's reading of one text."""
 
     kind: TextKind
-    """Its kind."""
+    """The kind of the text."""
     settled: PaymentSettled | None = None
     """For a :attr:`TextKind.CREDIT`; ``payer`` is the number as the text writes it, if it has it
     whole."""

@@ -24,7 +24,7 @@ class PolicyMessage:
     """A one-time code is shown to policies whose table says ``codes = true``."""
     organization_id: str
     is_test: bool
-    """It is of a test key: it is not sent."""
+    """The message was accepted with a test key: it is not sent."""
     recipient: str
     """``+`` and digits (E.164)."""
     sender: str | None

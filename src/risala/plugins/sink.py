@@ -36,7 +36,7 @@ class SinkEvent:
     organization_id: str
     """The event's organization."""
     is_test: bool
-    """It is of a test key."""
+    """The event comes from a test key."""
     body: str = field(repr=False)
     """The whole event: JSON in one line, the same bytes as in webhooks."""
 

@@ -46,12 +46,12 @@ def validated(
     try:
         settings = model.model_validate(table)
     except ValidationError as error:
-        for found in error.errors(include_url=False, include_input=False):
-            key = ".".join([where, *map(str, found["loc"])])
+        for detail in error.errors(include_url=False, include_input=False):
+            key = ".".join([where, *map(str, detail["loc"])])
             # That a secret's variable is not set was said already; that its field is therefore
             # empty would only be the same fault once more.
             if key not in named:
-                text = found["msg"].removeprefix("Value error, ")
+                text = detail["msg"].removeprefix("Value error, ")
                 faults.append(table_fault(key, text[:1].lower() + text[1:]))
     else:
         if not faults:

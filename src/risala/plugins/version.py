@@ -68,7 +68,7 @@ DEPRECATIONS: Final[tuple[Deprecation, ...]] = (
         _has_old_hook,
     ),
 )
-"""All of them, the oldest first. ``docs/reference/plugin-hooks.md`` has the same table."""
+"""All deprecated parts, the oldest first. ``docs/reference/plugin-hooks.md`` has the same table."""
 
 _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
@@ -86,33 +86,33 @@ class Made:
 
 def made_for(plugin: object, contract: ContractVersion = CONTRACT) -> Made:
     """The contract that a plugin names, compared with the present one."""
-    said: object = getattr(plugin, ATTRIBUTE, None)
+    written: object = getattr(plugin, ATTRIBUTE, None)
     version = FIRST
-    if said is not None:
-        found = _VERSION.fullmatch(said) if isinstance(said, str) else None
-        if found is None:
+    if written is not None:
+        match = _VERSION.fullmatch(written) if isinstance(written, str) else None
+        if match is None:
             text = f'its {ATTRIBUTE} is no version: write two numbers in quotes, "{contract}"'
             return Made(None, text)
-        version = ContractVersion(int(found[1]), int(found[2]))
-    told = None if said is None else str(version)
+        version = ContractVersion(int(match[1]), int(match[2]))
+    contract_text = None if written is None else str(version)
     if version.major != contract.major:
         text = f"it is made for the contract {version}, and this Risala has {contract}"
-        return Made(told, text)
+        return Made(contract_text, text)
     if version > contract:
         text = f"it is made for the contract {version}, and this Risala has {contract}: upgrade it"
-        return Made(told, text)
-    return Made(told, "", tuple(_warnings(plugin, version, contract, said is not None)))
+        return Made(contract_text, text)
+    return Made(contract_text, "", tuple(_warnings(plugin, version, contract, written is not None)))
 
 
 def _warnings(
     plugin: object, version: ContractVersion, contract: ContractVersion, says_it: bool
 ) -> list[str]:
-    found = []
+    warnings = []
     if says_it and version < contract:
-        found.append(f"it is made for the contract {version}; this one is {contract}")
-    found += [
+        warnings.append(f"it is made for the contract {version}; this one is {contract}")
+    warnings += [
         f"{each.what}, which the contract {each.since.major + 1}.0 asks for. {each.instead}"
         for each in DEPRECATIONS
         if each.applies(plugin)
     ]
-    return found
+    return warnings

@@ -141,8 +141,9 @@ class ApartRun:
             self._thread.join()
 
     def _position(self) -> tuple[str, str | None]:
-        """Where the step is, and in which file: the innermost code of the author's own, so neither
-        ours nor Trio's, Python's or an installed library's; else the first that is not ours."""
+        """The line at which the step is, and its file: the innermost code of the author's own, so
+        neither ours nor Trio's, Python's or an installed library's; else the first that is not
+        ours."""
         assert self._thread is not None
         frame = sys._current_frames().get(self._thread.ident or 0)
         stack = traceback.extract_stack(frame) if frame is not None else []
@@ -152,9 +153,9 @@ class ApartRun:
             return "at an unknown place", None
         own = [one for one in theirs if not _is_installed(one.filename)]
         # A plugin that is installed stands among the libraries, and calls the others.
-        found = own[-1] if own else theirs[0]
-        place = f"in {found.name} ({Path(found.filename).name}:{found.lineno}: {found.line})"
-        return place, found.filename
+        at = own[-1] if own else theirs[0]
+        place = f"in {at.name} ({Path(at.filename).name}:{at.lineno}: {at.line})"
+        return place, at.filename
 
     def _leave(self, thread: threading.Thread) -> None:
         """End the thread if possible, and go on without it in any case.
@@ -188,12 +189,12 @@ def _hushed() -> Iterator[None]:
     """Silence what the run left unfinished. Coroutines that are cut off complain when they are
     collected: at once, or during another test.
     """
-    told = sys.unraisablehook
+    hook = sys.unraisablehook
     sys.unraisablehook = _hush
     try:
         yield
     finally:
-        sys.unraisablehook = told
+        sys.unraisablehook = hook
 
 
 def _hush(_: object) -> None:

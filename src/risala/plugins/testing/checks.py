@@ -68,7 +68,7 @@ def checks_of(suite: type) -> Iterator[tuple[str, str, str]]:
                 yield name, _plain(value.__doc__ or ""), at
 
 
-def _plain(told: str) -> str:
+def _plain(text: str) -> str:
     """A docstring as its reader sees it: names in backticks, without the roles of reST."""
-    line = _ROLE.sub(r"`\1`", " ".join(told.split()))
+    line = _ROLE.sub(r"`\1`", " ".join(text.split()))
     return line.replace("``", "`")

@@ -18,7 +18,7 @@ class PluginFaultError(Exception):
 
 
 class NotApplicable(Exception):
-    """There is nothing to check: the plugin does not claim it. ``str()`` says why."""
+    """The plugin does not claim what a check would test. ``str()`` says why."""
 
 
 class NotShown(Exception):

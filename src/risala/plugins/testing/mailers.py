@@ -91,13 +91,13 @@ class MailerConformance(StepSuite):
 
     @check("mail-contract.md#mailer")
     async def test_has_its_shape(self) -> None:
-        """It has the shape of a Mailer."""
+        """The mailer has the shape of a Mailer."""
         async with self._opened():
             pass
 
     @check("mail-contract.md#mailersend")
     async def test_lets_the_loop_run(self) -> None:
-        """It never blocks the event loop."""
+        """The mailer never blocks the event loop."""
         await self._try_one()
 
     @check("mail-contract.md#mailersend")

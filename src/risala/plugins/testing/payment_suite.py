@@ -101,7 +101,7 @@ class PaymentSuite(StepSuite):
     async def begin(self, method: PaymentMethod, payment: Payment) -> Progress:
         """Begin a payment while the provider can be reached."""
         try:
-            said: object = await self.step(
+            answer: object = await self.step(
                 partial(method.begin, payment), "begin", PaymentMethodError
             )
         except PaymentMethodError as error:
@@ -109,42 +109,42 @@ class PaymentSuite(StepSuite):
                 "test_begins",
                 f"begin raised PaymentMethodError({str(error)!r}), though the provider answers.",
             ) from error
-        return self.progress(said, "begin")
+        return self.progress(answer, "begin")
 
-    def progress(self, said: object, call: str) -> Progress:
-        if not isinstance(said, PaymentPending | PaymentSettled | PaymentRefused):
+    def progress(self, answer: object, call: str) -> Progress:
+        if not isinstance(answer, PaymentPending | PaymentSettled | PaymentRefused):
             raise PluginFaultError(
                 "test_answers_with_progress",
-                f"{call} answered with a {type(said).__name__}: return PaymentPending, "
+                f"{call} answered with a {type(answer).__name__}: return PaymentPending, "
                 "PaymentSettled or PaymentRefused.",
             )
-        if fault := _fault_of_progress(said):
+        if fault := _fault_of_progress(answer):
             raise PluginFaultError("test_answers_with_progress", f"{call} answered with {fault}.")
-        return said
+        return answer
 
     async def pending(self, method: PaymentMethod, payment: Payment) -> Payment:
         """The payment as it is stored once it has begun."""
-        said = await self.begin(method, payment)
-        if not isinstance(said, PaymentPending):
+        progress = await self.begin(method, payment)
+        if not isinstance(progress, PaymentPending):
             raise NotApplicable("begin settles or refuses a payment at once")
-        return replace(payment, reference=said.reference)
+        return replace(payment, reference=progress.reference)
 
     async def settle(self, name: str, method: PaymentMethod) -> tuple[Payment, PaymentSettled]:
         """Begin a payment, have it paid, and get its PaymentSettled by callback or poll."""
         payment, callback = await self.paid(name, method)
         if callback is not None:
             reports = self.heard(name, method, callback)
-            told = [one.result for one in reports if isinstance(one.result, PaymentSettled)]
+            settled = [one.result for one in reports if isinstance(one.result, PaymentSettled)]
         else:
             progress = await self.poll(method, payment)
-            told = [progress] if isinstance(progress, PaymentSettled) else []
-        if not told:
+            settled = [progress] if isinstance(progress, PaymentSettled) else []
+        if not settled:
             raise PluginFaultError(
                 name,
                 "The provider has the money, but the method returned no PaymentSettled: the "
                 "customer paid for nothing.",
             )
-        return payment, told[0]
+        return payment, settled[0]
 
     async def paid(
         self, name: str, method: PaymentMethod
@@ -160,8 +160,8 @@ class PaymentSuite(StepSuite):
                 "test_what_is_paid_is_settled",
                 "The provider calls nobody, and the method has no poll.",
             )
-        said: object = await self.step(partial(method.poll, payment), "poll", PaymentMethodError)
-        return self.progress(said, "poll")
+        answer: object = await self.step(partial(method.poll, payment), "poll", PaymentMethodError)
+        return self.progress(answer, "poll")
 
     def heard(
         self, name: str, method: PaymentMethod, callback: PaymentCallback
@@ -169,7 +169,7 @@ class PaymentSuite(StepSuite):
         if not isinstance(method, CalledBack):
             raise PluginFaultError(name, "The provider calls back, but the plugin has no callback.")
         try:
-            said: object = method.callback(callback)
+            heard: object = method.callback(callback)
         except ForgedCallbackError as error:
             raise PluginFaultError(
                 name, f"callback took the provider's own callback for a forged one: {error}."
@@ -179,12 +179,12 @@ class PaymentSuite(StepSuite):
                 "test_raises_what_the_contract_names",
                 f"callback raised {type(error).__name__}. It may raise only ForgedCallbackError.",
             ) from error
-        if not isinstance(said, tuple) or not all(isinstance(one, PaymentReport) for one in said):
+        if not isinstance(heard, tuple) or not all(isinstance(one, PaymentReport) for one in heard):
             raise PluginFaultError(
                 "test_answers_with_progress",
                 "callback returned something other than a tuple of PaymentReports.",
             )
-        return said
+        return heard
 
 
 def _fault_of_offer(offer: object) -> str:
@@ -198,25 +198,25 @@ def _fault_of_offer(offer: object) -> str:
     return f"a field named {wrong[0]!r}: use a-z, 0-9 and _" if wrong else ""
 
 
-def _fault_of_progress(said: Progress) -> str:
+def _fault_of_progress(progress: Progress) -> str:
     """What is wrong with it; empty: nothing."""
-    if isinstance(said, PaymentSettled):
-        if not isinstance(said.amount, int) or said.amount <= 0 or not said.provider:
+    if isinstance(progress, PaymentSettled):
+        if not isinstance(progress.amount, int) or progress.amount <= 0 or not progress.provider:
             return "a PaymentSettled without a provider or a positive amount"
         try:
-            normalised_reference(said.reference)
+            normalised_reference(progress.reference)
         except ValueError:
             return "a PaymentSettled whose reference has no letters or digits, or too many"
         return ""
-    if isinstance(said, PaymentRefused):
-        fits = "en" in said.text and said.cause
+    if isinstance(progress, PaymentRefused):
+        fits = "en" in progress.text and progress.cause
         return "" if fits else "a PaymentRefused without a cause or an English text"
-    word: object = said.confirmation
+    word: object = progress.confirmation
     if not isinstance(word, Confirmation):
         return "a PaymentPending whose confirmation is not a Confirmation"
-    if said.instructions and "en" not in said.instructions:
+    if progress.instructions and "en" not in progress.instructions:
         return "instructions without English"
-    url = said.checkout_url
+    url = progress.checkout_url
     if url is not None and not url.startswith(("https://", "/pay/")):
         return f"a checkout at {url.partition(':')[0]}:, which is neither https:// nor /pay/"
     return ""

@@ -44,13 +44,13 @@ class PaymentConformance(PaymentSuite):
 
     @check("payment-contract.md#paymentoffer")
     async def test_has_its_shape(self) -> None:
-        """It has the shape of a PaymentMethod, and its offer can be shown."""
+        """The method has the shape of a PaymentMethod, and its offer can be shown."""
         async with self.opened():
             pass
 
     @check("payment-contract.md#paymentmethodbegin")
     async def test_lets_the_loop_run(self) -> None:
-        """It never blocks the event loop."""
+        """The method never blocks the event loop."""
         await self._begin_one()
 
     @check("payment-contract.md#paymentmethodbegin")
@@ -84,9 +84,9 @@ class PaymentConformance(PaymentSuite):
             payment = self.payment(method)
             first = await self.begin(method, payment)
             second = await self.begin(method, payment)
-            told = [(one.reference, one.checkout_url) for one in (first, second)
+            answers = [(one.reference, one.checkout_url) for one in (first, second)
                     if isinstance(one, PaymentPending)]  # fmt: skip
-            if len(told) == 2 and told[0] != told[1]:
+            if len(answers) == 2 and answers[0] != answers[1]:
                 raise PluginFaultError(
                     "test_begun_again_it_is_the_same_payment",
                     "begin was called twice with the same payment_id, and made two payments at the "
@@ -105,10 +105,10 @@ class PaymentConformance(PaymentSuite):
                 raise NotApplicable("begin settles or refuses a payment at once")
             entered = {one.name: self.entered[one.name] for one in begun.asks}
             payment = replace(self.payment(method), entered=entered)
-            said: object = await self.step(
+            answer: object = await self.step(
                 partial(method.claim, payment), "claim", PaymentMethodError
             )
-            progress = self.progress(said, "claim")
+            progress = self.progress(answer, "claim")
             by_operator = begun.confirmation is Confirmation.OPERATOR
             if by_operator and isinstance(progress, PaymentSettled):
                 raise PluginFaultError(
@@ -136,14 +136,14 @@ class PaymentConformance(PaymentSuite):
         name = "test_told_twice_it_is_the_same"
         async with self.opened() as method:
             payment, callback = await self.paid(name, method)
-            told = []
+            settled = []
             for _ in range(2):
                 if callback is not None:
                     results = [one.result for one in self.heard(name, method, callback)]
                 else:
                     results = [await self.poll(method, payment)]  # type: ignore[list-item]
-                told += [one for one in results if isinstance(one, PaymentSettled)]
-            pairs = {(one.provider, normalised_reference(one.reference)) for one in told}
+                settled += [one for one in results if isinstance(one, PaymentSettled)]
+            pairs = {(one.provider, normalised_reference(one.reference)) for one in settled}
             if len(pairs) > 1:
                 raise PluginFaultError(
                     name,
@@ -215,14 +215,14 @@ class PaymentConformance(PaymentSuite):
                 steps["poll"] = partial(method.poll, payment)
             for name, step in steps.items():
                 try:
-                    said = await self.step(step, name, PaymentMethodError, STEP_S)
+                    progress = await self.step(step, name, PaymentMethodError, STEP_S)
                 except PaymentMethodError as error:
                     self.look_at_reason(error, ())
                 else:
                     raise PluginFaultError(
                         "test_says_why",
                         f"The provider could not be reached, but {name} returned "
-                        f"{type(said).__name__}. Nothing is known: raise PaymentMethodError.",
+                        f"{type(progress).__name__}. Nothing is known: raise PaymentMethodError.",
                     )
 
     @check("payment-contract.md#hearstextsheard")
@@ -235,16 +235,16 @@ class PaymentConformance(PaymentSuite):
             for text in ("", "مرحبا", "0" * 2000, "{amount} \x00 \\d+", "Vous avez recu 1 MRU"):
                 message = Inbound("BANK", None, text, self.now_ms())
                 try:
-                    said: object = method.heard(message)
+                    reading: object = method.heard(message)
                 except Exception as error:
                     raise PluginFaultError(
                         name,
                         f"heard raised {type(error).__name__} for an odd text. It must not raise, "
                         "or all later texts wait. Return a reading with TextKind.NO_PATTERN.",
                     ) from error
-                if not isinstance(said, TextReading):
+                if not isinstance(reading, TextReading):
                     raise PluginFaultError(
-                        name, f"heard returned a {type(said).__name__}, not a TextReading."
+                        name, f"heard returned a {type(reading).__name__}, not a TextReading."
                     )
 
     @check("payment-contract.md#paymentmethod")

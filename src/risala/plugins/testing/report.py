@@ -29,13 +29,13 @@ def tell(item: pytest.Item, report: pytest.TestReport) -> None:
         return
     if (report.when == "setup" and report.passed) or report.when == "teardown":
         return
-    kind, told = type(instance), instance.told
+    kind, result = type(instance), instance.told
     name = item.name.partition("[")[0]
     known = {check: (sentence, at) for check, sentence, at in checks_of(kind)}
     if name not in known:
         return  # a test of the author's own
-    if told is None:
-        told = CheckResult("failed", str(report.longrepr).rpartition("\n")[2])
+    if result is None:
+        result = CheckResult("failed", str(report.longrepr).rpartition("\n")[2])
     line: dict[str, Any] = {
         "suite": kind.__qualname__,
         "module": kind.__module__,
@@ -44,8 +44,8 @@ def tell(item: pytest.Item, report: pytest.TestReport) -> None:
         "check": name,
         "what": known[name][0],
         "contract": f"docs/reference/{known[name][1]}",
-        "result": told.result,
-        "text": told.text,
+        "result": result.result,
+        "text": result.text,
     }
     report.user_properties.append((PROPERTY, line))
 
@@ -116,7 +116,7 @@ def _package_of(plugin: str) -> dict[str, str]:
 
 
 def _as_json(facts: dict[str, str], suites: list[SuiteReport]) -> str:
-    told = [
+    listed = [
         {
             "suite": one.suite,
             "kind": one.kind,
@@ -126,7 +126,7 @@ def _as_json(facts: dict[str, str], suites: list[SuiteReport]) -> str:
         }
         for one in suites
     ]
-    return json.dumps({**facts, "suites": told}, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps({**facts, "suites": listed}, ensure_ascii=False, indent=1) + "\n"
 
 
 def _page(facts: dict[str, str], suites: list[SuiteReport]) -> str:

@@ -121,13 +121,13 @@ class SinkConformance(StepSuite):
 
     @check("sink-contract.md#eventsink")
     async def test_has_its_shape(self) -> None:
-        """It has the shape of an EventSink."""
+        """The sink has the shape of an EventSink."""
         async with self._opened():
             pass
 
     @check("sink-contract.md#eventsinktake")
     async def test_lets_the_loop_run(self) -> None:
-        """It never blocks the event loop."""
+        """The sink never blocks the event loop."""
         await self._try_one()
 
     @check("sink-contract.md#eventsinktake")

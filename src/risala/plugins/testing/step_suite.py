@@ -72,23 +72,23 @@ class StepSuite(ConformanceSuite):
         except (refusal, PluginFaultError):
             raise
         except (Exception, SystemExit) as error:
-            told = f"{type(error).__name__}({str(error).partition(chr(10))[0]!r})"
+            raised = f"{type(error).__name__}({str(error).partition(chr(10))[0]!r})"
             raise PluginFaultError(
                 "test_raises_what_the_contract_names",
-                f"{name} raised {told}. If something goes wrong on the other side, raise "
+                f"{name} raised {raised}. If something goes wrong on the other side, raise "
                 f"{refusal.__name__} with a sentence for the operator.",
             ) from error
 
     def look_at_reason(self, error: Exception, contents: tuple[str, ...]) -> None:
         """Check that an exception has a text, and that it holds no secret and no content."""
-        told = str(error)
-        if not told.strip():
+        text = str(error)
+        if not text.strip():
             raise PluginFaultError(
                 "test_says_why",
                 f"{type(error).__name__} has no text: only there can the operator read what went "
                 "wrong.",
             )
-        if any(secret in told for secret in (*self.secrets, *contents)):
+        if any(secret in text for secret in (*self.secrets, *contents)):
             raise PluginFaultError(
                 "test_says_why",
                 f"{type(error).__name__}'s text holds a secret or somebody's content, but it is "

@@ -139,9 +139,9 @@ class ConformanceSuite:
             ) from None
         except BaseExceptionGroup as group:
             for kind in (PluginFaultError, NotApplicable, NotShown):
-                found = _first(group, kind)
-                if found is not None:
-                    raise found from found.__cause__
+                fault = _first(group, kind)
+                if fault is not None:
+                    raise fault from fault.__cause__
             raise
 
     def _fails(self, other: str) -> bool:
@@ -153,9 +153,9 @@ class ConformanceSuite:
                 getattr(self, other)()
         return other in failed
 
-    def _skip(self, told: CheckResult) -> None:
-        self.told = told
-        pytest.skip(f"{told.result}: {told.text}")
+    def _skip(self, result: CheckResult) -> None:
+        self.told = result
+        pytest.skip(f"{result.result}: {result.text}")
 
     def _sentence(self, fault: PluginFaultError) -> str:
         place = next((at for name, _, at in checks_of(type(self)) if name == fault.check), "")
@@ -187,8 +187,8 @@ class ConformanceSuite:
     def tell_about(self, plugin: object, **facts: object) -> None:
         """Keep what the report says about the plugin."""
         kind = type(plugin)
-        told = {name: str(value) for name, value in facts.items()}
-        self.about[type(self)] = {"plugin": f"{kind.__module__}.{kind.__qualname__}", **told}
+        values = {name: str(value) for name, value in facts.items()}
+        self.about[type(self)] = {"plugin": f"{kind.__module__}.{kind.__qualname__}", **values}
 
     async def call(
         self, work: Callable[[], Awaitable[_Got]], limit_s: float, overdue: PluginFaultError
@@ -235,7 +235,7 @@ def _first(group: BaseExceptionGroup[Any], kind: type[_Got]) -> _Got | None:
     for each in group.exceptions:
         if isinstance(each, kind):
             return each
-        found = _first(each, kind) if isinstance(each, BaseExceptionGroup) else None
-        if found is not None:
-            return found
+        inner = _first(each, kind) if isinstance(each, BaseExceptionGroup) else None
+        if inner is not None:
+            return inner
     return None

@@ -37,8 +37,8 @@ def same_however_cut(new_receiver: Callable[[], Receives[_Event]], octets: bytes
     """
     expected = carry(new_receiver(), (octets,))
     for pieces in cuts(octets):
-        found = carry(new_receiver(), pieces)
-        assert found == expected, f"cut into {[len(piece) for piece in pieces]} octets"
+        events = carry(new_receiver(), pieces)
+        assert events == expected, f"cut into {[len(piece) for piece in pieces]} octets"
     return expected
 
 

@@ -45,15 +45,15 @@ class DriverArrivalChecks(DriverSuite):
         await trio.sleep(self.quiet_s)
         got = await self._all_got(ONCE, "segments")
         expected = Counter((one.recipient, one.text) for one in sent)
-        found = Counter((one.recipient, one.text) for one in got)
-        if twice := [key for key in expected if found[key] > expected[key]]:
+        came = Counter((one.recipient, one.text) for one in got)
+        if twice := [key for key in expected if came[key] > expected[key]]:
             raise PluginFaultError(
                 ONCE,
                 f"{len(sent)} segments were submitted, and the carrier got the one to "
-                f"{twice[0][0]} {found[twice[0]]} times: a phone gets it as often, and the carrier "
+                f"{twice[0][0]} {came[twice[0]]} times: a phone gets it as often, and the carrier "
                 "charges each time. Submit each segment once; only the engine sends it again.",
             )
-        lacking = [key for key in expected if found[key] < expected[key]]
+        lacking = [key for key in expected if came[key] < expected[key]]
         if lacking and len(got) < len(sent):
             raise PluginFaultError(
                 ONCE,

@@ -48,11 +48,11 @@ class CarrierGot:
     expires_at_ms: int | None = None
     """When the carrier may stop trying, UTC epoch milliseconds; None: it got no time."""
     number: int | None = None
-    """Of a part: its number; None: nothing says that this is a part."""
+    """The part's number in its message; None: nothing says that this is a part."""
     total: int | None = None
-    """Of a part: how many parts its message has."""
+    """The number of parts that the message has."""
     reference: int | None = None
-    """Of a part: the number that all parts of its message share."""
+    """The number that all parts of the message share."""
 
 
 _CLAIMS: Final = {

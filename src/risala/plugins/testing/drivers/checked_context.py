@@ -42,7 +42,7 @@ class CheckedContext(RecordingContext):
         self.refuses_each = False
         """Refuse each receipt and inbound message once."""
         self.refused_once: set[str] = set()
-        """Those that were refused: ids of receipts, texts of messages."""
+        """What was refused once: ids of receipts, texts of messages."""
 
     def own(self, ids: Iterable[str]) -> list[Receipt]:
         """The receipts for what this check submitted."""
@@ -109,8 +109,8 @@ class CheckedContext(RecordingContext):
         if not self._is_wrong("trace", None if isinstance(text, str) else "it is not a text"):
             super().trace(text)
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
-        line = tell(*given)
+    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
+        line = tell(*values)
         if not self._is_wrong("traffic", _fault_of_line(line)):
             self.wire.append((sent, line))
 

@@ -48,15 +48,15 @@ class DriverClaimChecks(DriverArrivalChecks):
             needs(stage.capabilities.receipts, "receipts")
             sent = segment()
             await stage.accepted(sent)
-            told = await self._receipt(stage, "test_receipts_name_what_was_accepted")
-            if told.state is not ReceiptState.DELIVERED:
+            receipt = await self._receipt(stage, "test_receipts_name_what_was_accepted")
+            if receipt.state is not ReceiptState.DELIVERED:
                 raise PluginFaultError(
                     name,
-                    f"The carrier delivered a segment, but its receipt says {told.state}: the "
+                    f"The carrier delivered a segment, but its receipt says {receipt.state}: the "
                     "customer reads that it did not arrive. Let your stand-in deliver what it "
                     "takes, and map the carrier's word for it to ReceiptState.DELIVERED.",
                 )
-            if not is_same_number(sent.recipient, told.recipient, told.sender):
+            if not is_same_number(sent.recipient, receipt.recipient, receipt.sender):
                 raise PluginFaultError(
                     name,
                     "The receipt names another recipient than the segment's: the engine takes it "
@@ -74,18 +74,18 @@ class DriverClaimChecks(DriverArrivalChecks):
             return next(one for one in stage.context.own(stage.ids) if one.state.is_final)
         stage.check_reports()
         context, of = stage.context, ", ".join(sorted(stage.ids))
-        told = "No receipt came"
+        reason = "No receipt came"
         if strangers := context.strangers(stage.ids):
-            told = f"Receipts came for ids that no submit returned: {', '.join(strangers)}"
+            reason = f"Receipts came for ids that no submit returned: {', '.join(strangers)}"
         elif states := [one.state.value for one in context.own(stage.ids)]:
-            told = f"The receipts were not final: {', '.join(states)}"
+            reason = f"The receipts were not final: {', '.join(states)}"
         elif context.late_from:
             earlier = ", ".join(f"{key} ({by})" for key, by in context.late_from.items())
-            told = f"Only late receipts of earlier checks came: {earlier}"
+            reason = f"Only late receipts of earlier checks came: {earlier}"
         raise PluginFaultError(
             name,
             f"capabilities.receipts is True, but no final receipt for {of} came within "
-            f"{self.patience_s:g} s. {told}. A receipt has the id that submit returned.",
+            f"{self.patience_s:g} s. {reason}. A receipt has the id that submit returned.",
         )
 
     @check("driver-contract.md#drivercontextreceipt")
@@ -210,17 +210,17 @@ class DriverClaimChecks(DriverArrivalChecks):
             needs(stage.capabilities.query, "query")
             sent = segment()
             taken = await stage.accepted(sent)
-            told = await stage.query(taken.carrier_id, sent.sender)
-            if told is None:
+            receipt = await stage.query(taken.carrier_id, sent.sender)
+            if receipt is None:
                 raise PluginFaultError(
                     name,
                     "capabilities.query is True, but query returned None for a segment that the "
                     "carrier had just accepted. Claim what the carrier does.",
                 )
-            if taken.carrier_id not in (told.carrier_id, *told.also_known_as):
+            if taken.carrier_id not in (receipt.carrier_id, *receipt.also_known_as):
                 raise PluginFaultError(
                     name, f"query was asked about {taken.carrier_id!r}, but answered about "
-                    f"{told.carrier_id!r}.",
+                    f"{receipt.carrier_id!r}.",
                 )  # fmt: skip
 
     @check("driver-contract.md#driverquery")
@@ -238,11 +238,13 @@ class DriverClaimChecks(DriverArrivalChecks):
             expires_at_ms = self.now_ms() + 6 * 3_600_000
             await stage.accepted(segment(expires_at_ms=expires_at_ms))
             got = await self.latest(name, "validity")
-            told = got.expires_at_ms
-            if told is None or not (
-                expires_at_ms - EXPIRY_STEP_MS <= told <= expires_at_ms + EXPIRY_SPARE_MS
+            got_ms = got.expires_at_ms
+            if got_ms is None or not (
+                expires_at_ms - EXPIRY_STEP_MS <= got_ms <= expires_at_ms + EXPIRY_SPARE_MS
             ):
-                off = "missing" if told is None else f"{(told - expires_at_ms) / 1000:+.0f} s off"
+                off = (
+                    "missing" if got_ms is None else f"{(got_ms - expires_at_ms) / 1000:+.0f} s off"
+                )
                 raise PluginFaultError(
                     name,
                     f"capabilities.validity is True, but at the carrier the expiry is {off}. Send "
@@ -250,10 +252,10 @@ class DriverClaimChecks(DriverArrivalChecks):
                 )
 
 
-def is_same_number(recipient: str, *told: str | None) -> bool:
+def is_same_number(recipient: str, *numbers_named: str | None) -> bool:
     """Whether a receipt that names these numbers may be for this recipient; names and short
     numbers say nothing, and some carriers write sender and recipient the wrong way round."""
-    wholes = [one[-LOCAL_DIGITS:] for one in told if one and len(one) >= LOCAL_DIGITS]
+    wholes = [one[-LOCAL_DIGITS:] for one in numbers_named if one and len(one) >= LOCAL_DIGITS]
     numbers = [one for one in wholes if one.isdigit()]
     return not numbers or recipient[-LOCAL_DIGITS:] in numbers
 

@@ -16,7 +16,7 @@ class DriverLifeChecks(DriverSuite):
 
     @check("driver-contract.md#capabilities")
     async def test_is_a_driver(self) -> None:
-        """It has the shape of a Driver, and its capabilities are of the right types."""
+        """The driver has the shape of a Driver, and its capabilities are of the right types."""
         async with self.opened("test_is_a_driver"):
             pass
 
@@ -53,7 +53,7 @@ class DriverLifeChecks(DriverSuite):
 
     @check("driver-contract.md#driverrun")
     async def test_lets_the_loop_run(self) -> None:
-        """It never blocks the event loop."""
+        """The driver never blocks the event loop."""
         async with self.running("test_lets_the_loop_run") as stage:
             await stage.submit(segment())
 
@@ -112,10 +112,10 @@ class DriverLifeChecks(DriverSuite):
                 await stage.submit(segment())
             await stage.submit(segment())
             await trio.sleep(self.quiet_s)
-            if told := stage.context.after_end:
+            if calls := stage.context.after_end:
                 raise PluginFaultError(
                     "test_tells_nothing_after_its_end",
-                    f"The driver called {told[0]} after run had ended, when nobody listens any "
+                    f"The driver called {calls[0]} after run had ended, when nobody listens any "
                     "more. Call the context only from tasks that end with run.",
                 )
 

@@ -32,20 +32,21 @@ class DriverMannerChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#drivercontexttraffic")
     async def test_keeps_texts_to_itself(self) -> None:
-        """Its reports contain no message text and no code, and lines of traffic no whole number."""
+        """The driver's reports contain no message text and no code, and lines of traffic no whole
+        number."""
         name = "test_keeps_texts_to_itself"
         async with self.running(name) as stage:
             sent = segment(_TEXT)
             outcome = await stage.submit(sent)
             await trio.sleep(self.quiet_s)
-            for where, told in _all_reports(stage, outcome):
-                if _CODE in told or _TEXT in told:
+            for where, text in _all_reports(stage, outcome):
+                if _CODE in text or _TEXT in text:
                     raise PluginFaultError(
                         name,
                         f"The message's text stands in {where}. Texts have one-time codes: keep "
                         "them out of all that an operator reads or the journal stores.",
                     )
-                if where == "a line of traffic" and sent.recipient[-8:] in told:
+                if where == "a line of traffic" and sent.recipient[-8:] in text:
                     raise PluginFaultError(
                         name,
                         "The recipient's whole number stands in a line of traffic. Show at most "
@@ -54,15 +55,15 @@ class DriverMannerChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#health")
     async def test_keeps_secrets_to_itself(self) -> None:
-        """Its reports and its account contain none of :attr:`secrets`."""
+        """The driver's reports and its account contain none of :attr:`secrets`."""
         name = "test_keeps_secrets_to_itself"
         async with self.running(name) as stage:
             if not self.secrets:
                 raise NotApplicable("the suite names no secrets")
             outcome = await stage.submit(segment())
             await trio.sleep(self.quiet_s)
-            told = [*_all_reports(stage, outcome), ("its account", stage.capabilities.account)]
-            for where, text in told:
+            reports = [*_all_reports(stage, outcome), ("its account", stage.capabilities.account)]
+            for where, text in reports:
                 if any(secret in text for secret in self.secrets):
                     raise PluginFaultError(
                         name, f"A secret of the settings stands in {where}, for all to read."
@@ -114,16 +115,16 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise NotApplicable("the driver declines nothing")
             for segments, is_next in ((1, False), (3, True), (255, False)):
                 try:
-                    said: object = stage.driver.declines(EXAMPLE, segments, is_next=is_next)
+                    answer: object = stage.driver.declines(EXAMPLE, segments, is_next=is_next)
                 except Exception as error:
                     raise PluginFaultError(
                         name,
                         f"declines raised {type(error).__name__}: return None or Declined.",
                     ) from error
-                if said is not None and not (isinstance(said, Declined) and said.text):
+                if answer is not None and not (isinstance(answer, Declined) and answer.text):
                     raise PluginFaultError(
                         name,
-                        f"declines returned a {type(said).__name__}. Return None to take the "
+                        f"declines returned a {type(answer).__name__}. Return None to take the "
                         "message, or Declined(text, until_ms) to say why not.",
                     )
 

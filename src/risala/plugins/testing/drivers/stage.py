@@ -29,7 +29,7 @@ class DriverLife:
     started: trio.Event = field(default_factory=trio.Event)
     ended: trio.Event = field(default_factory=trio.Event)
     returned: bool = False
-    """It came back by itself, or swallowed its cancellation."""
+    """``run`` came back by itself, or swallowed its cancellation."""
     error: BaseException | None = None
 
     async def live(self, driver: Driver) -> None:
@@ -196,7 +196,7 @@ class DriverStage:
             "Uncertain.",
         )
         try:
-            said: object = await self.suite.call(
+            answer: object = await self.suite.call(
                 partial(self.driver.submit, segment), limit, overdue
             )
         except PluginFaultError:
@@ -207,22 +207,22 @@ class DriverStage:
                 f"submit raised {_named(error)}. It must not raise, whatever the carrier answers: "
                 "return one of the five outcomes.",
             ) from error
-        return self.outcome(said, "submit")
+        return self.outcome(answer, "submit")
 
-    def outcome(self, said: object, call: str) -> Outcome:
+    def outcome(self, answer: object, call: str) -> Outcome:
         """A driver's answer, checked to be an outcome."""
-        fault = fault_of(said)
+        fault = fault_of(answer)
         if fault is not None:
             raise PluginFaultError(
                 "test_submit_returns_an_outcome",
                 f"{call} did not answer with a valid outcome: {fault}. Return Accepted, Throttled, "
                 "Refused, Uncertain or Unsent.",
             )
-        assert isinstance(said, Outcome)
-        if isinstance(said, Accepted) and said.carrier_id:
-            self._mine.add(said.carrier_id)
-            self._ids[said.carrier_id] = self._check
-        return said
+        assert isinstance(answer, Outcome)
+        if isinstance(answer, Accepted) and answer.carrier_id:
+            self._mine.add(answer.carrier_id)
+            self._ids[answer.carrier_id] = self._check
+        return answer
 
     async def accepted(self, segment: Segment) -> Accepted:
         """Submit a segment that the carrier takes."""
@@ -253,7 +253,7 @@ class DriverStage:
             "return None if the carrier does not answer.",
         )
         try:
-            said: object = await self.suite.call(
+            answer: object = await self.suite.call(
                 partial(self.driver.query, carrier_id, sender=sender), limit, overdue
             )
         except PluginFaultError:
@@ -263,13 +263,13 @@ class DriverStage:
                 "test_a_query_does_not_raise",
                 f"query raised {_named(error)}. Return None if the carrier cannot tell.",
             ) from error
-        fault = None if said is None else fault_of_receipt(said)
+        fault = None if answer is None else fault_of_receipt(answer)
         if fault is not None:
             raise PluginFaultError(
                 "test_a_query_does_not_raise", f"query gave a wrong answer: {fault}."
             )
-        assert said is None or isinstance(said, Receipt)
-        return said
+        assert answer is None or isinstance(answer, Receipt)
+        return answer
 
 
 def _named(error: BaseException) -> str:

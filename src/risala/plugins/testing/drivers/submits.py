@@ -33,8 +33,8 @@ class _Answers:
         self.said: list[object] = []
         self._changed = trio.Event()
 
-    def take(self, said: Outcome) -> None:
-        self.said.append(said)
+    def take(self, outcome: Outcome) -> None:
+        self.said.append(outcome)
         self._changed.set()
 
     async def wait(self, count: int) -> None:
