@@ -31,7 +31,7 @@ class QuirkKind(StrEnum):
     REFUSE = "refuse"
     """``error`` in place of the answer."""
     HANG = "hang"
-    """It receives and outputs nothing from then on."""
+    """The modem receives and outputs nothing from then on."""
     REBOOT = "reboot"
     VANISH = "vanish"
     """The port is gone for a while."""
@@ -56,21 +56,21 @@ class Quirk:
     percent: float | None = None
     """The probability that it happens; None: always."""
     every: int | None = None
-    """It happens at each so-many-th occasion, in place of ``percent``."""
+    """The quirk happens at each so-many-th occasion, in place of ``percent``."""
     skip: int = 0
-    """It does not happen at the first so many occasions."""
+    """Occasions at the beginning without the quirk."""
     first: int | None = None
-    """It happens this many times at most."""
+    """How often the quirk happens at most; None: no limit."""
     taken: bool = True
     """The command is done in any case: a message is sent."""
     wait_s: float = 5.0
-    """Of ``late``: how much later the answer comes."""
+    """Seconds by which the answer comes later, for ``late``."""
     for_s: float | None = None
-    """Of ``hang`` and ``vanish``: the duration; None: until it is ended."""
+    """Seconds that ``hang`` and ``vanish`` last; None: until they are ended."""
     until: Until = Until.NOTHING
-    """Of ``hang``: the command that ends it."""
+    """The command that ends a ``hang``."""
     error: str = "ERROR"
-    """Of ``refuse``: the line of output."""
+    """The line of output, for ``refuse``."""
 
     def fits(self, subject: str) -> bool:
         if self.on == ANY:
@@ -156,17 +156,17 @@ class ModemBehaviour:
 
     def reports(self, planned: list[PlannedReport]) -> list[PlannedReport]:
         """The reports that come, of those that should: some are lost, doubled, early or late."""
-        rules, found = self._reports, []
+        rules, changed = self._reports, []
         for report in planned:
             if self.chance(rules.lost_percent):
                 continue
             after_s = report.after_s + rules.spread_s * self.dice.random()
             if self.chance(rules.early_percent):
                 after_s = -1.0
-            found.append(replace(report, after_s=after_s))
+            changed.append(replace(report, after_s=after_s))
             if self.chance(rules.twice_percent):
-                found.append(replace(report, after_s=after_s))
-        return found
+                changed.append(replace(report, after_s=after_s))
+        return changed
 
     # -- the line --------------------------------------------------------------------------------
 

@@ -228,10 +228,10 @@ class ModemSimulator:
         """The ``count``-th event of a kind for which ``which`` is true; earlier events count
         too."""
         while True:
-            found = [event for event in self.events if isinstance(event, kind) and which(event)]
-            if len(found) >= count:
+            fitting = [event for event in self.events if isinstance(event, kind) and which(event)]
+            if len(fitting) >= count:
                 await trio.lowlevel.checkpoint()
-                return found[count - 1]
+                return fitting[count - 1]
             await self._told.wait()
 
     # -- actions -----------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class SimulatorConfig:
     repeats_references: bool = True
     """Receipts have the ``user_message_reference`` of their submit."""
     cuts_references: bool = False
-    """They have its low octet alone."""
+    """Receipts have only the low octet of the ``user_message_reference``."""
     silent_states: tuple[ReceiptState, ...] = ()
     """States without receipts, even if receipts are requested."""
     ignores_validity: bool = False
@@ -55,7 +55,7 @@ class SimulatorConfig:
     deaf_binds: int = 0
     """The first so many binds get answers to their requests, but no receipts and messages."""
     delivers_to_last: bool = False
-    """Of several binds of an account, only the last one gets receipts and messages."""
+    """The last one of several binds of an account alone gets receipts and messages."""
     interface_version: int = 0x34
     """The version in bind responses."""
     piece_octets: int | None = None

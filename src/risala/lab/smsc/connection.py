@@ -266,16 +266,16 @@ def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Desti
     Raises:
         UnknownListError: the SMSC does not have a named list.
     """
-    found: list[Destination] = []
+    destinations: list[Destination] = []
     for one in request.dest_addresses:
         if isinstance(one, Destination):
-            found.append(one)
+            destinations.append(one)
             continue
         members = config.distribution_lists.get(one.name)
         if members is None:
             raise UnknownListError
-        found += [Destination(1, 1, member.removeprefix("+")) for member in members]
-    return found
+        destinations += [Destination(1, 1, member.removeprefix("+")) for member in members]
+    return destinations
 
 
 def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> Pdu:
@@ -298,12 +298,12 @@ def replace_if_present(mails: MailRoom, account: Account, request: SubmitSm) -> 
 
 
 def _query(mails: MailRoom, account: Account, request: QuerySm) -> Pdu:
-    found = mails.find(account, request.message_id, source_of(request))
-    if not found:
+    queried = mails.find(account, request.message_id, source_of(request))
+    if not queried:
         return response_to(request, _ESME_RINVMSGID)
     # The messages of a submit_multi share an id, and the answer has one state for all: it is that
     # of one that is not done yet, while there is any.
-    mail = min(found, key=lambda one: one.state.is_final)
+    mail = min(queried, key=lambda one: one.state.is_final)
     return QuerySmResp(
         message_id=request.message_id,
         final_date="" if mail.done_ms is None else absolute_time(mail.done_ms),
@@ -314,24 +314,24 @@ def _query(mails: MailRoom, account: Account, request: QuerySm) -> Pdu:
 
 def _cancel(mails: MailRoom, account: Account, request: CancelSm) -> int:
     if request.message_id:
-        found = mails.find(account, request.message_id, source_of(request))
-        if not found:
+        cancelled = mails.find(account, request.message_id, source_of(request))
+        if not cancelled:
             return _ESME_RINVMSGID
     else:
         ends = (source_of(request), recipient_of(request), request.service_type)
-        found = mails.waiting(account, *ends)
-    changed = [mail for mail in found if mails.cancel(mail)]
+        cancelled = mails.waiting(account, *ends)
+    changed = [mail for mail in cancelled if mails.cancel(mail)]
     return 0 if changed else _ESME_RCANCELFAIL
 
 
 def _replace(mails: MailRoom, account: Account, request: ReplaceSm, now_ms: int) -> int:
-    found = mails.find(account, request.message_id, source_of(request))
-    if not found:
+    replaced = mails.find(account, request.message_id, source_of(request))
+    if not replaced:
         return _ESME_RINVMSGID
     times = (request.schedule_delivery_time, request.validity_period)
     if fault := time_fault(*times, now_ms):
         return fault
-    changed = [mail for mail in found if mails.replace(mail, request)]
+    changed = [mail for mail in replaced if mails.replace(mail, request)]
     return 0 if changed else _ESME_RREPLACEFAIL
 
 

@@ -57,7 +57,7 @@ class Submitted:
     sender: str
     recipient: str
     text: str
-    """This segment's own text."""
+    """The segment's own text."""
     data_coding: int
     concatenation: Concatenation | None
     registered_delivery: int
@@ -118,7 +118,7 @@ class InboundSent:
     sender: str
     recipient: str
     text: str
-    """This part's own text."""
+    """The part's own text."""
     concatenation: Concatenation | None
     command_status: int
 

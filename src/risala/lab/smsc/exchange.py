@@ -97,7 +97,7 @@ class Exchange:
         return account is not None and account.alert(alert)
 
     def _asked(self, system_id: str | None) -> Account | None:
-        """This account; None selects any, preferably one with a receiver."""
+        """The account of that name; None selects any, preferably one with a receiver."""
         if system_id is not None:
             return self._accounts.get(system_id)
         accounts = list(self._accounts.values())

@@ -42,7 +42,7 @@ class IdStyle(StrEnum):
     NONE = "none"
     """No id in answers; hexadecimal in receipts."""
     ONE_FOR_ALL = "one_for_all"
-    """The same id in all answers; hexadecimal in receipts."""
+    """One id in all answers; hexadecimal in receipts."""
 
 
 def ids_of(number: int, style: IdStyle) -> tuple[str, str]:

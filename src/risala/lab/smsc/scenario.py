@@ -103,9 +103,10 @@ class MishapRule(ScenarioTable):
     kind: Mishap
     percent: Percent | None = None
     every: Count | None = None
-    """It happens to each so-many-th submit, counted from the first; in place of ``percent``."""
+    """The quirk happens to each so-many-th submit, counted from the first; in place of
+    ``percent``."""
     first: Count | None = None
-    """It happens this many times at most."""
+    """How often the quirk happens at most; not set: no limit."""
     taken: bool = True
     """Whether the phone gets the message all the same."""
     wait: Span = Span()
@@ -136,8 +137,8 @@ class Receipts(ScenarioTable):
     @field_validator("extra_tlvs")
     @classmethod
     def _are_parameters(cls, value: dict[str, int | str]) -> dict[str, int | str]:
-        for name, given in value.items():
-            make_tlv(name, given)
+        for name, parameter in value.items():
+            make_tlv(name, parameter)
         return value
 
 

@@ -64,7 +64,7 @@ class Invocation:
     """One command of a line."""
 
     name: str
-    """Its name in capitals: ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
+    """The command's name in capitals: ``+CMGS``, ``E``, ``&F``, ``S3``; ``D`` for a call."""
     form: Form
     arguments: CommandArguments = _NONE
 
@@ -83,15 +83,15 @@ def invocations(line: str) -> list[Invocation]:
     Raises:
         CommandError: it is no command line.
     """
-    found: list[Invocation] = []
+    commands: list[Invocation] = []
     rest = line.strip()
     while rest:
-        if len(found) >= INVOCATIONS_MAX:
+        if len(commands) >= INVOCATIONS_MAX:
             raise CommandError
         invocation, rest = _first(rest)
-        found.append(invocation)
+        commands.append(invocation)
         rest = rest.lstrip(" ;")
-    return found
+    return commands
 
 
 def _first(text: str) -> tuple[Invocation, str]:
@@ -111,15 +111,15 @@ def _first(text: str) -> tuple[Invocation, str]:
     raise CommandError
 
 
-def _register(found: re.Match[str]) -> Invocation:
-    name = f"S{int(found[1])}"
-    if found[2] == "?":
+def _register(match: re.Match[str]) -> Invocation:
+    name = f"S{int(match[1])}"
+    if match[2] == "?":
         return Invocation(name, Form.READ)
-    return Invocation(name, Form.SET, CommandArguments((found[3] or "0",)))
+    return Invocation(name, Form.SET, CommandArguments((match[3] or "0",)))
 
 
-def _one_extended(found: re.Match[str], text: str) -> tuple[Invocation, str]:
-    name, sign, rest = found[1].upper(), found[2], text[found.end() :]
+def _one_extended(match: re.Match[str], text: str) -> tuple[Invocation, str]:
+    name, sign, rest = match[1].upper(), match[2], text[match.end() :]
     value = _semicolon(rest)
     assert value is not None
     rest = rest[value.end() :]
@@ -136,17 +136,17 @@ _argument: Final = re.compile(r'\s*(?:"([^"]*)"?|([^,]*))\s*(?:,|$)').match
 
 def arguments_of(text: str) -> CommandArguments:
     """``1,"a,b",,3`` is ``1``, ``a,b``, nothing, ``3``."""
-    found: list[str] = []
+    arguments: list[str] = []
     at = 0
     while at < len(text):
         match = _argument(text, at)
         if match is None:
             raise CommandError
-        found.append(match[1] if match[1] is not None else (match[2] or "").strip())
+        arguments.append(match[1] if match[1] is not None else (match[2] or "").strip())
         at = match.end()
     if text.endswith(","):
-        found.append("")
-    return CommandArguments(found)
+        arguments.append("")
+    return CommandArguments(arguments)
 
 
 # Numbers that are set, read back, and forgotten at a restart.
@@ -164,11 +164,11 @@ class NumberSetting:
 
 def numbers_of(allowed: str) -> frozenset[int]:
     """The numbers that a list of ranges means: ``0-2,4`` is 0, 1, 2 and 4."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for piece in allowed.split(","):
         low, dash, high = piece.partition("-")
-        found |= set(range(int(low), int(high if dash else low) + 1))
-    return frozenset(found)
+        numbers |= set(range(int(low), int(high if dash else low) + 1))
+    return frozenset(numbers)
 
 
 class NumberSettings:

@@ -32,10 +32,10 @@ def send(
     network.submit(submit, reference, reports, refusal.error if refusal else None)
     if refusal is not None:
         raise CmsError(refusal.error)
-    told = f"{name}: {_as_written(config.reference_form, reference)}"
+    answer = f"{name}: {_as_written(config.reference_form, reference)}"
     if config.answer_after_s:
-        return LaterReply(config.answer_after_s, lambda: (told,))
-    return (told,)
+        return LaterReply(config.answer_after_s, lambda: (answer,))
+    return (answer,)
 
 
 def _as_written(form: ReferenceForm, reference: int) -> int:

@@ -129,15 +129,17 @@ class Scenario(ScenarioTable):
 
     def config(self, **changes: Any) -> ModemConfig:  # noqa: ANN401 - as ModemConfig takes
         """The modem's configuration; ``changes`` override the file."""
-        said = {key: value for key, value in self.modem.model_dump().items() if value is not None}
+        settings = {
+            key: value for key, value in self.modem.model_dump().items() if value is not None
+        }
         known = {each.name for each in fields(ModemConfig)}
-        assert set(said) <= known
+        assert set(settings) <= known
         return ModemConfig(
             **{
                 "profile": PROFILES[self.profile],
                 "report_status": self.reports.status,
                 "report_after_s": self.reports.after_s,
-                **said,
+                **settings,
                 **changes,
             }
         )

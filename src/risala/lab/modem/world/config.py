@@ -36,7 +36,7 @@ class ReferenceForm(StrEnum):
     MINUS = "minus"
     """-1, as with some modems."""
     WRONG = "wrong"
-    """Another one."""
+    """A number other than the true one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

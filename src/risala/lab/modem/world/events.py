@@ -26,7 +26,7 @@ class PortGone:
 
 @dataclass(frozen=True, slots=True)
 class ModemStarted:
-    """It was switched on, or has restarted: settings are lost."""
+    """The modem was switched on, or has restarted: settings are lost."""
 
     reason: str
 
@@ -54,7 +54,7 @@ class Submitted:
     """TP-MR, as reports have it."""
     recipient: str
     text: str
-    """This segment's own text."""
+    """The segment's own text."""
     data_coding: int
     concatenation: Concatenation | None
     wants_report: bool

@@ -82,7 +82,7 @@ def delivers(
     """
     alphabet = choose_alphabet(text)
     parts = split(text, alphabet, reference_bits=reference_bits)
-    found = []
+    tpdus = []
     for number, part in enumerate(parts, 1):
         header = b""
         if len(parts) > 1:
@@ -90,5 +90,5 @@ def delivers(
         data = UserData.of_text(part, alphabet, header=header, message_class=message_class)
         deliver = Deliver(address_of(sender), data, sent_at, more_messages=number < len(parts))
         deliver.encode()  # raises here, and not later, if no PDU can hold it
-        found.append(deliver)
-    return found
+        tpdus.append(deliver)
+    return tpdus

@@ -74,5 +74,5 @@ class SimulatedStorage:
 
     def list(self, stat: int) -> list[tuple[int, StoredTpdu]]:
         """The messages with a ``<stat>``, each with its index, in order."""
-        found = sorted(self._kept.items())
-        return [(i, it) for i, it in found if stat in (ALL, it.stat)]
+        stored = sorted(self._kept.items())
+        return [(i, it) for i, it in stored if stat in (ALL, it.stat)]
