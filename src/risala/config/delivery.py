@@ -73,7 +73,7 @@ class CarrierSection(BaseModel):
     ``mauritel``; in other countries the country and the network to which the number was allotted,
     such as ``SN/Orange``. Fixed lines belong to no network."""
     receipt_group: Name | None = None
-    """The same word for all carriers whose receipts may come through each other. Carriers with the
+    """A word shared by all carriers whose receipts may come through each other. Carriers with the
     same driver, host and account are a group without it."""
     receives_only: bool = False
     """True: it only receives, such as a bank's confirmations of payments, and sends nothing."""
@@ -83,7 +83,7 @@ class CarrierSection(BaseModel):
     priority: Annotated[int, Field(ge=0, le=100)] = 0
     """Lower goes first; a higher number is used only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Its share among carriers of equal priority."""
+    """The carrier's share among carriers of equal priority."""
     rate_per_s: Annotated[float, Field(gt=0, le=100000)] = 100.0
     """The most segments that we send in a second."""
     window_max: Annotated[int, Field(ge=1, le=10000)] | None = None

@@ -75,8 +75,8 @@ class HttpSection(Section):
 
 
 class CompatSection(Section):
-    """Other gateways' HTTP besides the API: a table for each, such as ``[compat.kannel]`` with
-    ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built in."""
+    """The HTTP of other gateways besides the API: a table for each, such as ``[compat.kannel]``
+    with ``enabled = true``. ``kannel``, ``twilio`` and ``playsms`` are built in."""
 
     # Each key is a face's own table; the plugin that brings the face validates it.
     model_config = ConfigDict(extra="allow")
@@ -112,9 +112,9 @@ MailSender = Annotated[
 
 
 class MailToSmsSection(Section):
-    """Who may send messages by mail, through a mail server that calls ``risala send --from-mail``.
-    The first table that has the envelope's sender among its ``senders`` counts; in none: refused.
-    """
+    """Senders that may send messages by mail, through a mail server that calls ``risala send
+    --from-mail``. The first table that has the envelope's sender among its ``senders`` counts; in
+    none: refused."""
 
     senders: Annotated[tuple[MailSender, ...], Field(min_length=1)]
     """Addresses, and domains with all their addresses. The mail server must check that they are not

@@ -56,11 +56,11 @@ class Origins:
 
     def of(self, path: Sequence[str | int]) -> str:
         """The source of the nearest setting above ``path``, else of any below it."""
-        wanted = tuple(path)
-        for length in range(len(wanted), 0, -1):
-            if source := self.by_path.get(wanted[:length]):
+        key = tuple(path)
+        for length in range(len(key), 0, -1):
+            if source := self.by_path.get(key[:length]):
                 return source
-        below = (src for at, src in self.by_path.items() if at[: len(wanted)] == wanted)
+        below = (src for at, src in self.by_path.items() if at[: len(key)] == key)
         return next(below, self.default)
 
 
@@ -79,10 +79,10 @@ def _sentence(error: ErrorDetails) -> str:
     context: Mapping[str, Any] = error.get("ctx", {})
     if error["type"] == "value_error":
         return str(context["error"])
-    wanted = wanted_at(path)
+    requirement = wanted_at(path)
     if error["type"] == "missing":
-        return f"is missing; add it. It must be {wanted}"
-    return f"must be {wanted}"
+        return f"is missing; add it. It must be {requirement}"
+    return f"must be {requirement}"
 
 
 def wanted_at(path: Sequence[str | int]) -> str:

@@ -42,8 +42,8 @@ class SinkTable(PluginTable):
     sink: Name
     """The plugin that serves it: ``jsonl`` or an installed one."""
     begin: Literal["now", "start"] = "now"
-    """Where it begins the first time: with events from now on, or with the oldest event that is
-    kept. Later it goes on where it stopped."""
+    """The event with which the sink begins the first time: ``now``, the next event; ``start``, the
+    oldest event that is kept. Later it goes on where it stopped."""
     batch_max: Annotated[int, Field(ge=1, le=1000)] = 200
     """The most events that it gets at once."""
     deadline_s: Annotated[float, Field(gt=0, le=600)] = 30.0
@@ -62,7 +62,8 @@ class PolicyTable(PluginTable):
     policy: Name
     """The plugin that serves it: ``words`` or an installed one."""
     codes: bool = False
-    """It is asked about one-time codes too. It can refuse them, and does not see their texts."""
+    """The policy is asked about one-time codes too. It can refuse them, and does not see their
+    texts."""
     deadline_s: Annotated[float, Field(gt=0, le=60)] = 1.0
     """How long it may take for a request; beyond it the request is answered 503."""
 

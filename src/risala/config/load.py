@@ -65,8 +65,8 @@ def load_settings(
     if path and environ is None:
         take_secrets(path, tree)
     variables = os.environ if environ is None else environ
-    told = rename_names(tree, path.name) if path else []
-    told += old_names(variables)
+    sentences = rename_names(tree, path.name) if path else []
+    sentences += old_names(variables)
     named, faults = read_environment(variables)
     named += [
         (tuple(key.split(".")), value, COMMAND_LINE)
@@ -85,9 +85,9 @@ def load_settings(
     _fill_in(tree)
     origins = Origins(path.name if path else "built in", by_path)
     faults += _carrier_faults(tree.get("carriers"), origins)
-    told += rename_words(tree, origins)
+    sentences += rename_words(tree, origins)
     settings = _validated(tree, origins, faults)
-    settings._old_names = tuple(told)
+    settings._old_names = tuple(sentences)
     return settings
 
 
@@ -111,8 +111,8 @@ def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> S
 def _currency(tree: Mapping[str, Any]) -> str:
     """``service.currency`` before it is checked: all amounts are read by its decimals."""
     service = tree.get("service")
-    found = service.get("currency") if isinstance(service, Mapping) else None
-    return found if isinstance(found, str) else Settings().service.currency
+    currency = service.get("currency") if isinstance(service, Mapping) else None
+    return currency if isinstance(currency, str) else Settings().service.currency
 
 
 def _price_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
@@ -144,11 +144,11 @@ def _read_file(path: FilePath) -> dict[str, Any]:
 
 def _syntax(path: FilePath, message: str) -> str:
     """tomllib's message, the line first; it quotes at most one character of the file."""
-    found = re.fullmatch(r"(?P<reason>.*) \(at line (?P<line>\d+), column \d+\)", message)
-    if not found:
+    match = re.fullmatch(r"(?P<reason>.*) \(at line (?P<line>\d+), column \d+\)", message)
+    if not match:
         reason = message.removesuffix(" (at end of document)")
         return f"The file {path} is not TOML, at its end: {reason}."
-    return f"The file {path} is not TOML, line {found['line']}: {found['reason']}."
+    return f"The file {path} is not TOML, line {match['line']}: {match['reason']}."
 
 
 # -- overriding one source by another ----------------------------------------------------------
@@ -288,19 +288,19 @@ def read_environment(
     section, so that ``RISALA_SIM1_PIN`` stays free for secrets. An empty variable counts as not
     set. Lists and tables are JSON; a list of plain words may be comma-separated.
     """
-    found: list[tuple[Path, object, str]] = []
+    settings: list[tuple[Path, object, str]] = []
     faults: list[Fault] = []
     for variable in sorted(environ, key=lambda name: (name.count(schema.NESTING), name)):
-        given = _path_of(variable)
-        if given is None or not environ[variable].strip():
+        named = _path_of(variable)
+        if named is None or not environ[variable].strip():
             continue
-        path = renamed.present(given)
+        path = renamed.present(named)
         source = f"environment variable {variable}"
         try:
-            found.append((path, _value(path, environ[variable]), source))
+            settings.append((path, _value(path, environ[variable]), source))
         except ValueError as error:
             faults.append(Fault(schema.key_of(path), str(error), source))
-    return found, faults
+    return settings, faults
 
 
 def old_names(environ: Mapping[str, str]) -> list[str]:
@@ -336,7 +336,7 @@ def _json(path: Path, text: str) -> object:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         # Without the decoder's own exception, which holds the whole text.
-        wanted = schema.allowed(schema.node_at(path) or {})
+        requirement = schema.allowed(schema.node_at(path) or {})
     else:
         return value
-    raise ValueError(f"must be {wanted}, written as JSON")
+    raise ValueError(f"must be {requirement}, written as JSON")

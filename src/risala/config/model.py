@@ -239,7 +239,7 @@ class Settings(Section):
     http: HttpSection = HttpSection()
     """The API's and the dashboard's socket."""
     compat: CompatSection = CompatSection()
-    """Other gateways' HTTP besides the API."""
+    """The HTTP of other gateways besides the API."""
     storage: StorageSection = StorageSection()
     """The data directory."""
     retention: RetentionSection = RetentionSection()
@@ -249,7 +249,7 @@ class Settings(Section):
     numbers: NumbersSection = NumbersSection()
     """The countries that are served."""
     billing: BillingSection = BillingSection()
-    """Who pays for messages."""
+    """The side that pays for messages."""
     pricing: PricingSection = PricingSection()
     """The price of a message."""
     prices: tuple[PriceSection, ...] = ()
@@ -260,13 +260,13 @@ class Settings(Section):
     delivery: DeliverySection = DeliverySection()
     """How long a message is tried."""
     webhooks: WebhooksSection = WebhooksSection()
-    """Where events are delivered to."""
+    """The delivery of events to customers' endpoints."""
     mail: MailSection = MailSection()
     """The server that takes e-mail."""
     people: PeopleSection = PeopleSection()
-    """Who signs in to the dashboard."""
+    """Sign-in to the dashboard."""
     legal: LegalSection = LegalSection()
-    """Who runs the service, by law."""
+    """The company that runs the service, by law."""
     payments: PaymentsSection = PaymentsSection()
     """How organizations top up."""
     senders: SendersSection = SendersSection()
@@ -286,7 +286,7 @@ class Settings(Section):
     plugins: PluginsSection = PluginsSection()
     """Plugins."""
     mail_to_sms: tuple[MailToSmsSection, ...] = ()
-    """Who may send messages by mail."""
+    """Senders that may send messages by mail."""
     carriers: tuple[CarrierSection, ...] = ()
     """The carriers, one table each."""
 
@@ -307,8 +307,8 @@ class Settings(Section):
                     prefixes = plan_of(tuple(map(str, codes))).prefixes
                 except ValueError:
                     return values  # the section tells what is wrong with them
-                told = {"carriers": [_filled_in(each, prefixes) for each in carriers]}
-                return {**cast("dict[str, object]", values), **told}
+                filled_in = {"carriers": [_filled_in(each, prefixes) for each in carriers]}
+                return {**cast("dict[str, object]", values), **filled_in}
         return values
 
     @property

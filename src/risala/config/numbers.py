@@ -33,8 +33,8 @@ class CountrySection(Section):
     """What is particular to one country."""
 
     sender: NumericSender | None = None
-    """Where a country's networks take no names as senders: the number that is sent instead. Not
-    set: names are sent there too."""
+    """The number that is sent in place of a name, for a country whose networks take no names as
+    senders. Not set: names are sent there too."""
 
 
 class NumbersSection(Section):
@@ -62,8 +62,8 @@ class NumbersSection(Section):
             try:
                 CountrySection.model_validate(table)
             except ValidationError:
-                wanted = f'a table, [numbers.{code}], with a sender such as "+221771234567"'
-                raise ValueError(f"{code} must be {wanted}") from None
+                requirement = f'a table, [numbers.{code}], with a sender such as "+221771234567"'
+                raise ValueError(f"{code} must be {requirement}") from None
         return self
 
     def of(self, code: str) -> CountrySection:
@@ -79,7 +79,7 @@ class PriceSection(Section):
     prefix: Prefix
     """Beginning of the numbers."""
     price: Money
-    """Of a segment, in ``service.currency``."""
+    """The price of a segment, in ``service.currency``."""
 
 
 def demo_elsewhere(plan: NumberingPlan) -> str:

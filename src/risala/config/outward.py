@@ -110,7 +110,7 @@ class StandbySection(Section):
 
     @property
     def copy_kind(self) -> Literal["directory", "postgresql"] | None:
-        """Where the copy is put; None: there is none."""
+        """The kind of place for the copy; None: there is no copy."""
         return self.copies or (None if self.directory is None else "directory")
 
     @property

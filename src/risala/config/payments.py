@@ -27,7 +27,7 @@ Line = Annotated[
 
 
 class BillingSection(Section):
-    """Who pays for messages."""
+    """The side that pays for messages."""
 
     payer: Literal["customers", "self"] = "customers"
     """``customers``: each organization has a balance, and pays a price for each part. ``self``:
@@ -67,17 +67,17 @@ class PaymentsSection(Section):
 
 
 class LegalSection(Section):
-    """Who runs the service, by law: printed on receipts and statements. Empty settings are left
-    out."""
+    """The company that runs the service, by law: printed on receipts and statements. Empty settings
+    are left out."""
 
     name: Line = ""
     """The firm's name."""
     address: tuple[Line, ...] = ()
-    """Its address, line by line."""
+    """The company's address, line by line."""
     tax_id: Line = ""
-    """Its number with the tax office (NIF)."""
+    """The company's number with the tax office (NIF)."""
     trade_register: Line = ""
-    """Its number in the trade register (RC)."""
+    """The company's number in the trade register (RC)."""
 
     @property
     def is_known(self) -> bool:

@@ -15,7 +15,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class SignUp(StrEnum):
-    """Who may sign up."""
+    """The people who may sign up."""
 
     OPEN = "open"
     INVITED = "invited"
@@ -86,7 +86,7 @@ class OidcSection(Section):
 
 
 class PeopleSection(Section):
-    """Who signs in to the dashboard, and how often codes are mailed and tried."""
+    """Sign-in to the dashboard: who may sign up, and how often codes are mailed and tried."""
 
     sign_up: SignUp = SignUp.OPEN
     """``open``: anybody with a proved e-mail address; ``invited``: people whom an organization
@@ -100,10 +100,11 @@ class PeopleSection(Section):
     """The most sign-in codes requested from one IPv4 address or IPv6 /64. Many people share an
     address behind a mobile network."""
     codes_per_address_per_hour: Count = 6
-    """The same for one e-mail address, from anywhere. Signed-in users stay signed in."""
+    """The most sign-in codes requested for one e-mail address, from anywhere. Signed-in users stay
+    signed in."""
     codes_per_hour: Count = 2000
-    """The same in all, separately for the dashboard and the console. An IPv6 /32 may ask for a
-    quarter of them."""
+    """The most sign-in codes requested in all, separately for the dashboard and the console. An
+    IPv6 /32 may ask for a quarter of them."""
     strangers_codes_per_hour: Count = 300
     """The most sign-up mails in an hour to addresses without a user here; further codes are not
     mailed."""

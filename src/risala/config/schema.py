@@ -60,7 +60,7 @@ def _below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 def _words_below(model: type[BaseModel]) -> dict[str, str]:
     """The docstrings below the fields of a model, and of its base classes."""
-    found: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if not issubclass(each, BaseModel) or each is BaseModel:
             continue
@@ -72,8 +72,8 @@ def _words_below(model: type[BaseModel]) -> dict[str, str]:
                     ast.AnnAssign(target=ast.Name(id=field)),
                     ast.Expr(value=ast.Constant(value=str(words))),
                 ):
-                    found[field] = inspect.cleandoc(words)
-    return found
+                    meanings[field] = inspect.cleandoc(words)
+    return meanings
 
 
 def resolve(node: Node) -> Node:

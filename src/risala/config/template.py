@@ -126,8 +126,8 @@ def toml(value: object) -> str | None:
         case bool() | int() | float() | str():
             return json.dumps(value, ensure_ascii=False)
         case Mapping():
-            given = {key: toml(item) for key, item in value.items() if item is not None}
-            return "{ " + ", ".join(f"{key} = {text}" for key, text in given.items()) + " }"
+            texts = {key: toml(item) for key, item in value.items() if item is not None}
+            return "{ " + ", ".join(f"{key} = {text}" for key, text in texts.items()) + " }"
         case list() | tuple():
             return "[" + ", ".join(toml(item) or '""' for item in value) + "]"
     raise TypeError(f"no TOML for {type(value).__name__}")
@@ -149,8 +149,8 @@ def _listed(title: str, table: schema.Table) -> str:
     for setting in table.settings:
         default = toml(setting.node.get("default"))
         usual = f" Default: {default}." if default is not None else ""
-        wanted = limits(setting) if setting.node.get("type") != "object" else ""
-        lines += _explain(f"{setting.name}: {setting.meaning} {wanted}{usual}", hanging=True)
+        bounds = limits(setting) if setting.node.get("type") != "object" else ""
+        lines += _explain(f"{setting.name}: {setting.meaning} {bounds}{usual}", hanging=True)
     return "\n".join(lines)
 
 

@@ -33,31 +33,31 @@ def present(path: Path) -> Path:
 
 def rename_names(tree: dict[str, Any], file: str) -> list[str]:
     """Give what a file has its present names, unless it has both; returns what to write now."""
-    told: list[str] = []
+    sentences: list[str] = []
     for old, new in NAMES.items():
         table, name, now = _table(tree, old[:-1]), str(old[-1]), str(new[-1])
         if table is not None and name in table and now not in table:
             table[now] = table.pop(name)
-            told.append(_sentence(file, old, new))
-    return told
+            sentences.append(_sentence(file, old, new))
+    return sentences
 
 
 def rename_words(tree: Mapping[str, Any], origins: Origins) -> list[str]:
     """Replace words of before in lists; returns what to write now."""
-    told: list[str] = []
+    sentences: list[str] = []
     for path, words in WORDS.items():
         table, name = _table(tree, path[:-1]), str(path[-1])
-        given = None if table is None else table.get(name)
-        if table is None or not isinstance(given, list):
+        listed = None if table is None else table.get(name)
+        if table is None or not isinstance(listed, list):
             continue
-        table[name] = [words.get(each, each) if isinstance(each, str) else each for each in given]
-        told += [
+        table[name] = [words.get(each, each) if isinstance(each, str) else each for each in listed]
+        sentences += [
             f'{origins.of(path)}: write "{words[each]}" in {schema.key_of(path)}, '
             f'and no longer "{each}". {_STAYS}'
-            for each in given
+            for each in listed
             if isinstance(each, str) and each in words
         ]
-    return told
+    return sentences
 
 
 def variables(names: Mapping[str, Path]) -> list[str]:

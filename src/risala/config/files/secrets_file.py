@@ -21,7 +21,7 @@ _taken: dict[str, str] = {}
 
 
 def secrets_path(settings: Path) -> Path:
-    """Where the passwords of a settings file are."""
+    """The file with the passwords of a settings file."""
     return settings.parent / SECRETS_NAME
 
 
@@ -31,8 +31,8 @@ def read_secrets(path: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return {}
-    found = (_LINE.fullmatch(line) for line in text.splitlines())
-    return {each[1]: _unquoted(each[2]) for each in found if each is not None}
+    matches = (_LINE.fullmatch(line) for line in text.splitlines())
+    return {each[1]: _unquoted(each[2]) for each in matches if each is not None}
 
 
 def with_secrets(text: str, changes: Mapping[str, str]) -> str:
@@ -46,8 +46,8 @@ def with_secrets(text: str, changes: Mapping[str, str]) -> str:
     rest = dict(changes)
     lines = []
     for line in text.splitlines():
-        found = _LINE.fullmatch(line)
-        name = None if found is None else found[1]
+        match = _LINE.fullmatch(line)
+        name = None if match is None else match[1]
         lines.append(f"{name}={_quoted(rest.pop(name))}" if name in rest else line)
     lines += [f"{name}={_quoted(value)}" for name, value in rest.items()]
     return "\n".join(lines) + "\n"

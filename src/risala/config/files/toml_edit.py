@@ -18,8 +18,8 @@ from risala.config.faults import Path
 from risala.config.template import toml
 
 Change = tuple[Path, object]
-"""Where, and the new value; None takes the setting out. A number in the path counts the tables of a
-list; a whole new one has the number behind the last, and a dictionary as its value."""
+"""A setting's path, and its new value; None takes the setting out. A number in the path counts the
+tables of a list; a whole new one has the number behind the last, and a dictionary as its value."""
 
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]#]+?)\s*\]\]?\s*(?:#.*)?$")
 _STATEMENT: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
@@ -46,13 +46,13 @@ def edited(text: str, changes: Sequence[Change]) -> str:
         EditRefused: a setting is written in a way that cannot be changed line by line.
         tomllib.TOMLDecodeError: the text is no TOML.
     """
-    wanted = tomllib.loads(text)
+    tree = tomllib.loads(text)
     lines = text.splitlines()
     for path, value in changes:
-        _apply(wanted, path, value)
+        _apply(tree, path, value)
         _write(lines, path, value)
         new = "\n".join(lines) + "\n"
-        if _read(new) != wanted:
+        if _read(new) != tree:
             key = ".".join(map(str, path))
             raise EditRefused(
                 f"The file writes {key} in a way that cannot be changed from here. "
@@ -119,7 +119,7 @@ def _block(name: str, table: dict[str, Any]) -> Iterator[str]:
             yield f"{key} = {toml(each)}"
     for key, each in inner.items():
         yield f"[{name}.{key}]"
-        yield from (f"{setting} = {toml(given)}" for setting, given in each.items())
+        yield from (f"{setting} = {toml(content)}" for setting, content in each.items())
 
 
 def _add_table(lines: list[str], tables: list[_Table], home: Path, line: str) -> None:
@@ -167,15 +167,15 @@ def _place_of(lines: list[str], table: _Table, name: str) -> tuple[int, int] | N
     at = table.begin
     while at < table.end:
         end = _end_of(lines, at)
-        found = _STATEMENT.match(lines[at])
-        if found is not None and found[1] == name:
+        match = _STATEMENT.match(lines[at])
+        if match is not None and match[1] == name:
             return at, end
         examples = examples or _COMMENTED_HEADER.match(lines[at]) is not None
         if lines[at] == f"# {name} is not set.":
             commented = commented or (at, end)
-        told = _STATEMENT.match(lines[at][1:]) if lines[at].startswith("#") else None
-        is_whole = told is not None and _read(lines[at][1:]) is not None
-        if is_whole and told is not None and told[1] == name and not examples and not commented:
+        shown = _STATEMENT.match(lines[at][1:]) if lines[at].startswith("#") else None
+        is_whole = shown is not None and _read(lines[at][1:]) is not None
+        if is_whole and shown is not None and shown[1] == name and not examples and not commented:
             commented = (at, end)
         at = end
     return commented
