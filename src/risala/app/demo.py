@@ -145,8 +145,10 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
     await gateway.perform("topup", {"organization_id": organization_id, "amount": BALANCE})
     accounts: dict[str, str] = {"organization_id": organization_id}
     for name, (key_type, mode) in _KEYS.items():
-        asked = {"type": key_type, "mode": mode, "name": "demo"}
-        created = await gateway.perform("key.create", {"organization_id": organization_id, **asked})
+        chosen = {"type": key_type, "mode": mode, "name": "demo"}
+        created = await gateway.perform(
+            "key.create", {"organization_id": organization_id, **chosen}
+        )
         accounts[name] = created["value"]
     return accounts
 

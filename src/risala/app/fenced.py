@@ -67,8 +67,8 @@ async def hold_lease(
     if store is None:
         return LeaseGuard()
     data_dir = stop.settings.storage.data_dir
-    given = store, data_dir, section.lease_s, SystemClock()
-    keeper = LeaseHolder(*given, kill_at=KillTimer().set)
+    arguments = store, data_dir, section.lease_s, SystemClock()
+    keeper = LeaseHolder(*arguments, kill_at=KillTimer().set)
     waiting = partial(_answer_unavailable, stop, addresses)
     await waiting(_FOR_LEASE, keeper.acquire)
     if stop.asked.is_set():
@@ -117,8 +117,8 @@ async def _answer_unavailable(
             over.set()
 
 
-async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
-    await asked.wait()
+async def _cancel_when(stop_ordered: trio.Event, scope: trio.CancelScope) -> None:
+    await stop_ordered.wait()
     scope.cancel()
 
 
@@ -145,8 +145,8 @@ class _Entries:
         if self._waits and self._log is None:
             return None
         with suppress(StorageUnusable):
-            found = last_entry(self._database)
+            entry = last_entry(self._database)
             # Asked afterwards: a log is behind from before a commit until the copy has that.
             if self._log is None or not self._log.behind:
-                self._last = found
+                self._last = entry
         return self._last

@@ -40,10 +40,10 @@ class Masking:
             for name, value in event.items()
         }
 
-    def _last_digits(self, found: re.Match[str]) -> str:
-        digits = "".join(_DIGIT.findall(found[0]))
-        if found.lastgroup == "local" and not self._is_of_home(digits):
-            return found[0]
+    def _last_digits(self, match: re.Match[str]) -> str:
+        digits = "".join(_DIGIT.findall(match[0]))
+        if match.lastgroup == "local" and not self._is_of_home(digits):
+            return match[0]
         return f"…{digits[-SHOWN_DIGITS:]}"
 
     def _is_of_home(self, digits: str) -> bool:

@@ -64,8 +64,8 @@ class _Outlet(io.RawIOBase):
         """A line of its own: the last one may have been cut."""
         if not self._notes:
             return b"\n"
-        told = {"event": "log.lost", "level": "warning", "lines": self._lost}
-        return f"\n{json.dumps(told)}\n".encode()
+        line = {"event": "log.lost", "level": "warning", "lines": self._lost}
+        return f"\n{json.dumps(line)}\n".encode()
 
 
 @contextmanager
@@ -77,7 +77,8 @@ def unharmed() -> Iterator[None]:
 
 
 def _safe(stream: TextIO, *, notes: bool) -> TextIO:
-    """The same stream past its buffer; itself if it has no descriptor, as in a test."""
+    """A stream that writes past the buffer of the given one; that one itself if it has no
+    descriptor, as in a test."""
     with suppress(*_OUT_OF_REACH):
         stream.flush()
     try:

@@ -60,10 +60,10 @@ class FileSource:
         self._take_over(settings)
 
 
-async def reload_when_asked(asked: Bell, gateway: Gateway) -> None:
+async def reload_when_asked(bell: Bell, gateway: Gateway) -> None:
     """Read the settings again and apply them each time the bell rings, until cancelled."""
     while True:
-        await asked.wait()
+        await bell.wait()
         try:
             await _reload(gateway)
         except EngineError as error:  # the disk, or a change at the same moment

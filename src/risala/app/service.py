@@ -214,8 +214,8 @@ async def _serve(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
-                    given = (settings, engine, stop.asked, listening, tally, outside.faces)
-                    await open_faces(faces, *given)
+                    parts = (settings, engine, stop.asked, listening, tally, outside.faces)
+                    await open_faces(faces, *parts)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
                     elif not stop.asked.is_set():  # else its sockets are closed by now
@@ -252,8 +252,8 @@ def _source(
     """
 
     def read() -> Settings:
-        found = load()
-        return found if demo is None else found.model_copy(update=demo)
+        settings = load()
+        return settings if demo is None else settings.model_copy(update=demo)
 
     def take_over(changed: Settings) -> None:
         set_level(changed.log, quiet=demo is not None)
@@ -282,8 +282,8 @@ async def _lock(data_dir: Path) -> DataLock:
 def _load_plugins(settings: Settings) -> PluginManager:
     """All plugins; the faults of each are logged, and none stops the others."""
     plugins = PluginManager()
-    given = settings.plugins
-    plugins.load(folder=given.folder, disabled=given.disabled, load_s=given.load_s)
+    section = settings.plugins
+    plugins.load(folder=section.folder, disabled=section.disabled, load_s=section.load_s)
     for fault in plugins.faults:
         log.error("plugin.broken", plugin=fault.name, reason=fault.reason)
     return plugins

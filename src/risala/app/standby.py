@@ -50,7 +50,7 @@ log = structlog.get_logger(__name__)
 
 
 class StandbyFault(Exception):
-    """It cannot follow; ``str()`` is the reason."""
+    """The standby cannot follow; ``str()`` is the reason."""
 
 
 def run_standby(
@@ -128,7 +128,7 @@ class _Follower:
         self._again_s = -inf
         self._takes = False
         self.has_taken = False
-        """This machine is the one that sends."""
+        """True: this machine has taken over, and is the one that sends."""
 
     @property
     def store(self) -> PieceStore:
@@ -152,26 +152,26 @@ class _Follower:
                 take over. Or the store has lost something that was shipped.
         """
         shipped = self.store.shipped()
-        found = self._copy.follow(unheard)
-        if found is not None and (lost := gap(self.store, found, shipped)) is not None:
-            self._position = found
+        position = self._copy.follow(unheard)
+        if position is not None and (lost := gap(self.store, position, shipped)) is not None:
+            self._position = position
             raise StorageUnusable(f"{lost} Start the primary's service again: it ships all of it.")
-        if found is not None and (found != self._position or self._fault is not None):
+        if position is not None and (position != self._position or self._fault is not None):
             self._copy.refuse_wrong()
-        return found
+        return position
 
     async def run(self, stop: trio.Event, ended: trio.Event) -> None:
         """Follow until ``stop``, or until it has taken over; then set ``ended``. Failures are
         logged, and tried again."""
         while not stop.is_set() and not self.has_taken:
             try:
-                found = await trio.to_thread.run_sync(self._poll)
+                position = await trio.to_thread.run_sync(self._poll)
             except (OSError, BadPiece, StorageUnusable) as error:
                 # A generation that ends while it is read has disappeared: the next poll finds its
                 # successor.
                 self._failed(error)
             else:
-                self._position, self._fault = found, None
+                self._position, self._fault = position, None
             if await self._wait(stop):
                 await self._take()
         ended.set()
@@ -271,12 +271,12 @@ def end_watch(data_dir: Path) -> None:
         descriptor = os.open(data_dir / FOLDER / _LOCK, os.O_RDWR | os.O_CLOEXEC)
         try:
             until_s = time.monotonic() + END_S
-            asked = False
+            is_ordered = False
             while not _free(descriptor):
                 pid = _pid(descriptor)
-                if not asked and pid is not None:
+                if not is_ordered and pid is not None:
                     os.kill(pid, signal.SIGTERM)
-                    asked = True
+                    is_ordered = True
                 if time.monotonic() > until_s:
                     raise OSError(f"the follower, process {pid}, does not end")
                 time.sleep(0.05)

@@ -92,8 +92,8 @@ async def _work(
         nursery.cancel_scope.cancel()
 
 
-async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
-    await asked.wait()
+async def _cancel_when(stop_ordered: trio.Event, scope: trio.CancelScope) -> None:
+    await stop_ordered.wait()
     scope.cancel()
 
 
