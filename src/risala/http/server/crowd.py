@@ -134,7 +134,7 @@ class KnownHeads:
         return KnownHead(path, path.group, fields, length, who)
 
 
-class _Asked:
+class _WaitingRequest:
     """A request that is answered together with others."""
 
     __slots__ = ("began_s", "connection", "data", "known", "raw", "request")
@@ -168,7 +168,7 @@ class Crowd:
         """Descriptors of those that may have sent what is not read yet. The kernel tells it once;
         they are read again after the answer."""
         self._heads = KnownHeads(face.routes)
-        self._gathered: dict[_Who, list[_Asked]] = {}
+        self._gathered: dict[_Who, list[_WaitingRequest]] = {}
         self._waiting: set[_Who] = set()
         """Keys whose gathered requests have a task."""
         self._under_way: dict[_Who, trio.Event] = {}
@@ -198,10 +198,10 @@ class Crowd:
         """The next bytes that a connection's own task has to look at; empty when the client sends
         no more, or has gone, or the listener stops. Usual requests are answered meanwhile."""
         while True:
-            found: _Unsent | bytes = await self._sleep(connection)
-            if not isinstance(found, _Unsent):
-                return found
-            await connection.send(found.data)
+            woken_by: _Unsent | bytes = await self._sleep(connection)
+            if not isinstance(woken_by, _Unsent):
+                return woken_by
+            await connection.send(woken_by.data)
             connection.mark_idle()
             if connection.stopping:
                 return b""
@@ -225,24 +225,24 @@ class Crowd:
         self._more.discard(descriptor)
         self._epoll.unregister(descriptor)
 
-    def _wake(self, connection: CrowdConnection, found: _Unsent | bytes) -> None:
+    def _wake(self, connection: CrowdConnection, result: _Unsent | bytes) -> None:
         _, task = self._sleeping[connection.descriptor]
         self._leave(connection.descriptor)
-        trio.lowlevel.reschedule(task, outcome.Value(found))
+        trio.lowlevel.reschedule(task, outcome.Value(result))
 
     def _is_here(self, connection: CrowdConnection) -> bool:
         """Whether a connection still waits here. Its descriptor may be another's by now."""
-        found = self._sleeping.get(connection.descriptor)
-        return found is not None and found[0] is connection
+        sleeper = self._sleeping.get(connection.descriptor)
+        return sleeper is not None and sleeper[0] is connection
 
     # -- requests
 
     def _read(self, descriptor: int, *, has_ended: bool = False) -> None:
         """Read what a connection has sent. ``has_ended``: it sends no more after that."""
-        found = self._sleeping.get(descriptor)
-        if found is None:
+        sleeper = self._sleeping.get(descriptor)
+        if sleeper is None:
             return
-        connection = found[0]
+        connection = sleeper[0]
         if connection.busy or has_ended:
             self._more.add(descriptor)
         if connection.busy:
@@ -257,19 +257,19 @@ class Crowd:
         if len(data) == READ_BYTES:
             self._more.add(descriptor)
         try:
-            asked = None if self._face.stopping else self._usual(connection, data)
+            waiting = None if self._face.stopping else self._usual(connection, data)
         except Exception:  # noqa: BLE001 -- of one client: its connection's task meets it
-            asked = None
-        if asked is None:
+            waiting = None
+        if waiting is None:
             connection.mark_heard()
             self._wake(connection, data)
             return
         connection.mark_busy()
         client = connection.client
-        who = asked.known.path, asked.known.who, None if client is None else client[0]
-        self._gathered.setdefault(who, []).append(asked)
+        who = waiting.known.path, waiting.known.who, None if client is None else client[0]
+        self._gathered.setdefault(who, []).append(waiting)
 
-    def _usual(self, connection: CrowdConnection, data: bytes) -> _Asked | None:
+    def _usual(self, connection: CrowdConnection, data: bytes) -> _WaitingRequest | None:
         """The request that these bytes are, if it is a usual one, and whole."""
         end = data.find(_END) + len(_END)
         if end < len(_END):
@@ -277,9 +277,9 @@ class Crowd:
         known = self._heads.find(data[:end])
         if known is None or len(data) != end + known.length:
             return None
-        asked = _Asked(connection, known, data, data[end:])
-        asked.request.raw = asked.raw
-        return asked
+        waiting = _WaitingRequest(connection, known, data, data[end:])
+        waiting.request.raw = waiting.raw
+        return waiting
 
     def _begin(self) -> None:
         """Have answered what was gathered."""
@@ -308,7 +308,7 @@ class Crowd:
             if self._under_way.get(who) is over:
                 del self._under_way[who]
 
-    async def _answer_group(self, group: list[_Asked]) -> None:
+    async def _answer_group(self, group: list[_WaitingRequest]) -> None:
         """Answer requests of one key; where they cannot be answered together, their connections'
         tasks do it."""
         handler = group[0].known.group
@@ -324,34 +324,34 @@ class Crowd:
         if not commands:
             return
         group = [*commands]
-        found: Any
+        answers: Any
         try:
-            found = await handler.answers(principal, [*commands.values()])
+            answers = await handler.answers(principal, [*commands.values()])
         except Exception as error:  # noqa: BLE001 -- whatever it is, it has an answer
-            found = [error] * len(group)
-        if found is None:
+            answers = [error] * len(group)
+        if answers is None:
             self._give_back(group)
             return
-        for asked, answer in zip(group, found, strict=True):
+        for waiting, answer in zip(group, answers, strict=True):
             if answer is None:
-                self._give_back([asked])
+                self._give_back([waiting])
             else:
-                asked.request.principal = principal
-                self._answer(asked, answer)
+                waiting.request.principal = principal
+                self._answer(waiting, answer)
 
-    def _give_back(self, group: list[_Asked]) -> None:
-        for asked in group:
-            if self._is_here(asked.connection):
-                asked.connection.mark_idle()
-                self._wake(asked.connection, asked.data)
+    def _give_back(self, group: list[_WaitingRequest]) -> None:
+        for waiting in group:
+            if self._is_here(waiting.connection):
+                waiting.connection.mark_idle()
+                self._wake(waiting.connection, waiting.data)
 
-    def _answer(self, asked: _Asked, found: bytes | Exception) -> None:
+    def _answer(self, waiting: _WaitingRequest, result: bytes | Exception) -> None:
         """Write the answer to a request, if its client is still there."""
-        connection, request = asked.connection, asked.request
+        connection, request = waiting.connection, waiting.request
         keeps = not self._face.stopping
         try:
             routes = self._face.routes
-            answer = routes.group_answer(asked.known.path, request, found, asked.began_s)
+            answer = routes.group_answer(waiting.known.path, request, result, waiting.began_s)
             data = whole(answer, request.id, bodiless=False, keeps=keeps)
         except Exception:
             log.exception("app.failed")
@@ -376,10 +376,10 @@ class Crowd:
             self._begin()
 
 
-def _command(asked: _Asked) -> Any | None:  # noqa: ANN401 -- of whatever the path does
+def _command(waiting: _WaitingRequest) -> Any | None:  # noqa: ANN401 -- of whatever the path does
     """What a request asks for; None: its connection's task has to look at it."""
     try:
-        return asked.known.group.command(asked.raw)
+        return waiting.known.group.command(waiting.raw)
     except Exception:  # noqa: BLE001 -- of one client: its connection's task meets it
         return None
 

@@ -73,9 +73,9 @@ class Request:
     def refuse(self, problem: Problem) -> None:
         self.fault = self.fault or problem
 
-    def value(self, wanted: bytes) -> bytes | None:
+    def value(self, name: bytes) -> bytes | None:
         """The first value of a header."""
-        values = self.fields.get(wanted)
+        values = self.fields.get(name)
         return values[0] if values else None
 
 

@@ -38,14 +38,14 @@ def listen_tcp(host: str, port: int) -> socket.socket:
         ListenError: the address cannot be used; ``str()`` is the reason, and what to do.
     """
     try:
-        found = socket.getaddrinfo(
+        rows = socket.getaddrinfo(
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (OSError, UnicodeError):
         raise ListenError(f"The host {host!r} to listen on is unknown.") from None
     # `localhost` has an IPv4 and an IPv6 address; IPv4 is taken, which the printed address leads
     # to.
-    family, kind, protocol, _, address = min(found, key=lambda row: row[0] != socket.AF_INET)
+    family, kind, protocol, _, address = min(rows, key=lambda row: row[0] != socket.AF_INET)
     sock = socket.socket(family, kind, protocol)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,14 +83,14 @@ def _sentence(host: str, port: int, error: OSError) -> str:
     return f"{place} cannot be listened on: {error.strerror}."
 
 
-def connections_room(wanted: int) -> int:
-    """How many of ``wanted`` connections the process may hold.
+def connections_room(connections: int) -> int:
+    """How many of ``connections`` connections the process may hold.
 
     Raises the process's limit of open files as far as allowed. Connections beyond the limit are
     refused in order; at the kernel's limit the process could open nothing at all.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    need = wanted + _DESCRIPTORS_SPARE
+    need = connections + _DESCRIPTORS_SPARE
     if soft != resource.RLIM_INFINITY and soft < need:
         soft = need if hard == resource.RLIM_INFINITY else min(need, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -98,7 +98,7 @@ def connections_room(wanted: int) -> int:
             room = max(soft - _DESCRIPTORS_SPARE, soft // 2)
             log.warning("connections.lowered", connections_max=room, open_files_max=hard)
             return room
-    return wanted
+    return connections
 
 
 @contextmanager
