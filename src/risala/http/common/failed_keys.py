@@ -104,7 +104,7 @@ class AnswerTally:
     failed_keys: int = 0
     """Requests with a key that is unknown, disabled or deleted."""
     failed_keys_delayed: int = 0
-    """Of these, the requests whose 401 was delayed."""
+    """Requests with such a key whose 401 was delayed."""
 
     def counts(self) -> Mapping[int, int]:
         """Answers by status."""

@@ -249,8 +249,8 @@ class PlainRoutes:
 
     def grouped(self, target: bytes) -> PlainPath | None:
         """The path that a target names, if it answers requests together."""
-        found = self._paths.get(target)
-        return None if found is None or found.group is None else found
+        path = self._paths.get(target)
+        return None if path is None or path.group is None else path
 
     @property
     def bytes_max(self) -> int:
@@ -270,14 +270,14 @@ class PlainRoutes:
 
     def find(self, target: bytes) -> PlainPath | None:
         """The path that a request's target names; None if it is not in the table."""
-        found = self._paths.get(target)
-        if found is None and b"?" in target:
-            found = self._paths.get(target.partition(b"?")[0])
-        if found is None:
+        path = self._paths.get(target)
+        if path is None and b"?" in target:
+            path = self._paths.get(target.partition(b"?")[0])
+        if path is None:
             for find in self._mounts:
-                if (found := find(target)) is not None:
+                if (path := find(target)) is not None:
                     break
-        return found
+        return path
 
     async def answer(
         self,
@@ -315,13 +315,13 @@ class PlainRoutes:
         return answer
 
     def group_answer(
-        self, path: PlainPath, request: PlainRequest, found: bytes | Exception, began_s: float
+        self, path: PlainPath, request: PlainRequest, result: bytes | Exception, began_s: float
     ) -> PlainAnswer:
         """The answer to a request of a group, by what its handler found for it."""
-        if isinstance(found, bytes):
-            answer = PlainAnswer(found)
+        if isinstance(result, bytes):
+            answer = PlainAnswer(result)
         else:
-            answer = problem_answer(report(found, request.id), request.id)
+            answer = problem_answer(report(result, request.id), request.id)
         self._tell(path, b"POST", request, answer, began_s)
         return answer
 

@@ -44,8 +44,8 @@ def fields_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]
 
 def _length(fields: dict[bytes, list[bytes]]) -> int | None:
     """The body's length from the head, which the server has checked; None if it has none."""
-    told = fields.get(b"content-length")
-    return None if told is None or b"transfer-encoding" in fields else int(told[0])
+    lengths = fields.get(b"content-length")
+    return None if lengths is None or b"transfer-encoding" in fields else int(lengths[0])
 
 
 class _ReceivedBody:

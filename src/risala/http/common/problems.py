@@ -131,11 +131,11 @@ def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Proble
 def with_issues(problem: Problem, more: Iterable[BodyIssue]) -> Problem:
     """The answer to a bad body with further faults; each member keeps at most one."""
     issues = [
-        BodyIssue(tuple(told["path"]), told["code"], told["message"])
-        for told in problem.data["issues"]
+        BodyIssue(tuple(seen["path"]), seen["code"], seen["message"])
+        for seen in problem.data["issues"]
     ]
-    told = {issue.path for issue in issues}
-    return bad_body(issues + [new for new in more if new.path not in told])
+    seen = {issue.path for issue in issues}
+    return bad_body(issues + [new for new in more if new.path not in seen])
 
 
 def problem_of(error: BaseException) -> Problem:

@@ -56,16 +56,16 @@ def shown(names: Sequence[str]) -> tuple[str, ...]:
     """The names that may be repeated, at most :data:`NAMES_MAX`, then ``+N`` for the others."""
     if not names:
         return ()
-    found = [each for each in names if _is_shown(each) and not _is_secret(each)][:NAMES_MAX]
-    left = len(names) - len(found)
-    return (*found, f"+{left}") if left else tuple(found)
+    listed = [each for each in names if _is_shown(each) and not _is_secret(each)][:NAMES_MAX]
+    left = len(names) - len(listed)
+    return (*listed, f"+{left}") if left else tuple(listed)
 
 
 def likely(missing: str, members: Mapping[str, Any], known: frozenset[str]) -> str | None:
     """The given member that probably stands for a missing one; None: none looks like it."""
-    given = {_folded(name): name for name in members if name not in known and _is_shown(name)}
-    wanted = (_folded(missing), *_USUAL.get(missing, ()))
-    return next((given[each] for each in wanted if each in given), None)
+    candidates = {_folded(name): name for name in members if name not in known and _is_shown(name)}
+    spellings = (_folded(missing), *_USUAL.get(missing, ()))
+    return next((candidates[each] for each in spellings if each in candidates), None)
 
 
 def _folded(name: str) -> str:

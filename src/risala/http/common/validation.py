@@ -108,12 +108,12 @@ def names_of(model: type[RequestBody]) -> frozenset[str]:
 
 def _issues(
     details: Iterable[ErrorDetails],
-    told: list[BodyIssue],
+    earlier: list[BodyIssue],
     members: dict[str, Any],
     known: frozenset[str],
 ) -> list[BodyIssue]:
     """One issue for each member without one."""
-    paths = {issue.path for issue in told}
+    paths = {issue.path for issue in earlier}
     issues = []
     for detail in details:
         # Names within a member of ours (`metadata`) are the client's own text: not repeated.
@@ -128,10 +128,10 @@ def _with_likely(issue: BodyIssue, members: dict[str, Any], known: frozenset[str
     """An issue of a missing member that names the given one which probably stands for it."""
     if issue.code != "required" or len(issue.path) != 1:
         return issue
-    given = likely(str(issue.path[0]), members, known)
-    if given is None:
+    similar = likely(str(issue.path[0]), members, known)
+    if similar is None:
         return issue
-    text = f"{issue.message} The request has `{given}` instead, which is not read."
+    text = f"{issue.message} The request has `{similar}` instead, which is not read."
     return BodyIssue(issue.path, issue.code, text)
 
 
