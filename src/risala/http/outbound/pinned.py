@@ -72,7 +72,7 @@ class SystemResolver:
 
     async def __call__(self, host: str, port: int) -> Sequence[Address]:
         try:
-            found = await trio.to_thread.run_sync(
+            rows = await trio.to_thread.run_sync(
                 socket.getaddrinfo,
                 *(host, port, socket.AF_UNSPEC, socket.SOCK_STREAM),
                 limiter=self._limiter,
@@ -81,7 +81,7 @@ class SystemResolver:
         except (OSError, UnicodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else None
             raise NameUnknown(f"The name {host} was not found: {reason or 'not a name'}.") from None
-        return [ipaddress.ip_address(str(row[4][0])) for row in found]
+        return [ipaddress.ip_address(str(row[4][0])) for row in rows]
 
 
 class PinnedBackend(httpcore2.AsyncNetworkBackend):
