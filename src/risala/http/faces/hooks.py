@@ -54,10 +54,10 @@ class HookPaths:
     def find(self, target: bytes) -> PlainPath | None:
         """The path for a target; None: it is no hook's."""
         place, _, query = target.partition(b"?")
-        found = _TARGET.fullmatch(place)
-        if found is None:
+        match = _TARGET.fullmatch(place)
+        if match is None:
             return None
-        hook_id, rest = found[1].decode(), found[2].decode()
+        hook_id, rest = match[1].decode(), match[2].decode()
         handlers: dict[str, Handler] = {
             method: partial(self._answer, method, hook_id, rest, query.decode("latin-1"))
             for method in METHODS
@@ -107,8 +107,8 @@ def _texts(fields: Fields) -> dict[str, str]:
 
 def _noted(receipt: HookReceipt) -> bytes:
     """What the log shows of the answer: what was wrong, or what was sent."""
-    found = {"message": receipt.sentence} if receipt.sentence else {"messageId": receipt.message_id}
-    return json.dumps(found, ensure_ascii=False).encode()
+    body = {"message": receipt.sentence} if receipt.sentence else {"messageId": receipt.message_id}
+    return json.dumps(body, ensure_ascii=False).encode()
 
 
 def add_hooks(

@@ -71,7 +71,7 @@ class Faces:
         self,
         app: FacedApp,
         gateway: ServiceGateway,
-        door: CompatGateway,
+        access: CompatGateway,
         plan: NumberingPlan,
         keys: ApiKeyAuth,
         clock: Clock,
@@ -79,7 +79,7 @@ class Faces:
     ) -> None:
         self._app = app
         self._gateway = gateway
-        self._door = door
+        self._access = access
         self._plan = plan
         self._keys = keys
         self._clock = clock
@@ -136,10 +136,10 @@ class Faces:
     ) -> PlainAnswer:
         now_ms = self._clock.now_ms()
         service = RequestService(
-            self._gateway, self._door, self._plan, name, self._keys.address(request), now_ms
+            self._gateway, self._access, self._plan, name, self._keys.address(request), now_ms
         )
         try:
-            asked = FaceRequest(
+            face_request = FaceRequest(
                 request_id=request.id,
                 method=method,
                 path=path.path,
@@ -153,7 +153,7 @@ class Faces:
                 received_at_ms=now_ms,
                 read=partial(_read, request),
             )
-            answer: PlainAnswer = TypedAnswer(await face.answer(asked, service))
+            answer: PlainAnswer = TypedAnswer(await face.answer(face_request, service))
         except FaceRefusedError as refused:
             answer = problem_answer(_problem(refused), request.id)
         except Exception as error:  # noqa: BLE001 -- a plugin's bug has an answer too
@@ -187,10 +187,10 @@ def _find(
     place, _, query = target.partition(b"?")
     # Some libraries write a number's plus by its code, others as it is.
     place = _PLUS.sub(b"+", place)
-    found = shape.fullmatch(place)
-    if found is None or not is_plain_path(place):
+    match = shape.fullmatch(place)
+    if match is None or not is_plain_path(place):
         return None
-    arguments = {name: value.decode("latin-1") for name, value in found.groupdict().items()}
+    arguments = {name: value.decode("latin-1") for name, value in match.groupdict().items()}
     handlers: dict[str, Handler] = {
         method: partial(handle, arguments, query) for method, handle in bound.items()
     }
@@ -263,7 +263,7 @@ def _frames(error: BaseException) -> Iterator[str]:
 def add_faces(
     app: FacedApp,
     gateway: ServiceGateway,
-    door: CompatGateway,
+    access: CompatGateway,
     settings: Settings,
     faces: Mapping[str, GatewayFace],
     base_url: str,
@@ -276,7 +276,7 @@ def add_faces(
     """
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url
-    mounted = Faces(app, gateway, door, settings.plan, keys, clock or SystemClock(), base)
+    mounted = Faces(app, gateway, access, settings.plan, keys, clock or SystemClock(), base)
     for name, face in faces.items():
         mounted.add(name, face)
     for face in faces.values():

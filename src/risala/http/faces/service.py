@@ -77,7 +77,7 @@ class CompatGateway(Protocol):
         principal: Principal,
         command: SendMessage,
         callback_url: str | None,
-        told: Mapping[str, Any],
+        stored: Mapping[str, Any],
         /,
     ) -> str: ...
 
@@ -109,14 +109,14 @@ class RequestService:
     def __init__(
         self,
         gateway: ServiceGateway,
-        door: CompatGateway,
+        access: CompatGateway,
         plan: NumberingPlan,
         face: str,
         address: Address | None,
         now_ms: int,
     ) -> None:
         self._gateway = gateway
-        self._door = door
+        self._access = access
         self._plan = plan
         self._face = face
         self._address = address
@@ -127,11 +127,11 @@ class RequestService:
     async def admit(self, username: str, password: str) -> FaceCaller:
         try:
             with _refused():
-                found = await self._door.admit(self._face, username, password, self._address)
+                admitted = await self._access.admit(self._face, username, password, self._address)
         except FaceRefusedError as refused:
             self.failed = refused.refusal is FaceRefusal.UNAUTHORIZED
             raise
-        credential = found.credential
+        credential = admitted.credential
         return FaceCaller(
             credential.id,
             credential.username,
@@ -144,17 +144,17 @@ class RequestService:
         with _refused():
             principal = self._principal(caller)
             callback = message.callback
-            message_id = await self._door.send(
+            message_id = await self._access.send(
                 principal,
                 self._command(caller, message),
                 None if callback is None else callback.url,
                 {} if callback is None else callback.told,
             )
-            return _state(self._door.message(principal, message_id))
+            return _state(self._access.message(principal, message_id))
 
     def message(self, caller: FaceCaller, start: str) -> FaceMessageState:
         with _refused():
-            return _state(self._door.message(self._principal(caller), start))
+            return _state(self._access.message(self._principal(caller), start))
 
     async def messages(
         self,
@@ -168,7 +168,7 @@ class RequestService:
         until_ms: int | None = None,
     ) -> FaceMessages:
         with _refused():
-            found, older = self._door.messages(
+            page, older = self._access.messages(
                 self._principal(caller),
                 limit=limit,
                 before=_cursor(before),
@@ -177,34 +177,34 @@ class RequestService:
                 since=since_ms,
                 until=until_ms,
             )
-        return FaceMessages(tuple(map(_state, found)), None if older is None else str(older))
+        return FaceMessages(tuple(map(_state, page)), None if older is None else str(older))
 
     async def cancel(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
         with _refused():
             principal = self._principal(caller)
-            found = self._door.message(principal, message_id).id
-            await self._perform(principal, "message.cancel", message_id=found)
-            return _state(self._door.message(principal, found))
+            known_id = self._access.message(principal, message_id).id
+            await self._perform(principal, "message.cancel", message_id=known_id)
+            return _state(self._access.message(principal, known_id))
 
     async def redact(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
         with _refused():
             principal = self._principal(caller)
-            found = self._door.message(principal, message_id).id
-            await self._perform(principal, "message.erase", message_id=found, text_only=True)
-            return _state(self._door.message(principal, found))
+            known_id = self._access.message(principal, message_id).id
+            await self._perform(principal, "message.erase", message_id=known_id, text_only=True)
+            return _state(self._access.message(principal, known_id))
 
     async def delete(self, caller: FaceCaller, message_id: str) -> None:
         with _refused():
             principal = self._principal(caller)
-            found = self._door.message(principal, message_id).id
-            await self._perform(principal, "message.erase", message_id=found)
+            known_id = self._access.message(principal, message_id).id
+            await self._perform(principal, "message.erase", message_id=known_id)
 
     async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
         with _refused():
             principal = self._principal(caller)
-            found = self._door.verification(principal, verification_id).id
-            await self._perform(principal, "verify.cancel", verification_id=found)
-            return _session(self._door.verification(principal, found))
+            known_id = self._access.verification(principal, verification_id).id
+            await self._perform(principal, "verify.cancel", verification_id=known_id)
+            return _session(self._access.verification(principal, known_id))
 
     async def send_code(
         self, caller: FaceCaller, to: str, locale: str | None = None
@@ -226,16 +226,16 @@ class RequestService:
 
     def verification(self, caller: FaceCaller, start: str) -> FaceVerification:
         with _refused():
-            return _session(self._door.verification(self._principal(caller), start))
+            return _session(self._access.verification(self._principal(caller), start))
 
     def verification_to(self, caller: FaceCaller, to: str) -> FaceVerification:
         with _refused():
-            return _session(self._door.verification_to(self._principal(caller), to))
+            return _session(self._access.verification_to(self._principal(caller), to))
 
     def organization(self, caller: FaceCaller) -> CallerOrganization:
         with _refused():
-            found = self._door.organization(self._principal(caller))
-        return CallerOrganization(money(found.balance), found.currency, found.time_zone)
+            own = self._access.organization(self._principal(caller))
+        return CallerOrganization(money(own.balance), own.currency, own.time_zone)
 
     def number(self, text: str) -> str:
         with _refused():
@@ -252,7 +252,7 @@ class RequestService:
         await self._gateway.perform(name, {**arguments}, caller)
 
     def _principal(self, caller: FaceCaller) -> Principal:
-        return self._door.admitted(caller.credential_id).principal
+        return self._access.admitted(caller.credential_id).principal
 
     def _command(self, caller: FaceCaller, message: FaceMessage) -> SendMessage:
         """A message as a body of the API; every value is checked here, even if the face has let it
