@@ -73,8 +73,8 @@ class Segment:
     """The part that the whole message is of a longer one, which its customer cut by themselves and
     sends part by part; None: it is no such part."""
     half_before: str = field(default="", repr=False)
-    """The second half of a character that such a part begins with where the cut falls inside it: a
-    low surrogate (UCS-2)."""
+    """The second half of the character that such a part (``within``) begins with, where its cut
+    falls inside one: a low surrogate (UCS-2)."""
     half_behind: str = field(default="", repr=False)
     """The first half of the character that it ends with: a high surrogate, or ESC (GSM 7-bit)."""
 
