@@ -58,6 +58,21 @@ def test_enter_takes_what_is_offered(trials):
     assert "s3cret" not in told
 
 
+def test_each_answer_is_shown_before_it_is_written(trials):
+    mail = ("", "", "smtp.example.mr", "2525", "", "", "a@b.mr", "me@example.mr", "", "", "n")
+
+    @click.command()
+    def command():
+        conversation = Conversation(trials, {})
+        conversation.ask()
+        conversation.confirmed("risala.toml")
+
+    typed = "".join(f"{each}\n" for each in (*MONEY, *SMPP, *mail))
+    told = CliRunner().invoke(command, input=typed).output.rpartition("Country")[2]
+    ports = [line.split()[-1] for line in told.splitlines() if line.startswith("Port  ")]
+    assert ports == ["2775", "2525"]
+
+
 def test_another_country_has_another_currency_and_price(trials):
     answers, _ = talk(
         trials,

@@ -53,12 +53,12 @@ class Conversation:
         """Whether these answers are to be written."""
         click.echo()
         output.fields(
-            {
-                question.asks: _shown(question, self.answers.get(question.name, ""))
+            [
+                (question.asks, _shown(question, self.answers.get(question.name, "")))
                 for step in steps_of(self.answers)
                 for question in step.questions
                 if question.when(self.answers)
-            }
+            ]
         )
         click.echo()
         return click.confirm(f"Write this into {path}, and go on?", default=True)

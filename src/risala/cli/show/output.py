@@ -82,16 +82,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
         _plain_table([[column.upper() for column in columns], *cells])
 
 
-def fields(pairs: Mapping[str, object]) -> None:
-    """Names and values, one pair a line."""
-    told = [(name, clean(value)) for name, value in pairs.items()]
+def fields(pairs: Mapping[str, object] | Sequence[tuple[str, object]]) -> None:
+    """Names and values, one pair a line; a sequence may have a name twice."""
+    named = pairs.items() if isinstance(pairs, Mapping) else pairs
+    told = [(name, clean(value)) for name, value in named]
     if sys.stdout.isatty():
         from rich.cells import cell_len
 
         for line in layout.pairs_of(told, _columns(), measure=cell_len, label=_dim):
             click.echo(line)
         return
-    width = max(map(len, pairs))
+    width = max(len(name) for name, _ in told)
     for name, value in told:
         click.echo(f"{name.ljust(width)}  {value}")
 
