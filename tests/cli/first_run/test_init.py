@@ -16,10 +16,12 @@ from click.testing import CliRunner
 
 from patience import HANG_S
 from processes import environment
+from risala.cli.first_run import service
 from risala.cli.first_run.finishing import Finish
 from risala.cli.first_run.settings import SettingsFile
 from risala.cli.first_run.trials import MachineTrials
 from risala.cli.main import cli
+from risala.cli.reach.refused import CommandRefused
 from risala.http.first_run.answers import Wrong
 from risala.http.first_run.questions import STEPS
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
@@ -144,6 +146,39 @@ async def test_the_end_says_what_a_new_organization_may_send(tmp_path, answers, 
     await finish._organization(Given(ask=ask), {"organization": "A", **answers})
     assert " ".join(stage.english for stage in told) == said
     assert added == paid
+
+
+class Child:
+    """A service that runs."""
+
+    url = "http://127.0.0.1:1"
+
+    def __init__(self, settings, data) -> None:
+        pass
+
+    async def run(self, task_status) -> None:
+        task_status.started()
+
+
+async def test_a_service_that_was_started_is_known_after_an_end_that_failed(tmp_path, monkeypatch):
+    runs = iter([False, True])
+
+    async def is_running(data):
+        return next(runs)
+
+    def reached(data):
+        raise CommandRefused("It does not answer.")
+
+    monkeypatch.setattr(service, "is_running", is_running)
+    monkeypatch.setattr(service, "ChildService", Child)
+    monkeypatch.setattr(service, "reached", reached)
+    finish = Finish(SettingsFile(tmp_path / "risala.toml"), tmp_path, lambda stage: None)
+    answers = {"country": "MR", "payer": "customers", "price": "1", "carrier": "trial"}
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            with pytest.raises(CommandRefused):
+                await finish.run(answers, nursery)
+    assert isinstance(finish.child, Child)
 
 
 # -- the whole way, in a terminal ----------------------------------------------------------------

@@ -111,9 +111,10 @@ class Finish:
                 " again while it runs."
             )
         self._tell(StageKind.NOW, _STARTING)
-        self.child = service.ChildService(self.file.path, self.data)
-        await nursery.start(self.child.run)
-        self._tell(StageKind.DONE, N_("The service runs at {url}."), url=self.child.url)
+        child = service.ChildService(self.file.path, self.data)
+        await nursery.start(child.run)
+        self.child = child
+        self._tell(StageKind.DONE, N_("The service runs at {url}."), url=child.url)
 
     async def _reread(self, session: GatewaySession) -> None:
         seen = (await session.ask(rereading.PREVIEW)).value

@@ -60,20 +60,14 @@ async def serve_page(
         output.warned("Open this address in a browser on this machine. It works once:")
         click.echo(f"{base_url(sock)}{ROOT}/{progress.token}")
         inner.start_soon(trials.modems)  # silent ports take their time
-        ended = await _until_over(progress, over)
+        with trio.move_on_after(LIFE_S):
+            await progress.run()
+            with trio.move_on_after(_LAST_S):
+                await over.wait()
         over.set()
-    if ended is None:
+    if progress.ended is None:
         raise CommandRefused("Nobody finished the questions within an hour. Start again.")
-    return ended
-
-
-async def _until_over(progress: FirstRunProgress, over: trio.Event) -> FirstRunEnd | None:
-    with trio.move_on_after(LIFE_S):
-        ended = await progress.run()
-        with trio.move_on_after(_LAST_S):
-            await over.wait()
-        return ended
-    return None
+    return progress.ended
 
 
 async def _finish(

@@ -219,7 +219,7 @@ class FirstRunProgress:
                 return found, faults, wrong
         return found, faults, None
 
-    async def run(self) -> FirstRunEnd:
+    async def run(self) -> None:
         """Wait until the reader wants the end, and do it, again after each failure."""
         while self.ended is None:
             await self.asked.wait()
@@ -229,7 +229,6 @@ class FirstRunProgress:
                 self.failure = str(failed)
                 self.is_finishing = False
                 self.asked = trio.Event()
-        return self.ended
 
     def finish(self) -> None:
         """The reader wants the end."""
