@@ -112,7 +112,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Who has a second factor shows it before a session is opened.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    if known is None or not users.has_factor(conn, known.id):\n",
         "    if True:\n",
         _FACTORS,
@@ -134,7 +134,7 @@ GUARDS: Final = (
     ),
     Guard(
         "E-mail alone makes no session fresh whose user has a factor.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    if found.email != entrant.user.email or users.has_factor(conn, entrant.user.id):\n",
         "    if found.email != entrant.user.email:\n",
         _FACTORS,
@@ -234,28 +234,28 @@ GUARDS: Final = (
     ),
     Guard(
         "A code of the dashboard is tried five times, and then no more.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    if found is None or found.user_id is not None or found.attempts >= ATTEMPTS_MAX:\n",
         "    if found is None or found.user_id is not None:\n",
         _SIGN_IN,
     ),
     Guard(
         "A code of the dashboard holds for its ten minutes.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    if entrant.now_ms >= found.expires_at:\n",
         "    if False:\n",
         _SIGN_IN,
     ),
     Guard(
         "A wrong code is counted before anybody is told that it was wrong.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         '    sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})\n',
         "",
         _SIGN_IN,
     ),
     Guard(
         "A code of the dashboard lets in once.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    sign_in_tokens.end_request(conn, found.id)\n",
         "",
         _SIGN_IN,
@@ -269,7 +269,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Neither a link nor a factor brings somebody into the console who is no operator.",
-        "engine/journal/signing_in.py",
+        "engine/journal/people/signing_in.py",
         "    if kind is not SessionKind.OPERATOR or known.operator:\n",
         "    if True:\n",
         _SIGN_IN,
@@ -363,7 +363,7 @@ GUARDS: Final = (
     ),
     Guard(
         "An invitation of another organization cannot be taken back.",
-        "engine/journal/member_changes.py",
+        "engine/journal/accounts/memberships.py",
         "    if found is None or found.organization_id != organization_id:\n",
         "    if found is None:\n",
         ("engine/people/test_members.py", "flows/test_owners.py"),

@@ -106,6 +106,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/mails.py": READER,  # of those that wait
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
+    f"{JOURNAL}/people/user_changes.py": BULK,  # what a user noted by hand, without their name
     f"{JOURNAL}/people/users.py": READER,  # of how many organizations each is a member
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used

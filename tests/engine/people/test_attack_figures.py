@@ -12,7 +12,7 @@ import pytest
 import trio
 
 from cases import first
-from risala.engine.journal import signing_in
+from risala.engine.journal.people import signing_in
 from risala.engine.limits import people as limits
 from risala.engine.model.errors import Invalid, RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn

@@ -11,10 +11,10 @@ import re
 import pytest
 
 from risala.engine.journal.people import (
-    email_changes,
     mails,
     members,
     sign_in_tokens,
+    user_changes,
     users,
     web_sessions,
 )
@@ -84,7 +84,7 @@ def a_day_of_people(book) -> None:
     web_sessions.of_user(conn, owner.id, now_ms)
     sign_in_tokens.request_of(conn, b"b")
     sign_in_tokens.peek_link(conn, b"l", now_ms)
-    email_changes.of_user(conn, owner.id)
+    user_changes.email_change_of(conn, owner.id)
     mails.first(conn, 4, 0)
     audit_log.version_of(conn, owner.id, "user")
 

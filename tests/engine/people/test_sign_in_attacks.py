@@ -8,8 +8,7 @@ import pytest
 import trio
 
 from cases import first
-from risala.engine.journal import signing_in
-from risala.engine.journal.people import sign_in_failures
+from risala.engine.journal.people import sign_in_failures, signing_in
 from risala.engine.journal.people.sign_in_failures import AUDITED_PER_HOUR
 from risala.engine.journal.store import audit_log
 from risala.engine.limits.people import GUESSES_PER_KNOWN_BROWSER

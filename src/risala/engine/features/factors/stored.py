@@ -29,8 +29,7 @@ from risala.engine.journal.people import (
     users,
     web_sessions,
 )
-from risala.engine.journal.sealed.columns import SealedColumn
-from risala.engine.journal.signing_in import (
+from risala.engine.journal.people.signing_in import (
     enter,
     failure_of,
     freshened,
@@ -38,6 +37,7 @@ from risala.engine.journal.signing_in import (
     turn_away,
     wrong,
 )
+from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of

@@ -192,11 +192,6 @@ def note(
     return True
 
 
-def forget_user(conn: sqlite3.Connection, who: str) -> None:
-    """Keep a user's notes, without their name."""
-    conn.execute("UPDATE opt_outs SET who = NULL WHERE who = ?", (who,))
-
-
 def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
     """Let an organization write to a number again; False if it was allowed already."""
     if not is_out(conn, organization_id, recipient):

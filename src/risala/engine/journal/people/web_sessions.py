@@ -7,6 +7,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Device, SessionKind
 from risala.engine.model.people_records.sign_in import StoredSession
@@ -187,3 +188,29 @@ def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
     stored.delete_where("expires_at <= ?", (now_ms,))
     for kind, idle_ms in IDLE_MS.items():
         stored.delete_where("kind = ? AND used_at <= ?", (kind.value, now_ms - idle_ms))
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class WebSessionRepository:
+    """Where users are signed in. All reads are by an index, on the loop's thread. Who signs in is
+    given a session by :class:`SignInRepository`.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    by_hash = read(by_hash)
+    of_user = read(of_user)
+
+    # -- commands
+
+    rotate = command(rotate)
+    end = audited_command(end)
+    touch = command(touch)
+    forget_over = command(forget_over)

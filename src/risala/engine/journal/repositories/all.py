@@ -8,6 +8,7 @@ from typing import TypeVar
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts.accounts import OrganizationRepository
 from risala.engine.journal.accounts.keys import KeyRepository
+from risala.engine.journal.accounts.memberships import MembershipRepository
 from risala.engine.journal.accounts.senders import SenderRepository
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.inbound.inbound import InboundRepository
@@ -16,12 +17,12 @@ from risala.engine.journal.messages.verifications import VerificationRepository
 from risala.engine.journal.pages.figures import FiguresRepository
 from risala.engine.journal.pages.find import MessageListRepository
 from risala.engine.journal.people.mails import MailRepository
+from risala.engine.journal.people.signing_in import SignInRepository
+from risala.engine.journal.people.user_changes import UserRepository
+from risala.engine.journal.people.web_sessions import WebSessionRepository
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageRepository
-from risala.engine.journal.repositories.people.members import MembershipRepository
-from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
-from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
 from risala.engine.journal.storage import StorageRepository

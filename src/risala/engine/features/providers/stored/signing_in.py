@@ -18,10 +18,9 @@ from typing import Final
 
 from risala.engine.features.providers.records import LinkedIdentity, ShownIdentity
 from risala.engine.features.providers.stored import identities, providers
-from risala.engine.journal import member_changes, user_changes
-from risala.engine.journal.accounts import accounts
-from risala.engine.journal.people import members, users, web_sessions
-from risala.engine.journal.signing_in import (
+from risala.engine.journal.accounts import accounts, memberships
+from risala.engine.journal.people import members, user_changes, users, web_sessions
+from risala.engine.journal.people.signing_in import (
     await_or_enter,
     caller_kind,
     enter,
@@ -165,7 +164,7 @@ def _become_member(
     )
     if found is None:
         make = partial(
-            member_changes.add,
+            memberships.add,
             organization_id=organization_id,
             new=user,
             role=role,
@@ -174,7 +173,7 @@ def _become_member(
         audited(hand, make)(conn)
     else:
         change = partial(
-            member_changes.set_role,
+            memberships.set_role,
             organization_id=organization_id,
             user_id=user.id,
             role=role,

@@ -8,8 +8,10 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import mails, members, users, web_sessions
+from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, Membership, User
@@ -141,3 +143,54 @@ def remove(
     """
     members.refuse_other_than_owner(conn, organization_id, actor_id)
     return members.remove(conn, organization_id, user_id)
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipRepository:
+    """Users' roles in organizations. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    For an owner's request, it raises ``Forbidden`` if they are no longer one.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    member = read(members.member)
+
+    def of_organization(self, organization_id: str) -> list[Membership]:
+        """Its members, the first first.
+
+        Raises:
+            NotFound: the organization does not exist.
+        """
+        accounts.organization(self._store.reader, organization_id)
+        return members.of_organization(self._store.reader, organization_id)
+
+    of_user = read(members.of_user)
+    requires_provider = read(members.requires_provider)
+    invitation = read(members.invitation)
+    invitations_of = read(members.invitations_of)
+    invitations_to = read(members.invitations_to)
+
+    # -- an organization of one's own
+
+    found = audited_command(found)
+
+    # -- invitations
+
+    invite = audited_command(invite)
+    uninvite = audited_command(uninvite)
+    accept = audited_command(accept)
+    decline = audited_command(members.answer)
+
+    # -- members
+
+    add = audited_command(add)
+    set_role = audited_command(set_role)
+    remove = audited_command(remove)
+    leave = audited_command(members.remove)

@@ -9,15 +9,18 @@ import sqlite3
 from dataclasses import replace
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.engine.journal.people import (
     mails,
     members,
+    security,
     sign_in_failures,
     sign_in_tokens,
     users,
     web_sessions,
 )
 from risala.engine.journal.store.audit_log import write
+from risala.engine.journal.store.repository import Store, audited_command, command, read, scan
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, RateLimited, Refusal
@@ -288,3 +291,38 @@ def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: s
 
 def caller_kind(kind: SessionKind) -> CallerKind:
     return CallerKind.CONSOLE if kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRepository:
+    """What lets people in. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    request = read(sign_in_tokens.request)
+    request_of = read(sign_in_tokens.request_of)
+    peek_link = read(sign_in_tokens.peek_link)
+    count_failed = read(sign_in_failures.counted)
+    failures = read(sign_in_failures.newest)
+    console_lock = read(security.lock)
+    look_for_intruders = scan(security.security)
+
+    # -- commands
+
+    ask = command(ask)
+    judge = command(judge)
+    add_link = audited_command(sign_in_tokens.add_link)
+    use_link = command(use_link)
+    freshen_by_code = command(freshen_by_code)
+    note_failure = command(note_failure)
+    forget_over = command(sign_in_tokens.forget_over)
+    lock_console = audited_command(security.lock_console)
+    unlock_console = audited_command(security.unlock_console)
