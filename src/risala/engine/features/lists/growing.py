@@ -132,16 +132,16 @@ class ListGrowing:
             Conflict: the list would have too many people or columns.
             Overloaded: the machine has no room for another process.
         """
-        found = self._stored.recipient_list(list_id)
+        recipient_list = self._stored.recipient_list(list_id)
 
         async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
             entry = None if by is None else replace(by, said={"rows": rows})
             now_ms = self._clock.now_ms()
             return await self._stored.grow(entry, list_id, columns, people, now_ms, self._bytes_max)
 
-        organization_id = found.organization_id
+        organization_id = recipient_list.organization_id
         async with self._reader.read(organization_id, upload, numbers, chosen) as table:
-            return await self._grow(table, found, begin)
+            return await self._grow(table, recipient_list, begin)
 
     async def add_person(
         self,
@@ -224,10 +224,10 @@ async def write_rows(
         Conflict: nobody is on it.
         StorageFailed: the disk refused.
     """
-    found = stored.recipient_list(list_id)
-    if found.organization_id != organization_id:
+    recipient_list = stored.recipient_list(list_id)
+    if recipient_list.organization_id != organization_id:
         raise NotFound(f"There is no list {list_id}.")
-    if not found.people:
+    if not recipient_list.people:
         raise Conflict("There is nobody on this list yet.")
     rows, after = 0, ""
     await in_thread(partial(_write, path, "w", ""), inline=inline)
@@ -235,7 +235,12 @@ async def write_rows(
         lines = _lines(rows + 1, people)
         await in_thread(partial(_write, path, "a", lines), inline=inline)
         rows, after = rows + len(people), people[-1][0]
-    return ListRows(found.name, (_number_name(found.columns), *found.columns), 0, rows)
+    return ListRows(
+        recipient_list.name,
+        (_number_name(recipient_list.columns), *recipient_list.columns),
+        0,
+        rows,
+    )
 
 
 def _no_numbers(bad_rows: Sequence[BadRow], plan: NumberingPlan) -> SheetFault:

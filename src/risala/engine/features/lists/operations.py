@@ -56,11 +56,11 @@ def _cells(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or len(value) > COLUMNS_MAX:
         sentence = f"`{{name}}` must be an object of at most {COLUMNS_MAX} columns with texts."
         raise fault("invalid_cells", sentence)
-    found = {_column(name): any_text(cell).strip() for name, cell in value.items()}
-    if any(len(cell) > CELL_CHARACTERS_MAX for cell in found.values()):
+    cells = {_column(name): any_text(cell).strip() for name, cell in value.items()}
+    if any(len(cell) > CELL_CHARACTERS_MAX for cell in cells.values()):
         sentence = f"A value in `{{name}}` can have at most {CELL_CHARACTERS_MAX} characters."
         raise fault("invalid_cells", sentence)
-    return found
+    return cells
 
 
 _column: Final = name_text(NAME_MAX)
@@ -80,7 +80,7 @@ class PeopleGiven(Arguments):
     numbers: MaybeText = None
     """Lines with a number each, and further columns if the lines have separators."""
     sheet: MaybeSheet = None
-    """Of a workbook; None: the first one with people."""
+    """The sheet of a workbook; None: the first one with people."""
     with_hidden: Flag = False
     """Whether rows and columns are read that the sheet hides."""
 
@@ -107,7 +107,7 @@ class AddPeople(PeopleGiven, OfList):
 
     number: MaybeNumber = None
     cells: Cells = None
-    """Of that number; a column that the list does not have yet is added."""
+    """Values for that number; a column that the list does not have yet is added."""
 
 
 class RemovePerson(OfList):
@@ -138,10 +138,10 @@ class ShowList(OfList):
     limit: MaybeWhole = None
 
 
-def of_list(services: Services, given: OfList) -> str:
+def of_list(services: Services, arguments: OfList) -> str:
     """The organization of a recipient list. Raises ``NotFound``."""
     lists = services.repositories.part(RecipientListRepository)
-    return lists.recipient_list(given.list_id).organization_id
+    return lists.recipient_list(arguments.list_id).organization_id
 
 
 OPERATIONS: Final = Operations()
@@ -152,16 +152,16 @@ _LIST: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_list, "changes"
 
 @OPERATIONS(records.CREATE, changes=RecipientList, **_NEW)
 async def _create(call: Call[CreateList]) -> ListGrowth:
-    given = call.given
-    if given.upload is not None and given.numbers is not None:
+    arguments = call.given
+    if arguments.upload is not None and arguments.numbers is not None:
         raise _several()
     return await call.services.part(ListGrowing).create(
-        given.organization_id,
-        given.name,
-        given.upload,
-        given.numbers,
+        arguments.organization_id,
+        arguments.name,
+        arguments.upload,
+        arguments.numbers,
         who=call.caller.who,
-        chosen=given.chosen,
+        chosen=arguments.chosen,
         by=call.audit(AuditImage.RECIPIENT_LIST),
     )
 
@@ -175,30 +175,36 @@ async def _list(call: Call[OfOrganization]) -> RecipientLists:
 
 @OPERATIONS(records.SHOW, owner=of_list, versioned_by="list_id", shows_texts=True, **_READ)
 async def _show(call: Call[ShowList]) -> ListPeople:
-    given = call.given
-    part = part_of(call.services.settings.plan, given.digits)
-    wanted = PeopleFilter(given.number, part, given.contains)
+    arguments = call.given
+    part = part_of(call.services.settings.plan, arguments.digits)
+    people_filter = PeopleFilter(arguments.number, part, arguments.contains)
     with few_numbers():
-        found = await _stored(call).page(given.list_id, wanted, given.after, limit_of(given.limit))
+        page = await _stored(call).page(
+            arguments.list_id, people_filter, arguments.after, limit_of(arguments.limit)
+        )
     by = call.audit(
-        subject=given.list_id,
-        organization_id=found.list.organization_id,
-        said={"people": len(found.people)},
+        subject=arguments.list_id,
+        organization_id=page.list.organization_id,
+        said={"people": len(page.people)},
         always=True,
     )
     await call.note_look(by)
-    return found
+    return page
 
 
 @OPERATIONS(records.ADD, **_LIST)
 async def _add(call: Call[AddPeople]) -> ListGrowth:
-    given, lists, by = call.given, call.services.part(ListGrowing), _signed(call)
-    if [given.upload, given.numbers, given.number].count(None) != 2:
+    arguments, lists, by = call.given, call.services.part(ListGrowing), _signed(call)
+    if [arguments.upload, arguments.numbers, arguments.number].count(None) != 2:
         raise _several()
-    if given.number is not None:
-        return await lists.add_person(given.list_id, given.number, given.cells or {}, by=by)
-    chosen = given.chosen
-    return await lists.add(given.list_id, given.upload, given.numbers, chosen=chosen, by=by)
+    if arguments.number is not None:
+        return await lists.add_person(
+            arguments.list_id, arguments.number, arguments.cells or {}, by=by
+        )
+    chosen = arguments.chosen
+    return await lists.add(
+        arguments.list_id, arguments.upload, arguments.numbers, chosen=chosen, by=by
+    )
 
 
 def _several() -> Invalid:
@@ -207,9 +213,9 @@ def _several() -> Invalid:
 
 @OPERATIONS(records.REMOVE, **_LIST)
 async def _remove(call: Call[RemovePerson]) -> RecipientList:
-    given = call.given
-    by = _signed(call, number=masked(given.number))
-    return await _stored(call).remove(by, given.list_id, given.number, call.now_ms)
+    arguments = call.given
+    by = _signed(call, number=masked(arguments.number))
+    return await _stored(call).remove(by, arguments.list_id, arguments.number, call.now_ms)
 
 
 @OPERATIONS(records.SET, versioned_by="list_id", **_LIST)
@@ -228,21 +234,21 @@ def _stored(call: Call[Any]) -> RecipientListRepository:
     return call.services.repositories.part(RecipientListRepository)
 
 
-def _signed(call: Call[Any], **said: object) -> AuditEntry:
-    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, said=said)
+def _signed(call: Call[Any], **details: object) -> AuditEntry:
+    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, said=details)
 
 
 # -- saved texts
 
 
 def _body(value: object) -> str:
-    found = text(value)
-    if not found.strip():
+    body = text(value)
+    if not body.strip():
         raise fault("missing", "`{name}` is required.")
-    if len(found) > TEXT_CHARACTERS_MAX:
+    if len(body) > TEXT_CHARACTERS_MAX:
         sentence = f"`{{name}}` can have at most {TEXT_CHARACTERS_MAX} characters."
         raise fault("too_long", sentence)
-    return found
+    return body
 
 
 _language: Final = one_of("invalid_language", LANGUAGES)
@@ -275,11 +281,11 @@ class SetText(OfSavedText):
     """As ``text.show`` has it; None: the change is made whatever changed meanwhile."""
 
 
-def of_saved_text(services: Services, given: OfSavedText) -> str:
+def of_saved_text(services: Services, arguments: OfSavedText) -> str:
     """The organization of a saved text. Raises ``NotFound``."""
     return (
         services.repositories.part(SavedTextRepository)
-        .saved_text(given.saved_text_id)
+        .saved_text(arguments.saved_text_id)
         .organization_id
     )
 
@@ -289,13 +295,13 @@ _TEXT: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_saved_text, "ch
 
 @OPERATIONS(records.TEXT_CREATE, changes=SavedText, **_NEW)
 async def _create_text(call: Call[CreateText]) -> SavedText:
-    given = call.given
+    arguments = call.given
     new = SavedText(
         id=call.services.ids.new("txt"),
-        organization_id=given.organization_id,
-        name=given.name,
-        language=given.language,
-        text=given.text,
+        organization_id=arguments.organization_id,
+        name=arguments.name,
+        language=arguments.language,
+        text=arguments.text,
         created_at=call.now_ms,
         created_by=call.caller.who,
     )
@@ -316,9 +322,11 @@ async def _show_text(call: Call[OfSavedText]) -> SavedText:
 
 @OPERATIONS(records.TEXT_SET, versioned_by="saved_text_id", **_TEXT)
 async def _set_text(call: Call[SetText]) -> SavedText:
-    given = call.given
-    values = {name: value for name, value in given.given_of(SavedText).items() if value is not None}
-    return await _texts(call).change(_signed_text(call), given.saved_text_id, values)
+    arguments = call.given
+    values = {
+        name: value for name, value in arguments.given_of(SavedText).items() if value is not None
+    }
+    return await _texts(call).change(_signed_text(call), arguments.saved_text_id, values)
 
 
 @OPERATIONS(records.TEXT_DELETE, **_TEXT)

@@ -40,7 +40,7 @@ class RecipientList:
     organization_id: Annotated[str, UNAUDITED]
     name: Annotated[str, AUDITED, Label(N_("Name")), Maximum(NAME_MAX)]
     columns: Annotated[tuple[str, ...], AUDITED]
-    """Besides the number."""
+    """The columns of values, without the number."""
     people: Annotated[Count, UNAUDITED]
     created_at: Annotated[Moment, UNAUDITED]
     created_by: Annotated[str, UNAUDITED]
@@ -82,7 +82,7 @@ class ListPeople:
     after: str | None
     """The last number of this page, where the next one begins; None: this is the last page."""
     opted_out: Count
-    """Of the whole list."""
+    """How many people of the whole list opted out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,10 @@ class ListGrowth:
     faults: tuple[RowFault, ...] = ()
     """What is wrong with each of these."""
     countries: tuple[str | None, ...] = ()
-    """Of each of these, whose number is of a country that is not served: its ISO 3166-1 letters."""
+    """The country of each of these, by its ISO 3166-1 letters, where the number's country is not
+    served."""
     sheet: str | None = None
-    """Of a workbook: whose rows these are."""
+    """The sheet of a workbook that these rows are from."""
     hidden_rows: Count = 0
     hidden_columns: Count = 0
     """What the sheet hides, by hand or by a filter, and has anything in it."""
@@ -119,7 +120,7 @@ class Grown:
 
     list: RecipientList
     places: tuple[int, ...]
-    """Of each given column its place among the list's columns."""
+    """The place of each given column among the list's columns."""
     added: int
     changed: int
     """Numbers that it had already."""

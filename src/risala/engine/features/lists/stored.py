@@ -87,10 +87,10 @@ def recipient_list(conn: sqlite3.Connection, list_id: str) -> RecipientList:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (list_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (list_id,))
+    if not rows:
         raise NotFound(f"There is no list {list_id}.")
-    return found[0]
+    return rows[0]
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[RecipientList]:
@@ -110,9 +110,9 @@ def change(conn: sqlite3.Connection, list_id: str, values: Mapping[str, Any]) ->
         NotFound: the id is unknown.
         Invalid: the organization has another list of this name.
     """
-    found = recipient_list(conn, list_id)
+    recipients = recipient_list(conn, list_id)
     if "name" in values:
-        _refuse_same_name(conn, found.organization_id, values["name"], list_id)
+        _refuse_same_name(conn, recipients.organization_id, values["name"], list_id)
     if values:
         writable(conn, _TABLE).update(key_of(conn, list_id), columns_of(values))
     return recipient_list(conn, list_id)
@@ -125,9 +125,9 @@ def delete(conn: sqlite3.Connection, list_id: str, now_ms: int) -> RecipientList
     Raises:
         NotFound: the id is unknown.
     """
-    found = recipient_list(conn, list_id)
+    recipients = recipient_list(conn, list_id)
     writable(conn, _TABLE).update(key_of(conn, list_id), {"deleted_at": now_ms})
-    return found
+    return recipients
 
 
 def _refuse_same_name(
@@ -153,7 +153,11 @@ _OPTED_OUT: Final = (
 
 
 def page(
-    conn: sqlite3.Connection, list_id: str, wanted: PeopleFilter, after: str | None, limit: int
+    conn: sqlite3.Connection,
+    list_id: str,
+    people_filter: PeopleFilter,
+    after: str | None,
+    limit: int,
 ) -> ListPeople:
     """People of a list by number, and how many of the whole list opted out.
 
@@ -164,14 +168,14 @@ def page(
         NotFound: the id is unknown.
         TooManyNumbersError: too many numbers have the digits.
     """
-    found, key = recipient_list(conn, list_id), key_of(conn, list_id)
-    hit, given = _hit(conn, key, wanted)
+    recipients, key = recipient_list(conn, list_id), key_of(conn, list_id)
+    hit, values = _hit(conn, key, people_filter)
     rows = conn.execute(
         f"SELECT p.number, p.cells, {_OPTED_OUT} FROM list_people p"  # noqa: S608 -- constants
         f" WHERE p.list = ? AND p.number > ? AND {hit} ORDER BY p.number LIMIT ?",
-        (found.organization_id, key, after or "", *given, limit + 1),
+        (recipients.organization_id, key, after or "", *values, limit + 1),
     ).fetchall()
-    width = len(found.columns)
+    width = len(recipients.columns)
     people = tuple(
         ListedPerson(number, _padded(cells, width), bool(out))
         for number, cells, out in rows[:limit]
@@ -181,25 +185,27 @@ def page(
         # From the opt-outs: they are fewer than the people on a long list.
         "SELECT count(*) FROM opt_outs o CROSS JOIN list_people p"
         " ON p.list = ? AND p.number = o.recipient WHERE o.organization_id = ?",
-        (key, found.organization_id),
+        (key, recipients.organization_id),
     )
-    return ListPeople(found, people, people[-1].number if len(rows) > limit else None, opted_out)
+    return ListPeople(
+        recipients, people, people[-1].number if len(rows) > limit else None, opted_out
+    )
 
 
 def _hit(
-    conn: sqlite3.Connection, key: int, wanted: PeopleFilter
+    conn: sqlite3.Connection, key: int, people_filter: PeopleFilter
 ) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted person of a list."""
-    if wanted.number is not None:
-        return "p.number = ?", (wanted.number,)
-    if wanted.part is not None:
+    if people_filter.number is not None:
+        return "p.number = ?", (people_filter.number,)
+    if people_filter.part is not None:
         index = NumberIndex("list_people", "number", "list = ?", (key,))
-        numbers = numbers_with(conn, index, wanted.part)
+        numbers = numbers_with(conn, index, people_filter.part)
         return "p.number IN (SELECT value FROM json_each(?))", (json.dumps(numbers),)
-    if wanted.contains is not None:
+    if people_filter.contains is not None:
         # A list has 100,000 people at most: its values need no index.
-        hit, given = containing(("value",), wanted.contains)
-        return f"EXISTS (SELECT 1 FROM json_each(p.cells) WHERE {hit})", given  # noqa: S608 -- constants
+        hit, values = containing(("value",), people_filter.contains)
+        return f"EXISTS (SELECT 1 FROM json_each(p.cells) WHERE {hit})", values  # noqa: S608 -- constants
     return "1", ()
 
 
@@ -260,9 +266,9 @@ def grow(
         Conflict: the list would have too many people or columns, or the organization stores too
             much.
     """
-    found = recipient_list(conn, list_id)
-    known = {folded(each): place for place, each in enumerate(found.columns)}
-    names = [*found.columns]
+    recipients = recipient_list(conn, list_id)
+    known = {folded(each): place for place, each in enumerate(recipients.columns)}
+    names = [*recipients.columns]
     for each in columns:
         if folded(each) not in known:
             known[folded(each)] = len(names)
@@ -293,16 +299,16 @@ def put_people(
         NotFound: the id is unknown.
         Conflict: the list would have too many people, or the organization stores too much.
     """
-    found, key = recipient_list(conn, list_id), key_of(conn, list_id)
+    recipients, key = recipient_list(conn, list_id), key_of(conn, list_id)
     before = _known(conn, key, [number for number, _ in people])
     after = dict(before)
     for number, cells in people:
         after[number] = _merged(after.get(number, ()), places, cells)
     added = len(after) - len(before)
-    if found.people + added > ROWS_MAX:
+    if recipients.people + added > ROWS_MAX:
         raise Conflict(FULL)
     more = _bytes(after) - _bytes(before)
-    storage.refuse_full(conn, found.organization_id, more, bytes_max)
+    storage.refuse_full(conn, recipients.organization_id, more, bytes_max)
     _count_bytes(conn, key, more)
     conn.executemany(
         "INSERT INTO list_people (list, number, cells) VALUES (?, ?, ?)"
@@ -369,8 +375,8 @@ def _json(cells: Sequence[str]) -> str:
 
 def _padded(cells: str, width: int) -> tuple[str, ...]:
     """The values of a person: columns that were added later are empty."""
-    found = json.loads(cells)
-    return (*found, *[""] * (width - len(found)))
+    values = json.loads(cells)
+    return (*values, *[""] * (width - len(values)))
 
 
 # -- what goes, and what an owner gets
@@ -391,14 +397,14 @@ def clear_lists(conn: sqlite3.Connection, limit: int, organization_id: str | Non
     Args:
         organization_id: whose; None: everybody's.
     """
-    whose, given = "", []
+    whose, values = "", []
     if organization_id is not None:
-        whose, given = " AND organization_id = ?", [organization_id]
+        whose, values = " AND organization_id = ?", [organization_id]
     key = value_of(
         conn,
         "SELECT key FROM recipient_lists WHERE deleted_at IS NOT NULL"  # noqa: S608 -- constants
         f"{whose} ORDER BY key LIMIT 1",
-        given,
+        values,
     )
     if key is None:
         return Forgot(0, "", done=True)
@@ -441,7 +447,7 @@ def export_lists(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
     """Recipient lists by age."""
-    found = [
+    lists = [
         _ROWS.of(row)
         for row in conn.execute(
             f"SELECT {_ROWS.columns} FROM recipient_lists WHERE organization_id = ? AND id > ?"  # noqa: S608 -- names of ours
@@ -449,8 +455,8 @@ def export_lists(
             (organization_id, after, limit),
         )
     ]
-    written = [to_json(each) for each in found]
-    return AccountPart(written, found[-1].id if len(found) == limit else None)
+    written = [to_json(each) for each in lists]
+    return AccountPart(written, lists[-1].id if len(lists) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,14 +473,14 @@ def export_people(
 ) -> AccountPart:
     """People of one list after the other, each with its list's id."""
     start, _, number = after.partition(" ")
-    found = conn.execute(
+    pair = conn.execute(
         "SELECT key, id FROM recipient_lists WHERE organization_id = ? AND key >= ?"
         " AND deleted_at IS NULL ORDER BY key LIMIT 1",
         (organization_id, int(start or 0)),
     ).fetchone()
-    if found is None:
+    if pair is None:
         return AccountPart([], None)
-    key, list_id = found
+    key, list_id = pair
     people = [
         _LISTED.of(row)
         for row in conn.execute(

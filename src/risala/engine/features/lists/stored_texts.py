@@ -44,10 +44,10 @@ def saved_text(conn: sqlite3.Connection, text_id: str) -> SavedText:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (text_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (text_id,))
+    if not rows:
         raise NotFound(f"There is no saved text {text_id}.")
-    return found[0]
+    return rows[0]
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[SavedText]:
@@ -81,9 +81,9 @@ def delete(conn: sqlite3.Connection, text_id: str) -> SavedText:
     Raises:
         NotFound: the id is unknown.
     """
-    found = saved_text(conn, text_id)
+    deleted = saved_text(conn, text_id)
     writable(conn, _TABLE).delete(text_id)
-    return found
+    return deleted
 
 
 def _refuse_same_name(conn: sqlite3.Connection, text: SavedText) -> None:
@@ -98,7 +98,7 @@ def export_texts(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
     """Saved texts by age."""
-    found = [
+    texts = [
         _ROWS.of(row)
         for row in conn.execute(
             f"SELECT {_ROWS.columns} FROM saved_texts WHERE organization_id = ? AND id > ?"  # noqa: S608 -- names of ours
@@ -106,8 +106,8 @@ def export_texts(
             (organization_id, after, limit),
         )
     ]
-    written = [to_json(each) for each in found]
-    return AccountPart(written, found[-1].id if len(found) == limit else None)
+    written = [to_json(each) for each in texts]
+    return AccountPart(written, texts[-1].id if len(texts) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)

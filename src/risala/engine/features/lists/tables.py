@@ -76,10 +76,10 @@ class ListTable:
         with file:
             while True:
                 read = partial(_piece, file, column, width, self.plan)
-                found = await in_thread(read, inline=self.inline)
-                if found is None:
+                piece = await in_thread(read, inline=self.inline)
+                if piece is None:
                     return
-                yield found
+                yield piece
 
     async def fresh(self, count_known: Callable[[list[str]], Awaitable[int]]) -> int:
         """How many of its numbers a list does not have yet.
@@ -138,9 +138,9 @@ class TableReader:
             )
             stays = None
             try:
-                found = await self.read_file(request)
-                left_out = upload if _left_out(found.recognised) else None
-                read = found.recognised, found.rows
+                answer = await self.read_file(request)
+                left_out = upload if _left_out(answer.recognised) else None
+                read = answer.recognised, answer.rows
                 yield ListTable(rows_path, *read, self.plan, self.inline, left_out)
                 stays = left_out
             finally:
@@ -159,8 +159,8 @@ class TableReader:
             await self.uploads.drop_waiting(before)
 
 
-def _left_out(found: Recognised) -> bool:
-    return not found.with_hidden and bool(found.hidden_rows or found.hidden_columns)
+def _left_out(recognised: Recognised) -> bool:
+    return not recognised.with_hidden and bool(recognised.hidden_rows or recognised.hidden_columns)
 
 
 def _piece(file: TextIO, column: int, width: int, plan: NumberingPlan) -> Piece | None:

@@ -31,7 +31,7 @@ CHILD: Final = "risala.engine.features.tables.reader.process"
 READ_MAX_S: Final = 120
 """Twice the processor's time that the child may use: beside a busy service it gets half of it."""
 WRITE_MAX_S: Final = 600
-"""The same for a report as a workbook."""
+"""The processor's time that a child may use to write a report as a workbook."""
 CHILDREN_MAX: Final = 2
 """Children that run at once, each with up to 256 MiB; others wait for their turn."""
 CHILDREN_EACH_MAX: Final = 1
@@ -60,10 +60,10 @@ class ReadRequest:
     path: Path
     """The file."""
     rows_path: Path
-    """Where the checked rows are written: lines
-    ``[row, cells, number, fault, column, segments]``, with the cells as they are stored."""
+    """The path where the checked rows are written: lines ``[row, cells, number, fault, column,
+    segments]``, with the cells as they are stored."""
     countries: tuple[str, ...]
-    """Of the numbering plan, by their codes."""
+    """Countries of the numbering plan, by their codes."""
     text: str | None = field(default=None, repr=False)
     """With its placeholders; None or empty: only the numbers are checked."""
     smart_encoding: bool = False
@@ -96,7 +96,7 @@ class TableProcesses:
 
 
 def table_processes(_: Services) -> TableProcesses:
-    """Of a service."""
+    """The processes of a service that read and write tables."""
     return TableProcesses(read, write_workbook)
 
 
@@ -108,13 +108,13 @@ async def read(request: ReadRequest) -> ReadResult:
         Overloaded: the machine has no room for another process.
         StorageFailed: the disk is full or broken.
     """
-    asked = asdict(request)
-    owner = asked.pop("owner")
-    asked |= {"path": str(request.path), "rows_path": str(request.rows_path)}
+    arguments = asdict(request)
+    owner = arguments.pop("owner")
+    arguments |= {"path": str(request.path), "rows_path": str(request.rows_path)}
     part = part_of(request.rows_path)
     try:
-        asked |= {"do": "read", "parent": os.getpid()}
-        answer = await _child(asked, owner, READ_MAX_S)
+        arguments |= {"do": "read", "parent": os.getpid()}
+        answer = await _child(arguments, owner, READ_MAX_S)
         if not request.rows_path.exists():
             raise StorageFailed
     except BaseException:
@@ -137,9 +137,9 @@ async def write_workbook(cells_path: Path, out_path: Path, owner: str) -> None:
         StorageFailed: the disk is full or broken.
     """
     part = part_of(out_path)
-    asked = {"do": "write", "cells_path": str(cells_path), "out_path": str(part)}
+    arguments = {"do": "write", "cells_path": str(cells_path), "out_path": str(part)}
     try:
-        await _child(asked, owner, WRITE_MAX_S)
+        await _child(arguments, owner, WRITE_MAX_S)
         part.rename(out_path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -151,7 +151,7 @@ def part_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.part")
 
 
-async def _child(asked: Mapping[str, Any], owner: str, most_s: float) -> dict[str, Any]:
+async def _child(arguments: Mapping[str, Any], owner: str, most_s: float) -> dict[str, Any]:
     """What the child answers.
 
     Raises:
@@ -159,16 +159,16 @@ async def _child(asked: Mapping[str, Any], owner: str, most_s: float) -> dict[st
     """
     async with _pool().turn(owner):
         with trio.move_on_after(most_s):
-            done = await _run(json.dumps(asked).encode())
+            done = await _run(json.dumps(arguments).encode())
             return _answer(done)
     raise _too_big()
 
 
-async def _run(asked: bytes) -> subprocess.CompletedProcess[bytes]:
+async def _run(arguments: bytes) -> subprocess.CompletedProcess[bytes]:
     try:
         return await trio.run_process(
             [sys.executable, "-m", CHILD],
-            stdin=asked,
+            stdin=arguments,
             capture_stdout=True,
             capture_stderr=True,
             check=False,
@@ -206,8 +206,8 @@ def _pool() -> FairPlaces:
 def _answer(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:
     if done.returncode != 0:
         # It was killed by a bound of its own, or by the machine; or it is broken.
-        said = done.stderr[-2000:].decode(errors="replace")
-        log.warning("mailing.reader_ended", code=done.returncode, said=said)
+        tail = done.stderr[-2000:].decode(errors="replace")
+        log.warning("mailing.reader_ended", code=done.returncode, said=tail)
         raise _too_big()
     answer: dict[str, Any] = json.loads(done.stdout)
     if "fault" in answer:

@@ -106,7 +106,7 @@ class Uploads:
         return upload.id
 
     async def keep(self, organization_id: str, content: bytes, name: str) -> str:
-        """The same for a file that is whole."""
+        """Keep a whole file as an upload, and give its id."""
 
         async def chunks() -> AsyncIterator[bytes]:
             yield content
@@ -119,10 +119,10 @@ class Uploads:
         Raises:
             NotFound: there is none of this id, or it is another's.
         """
-        found = _read(self._folder / f"{upload_id}.json") if is_id(upload_id, PREFIX) else None
-        if found is None or found.organization_id != organization_id:
+        upload = _read(self._folder / f"{upload_id}.json") if is_id(upload_id, PREFIX) else None
+        if upload is None or upload.organization_id != organization_id:
             raise NotFound("There is no such upload. Upload the file again.")
-        return found
+        return upload
 
     @contextmanager
     def used(self, upload_id: str, organization_id: str) -> Iterator[Upload]:
@@ -132,17 +132,17 @@ class Uploads:
             NotFound: no upload has this id, or it is another organization's.
             Conflict: a mailing has it, or somebody reads it.
         """
-        found = self.find(upload_id, organization_id)
+        upload = self.find(upload_id, organization_id)
         if upload_id in self._in_use or upload_id in self.held():
             raise Conflict("This upload is used already. Upload the file again.")
         self._in_use.add(upload_id)
         try:
-            yield found
+            yield upload
         finally:
             self._in_use.discard(upload_id)
 
     def path_of(self, upload_id: str, organization_id: str) -> Path:
-        """Where the file of an organization's upload is.
+        """The path of an organization's upload.
 
         Raises:
             NotFound: there is no such upload, or it is another's.
@@ -150,7 +150,7 @@ class Uploads:
         return self._folder / f"{self.find(upload_id, organization_id).id}.file"
 
     def beside(self, upload_id: str, kind: str) -> Path:
-        """Where another file that belongs to an upload or a mailing is; it need not exist."""
+        """The path of another file that belongs to an upload or a mailing; it need not exist."""
         return self._folder / f"{upload_id}.{kind}"
 
     async def drop(self, upload_id: str) -> None:
@@ -183,8 +183,8 @@ class Uploads:
     async def _refuse_many(self, organization_id: str) -> None:
         held = frozenset(self.held())
         arriving = sum(each.organization_id == organization_id for each in self._arriving.values())
-        found, size = await self.work(partial(_owned, self._folder, organization_id, held))
-        if arriving + found > WAITING_MAX:
+        waiting, size = await self.work(partial(_owned, self._folder, organization_id, held))
+        if arriving + waiting > WAITING_MAX:
             raise Conflict(
                 f"{WAITING_MAX} uploaded files wait for a mailing already. Use them or try again"
                 " tomorrow."
@@ -270,9 +270,9 @@ def _read(path: Path) -> Upload | None:
 
 def _made_ms(folder: Path, name: str) -> int:
     """When an upload came; of one without an owner, when its newest file was written."""
-    found = _read(folder / f"{name}.json")
-    if found is not None:
-        return found.at_ms
+    upload = _read(folder / f"{name}.json")
+    if upload is not None:
+        return upload.at_ms
     times = [each.stat().st_mtime for each in folder.glob(f"{name}.*")]
     return round(max(times, default=0) * 1000)
 
@@ -281,8 +281,8 @@ def _owned(folder: Path, organization_id: str, held: Collection[str]) -> tuple[i
     """How many uploads of an organization no mailing holds, and their bytes."""
     count = size = 0
     for each in folder.glob("*.json"):
-        found = None if each.stem in held else _read(each)
-        if found is not None and found.organization_id == organization_id:
+        upload = None if each.stem in held else _read(each)
+        if upload is not None and upload.organization_id == organization_id:
             count += 1
             with suppress(FileNotFoundError):
                 size += each.with_suffix(".file").stat().st_size

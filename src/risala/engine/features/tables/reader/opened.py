@@ -35,9 +35,9 @@ class Hidden:
     columns: int = 0
     """Hidden columns with anything in them that were read so far."""
     places: set[int] = field(default_factory=set)
-    """Of the hidden columns, from 1."""
+    """The hidden columns, by place from 1."""
     found: set[int] = field(default_factory=set)
-    """Those of them that have anything."""
+    """The hidden columns that have anything in them."""
 
     def add_columns(self, first: int, last: int) -> None:
         """Note that the columns of a range are hidden."""

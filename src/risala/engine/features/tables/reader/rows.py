@@ -21,7 +21,7 @@ from risala.engine.features.tables.rules.recognising import SampleRow
 from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 HEAD_BYTES: Final = 512
-"""So much of a file says of which kind it is."""
+"""How many bytes of a file tell its kind."""
 PIECE_BYTES: Final = 1_000_000
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -62,9 +62,16 @@ def _checked(table: OpenedTable, request: dict[str, Any], plan: NumberingPlan) -
             count += 1
             if count > ROWS_MAX:
                 raise UnreadableTable(TableFault.TOO_MANY_ROWS)
-            found = checker.check(row.row, row.cells, seen)
-            cells = cells_text(found.cells)
-            line = (found.row, cells, found.number, found.fault, found.column, found.segments)
+            checked = checker.check(row.row, row.cells, seen)
+            cells = cells_text(checked.cells)
+            line = (
+                checked.row,
+                cells,
+                checked.number,
+                checked.fault,
+                checked.column,
+                checked.segments,
+            )
             out.write(_JSON(line) + "\n")
     if not count:
         headed = recognised.has_header
@@ -127,5 +134,5 @@ def _lines(path: Path) -> Iterator[SampleRow]:
             yield SampleRow(row, cells, len(cells))
 
 
-def _values(found: Recognised) -> dict[str, Any]:
-    return {name: getattr(found, name) for name in Recognised.__dataclass_fields__}
+def _values(recognised: Recognised) -> dict[str, Any]:
+    return {name: getattr(recognised, name) for name in Recognised.__dataclass_fields__}

@@ -68,13 +68,13 @@ class _Transitional(io.RawIOBase):
         return size
 
     def _take(self, piece: bytes) -> None:
-        found = self._rest + piece
-        if _BEGINS in found:
+        text = self._rest + piece
+        if _BEGINS in text:
             for strict, usual in _TRANSITIONAL.items():
-                found = found.replace(strict, usual)
+                text = text.replace(strict, usual)
         # The end may be the beginning of a namespace: it waits for the next piece.
-        end = max(0, len(found) - _LONGEST) if piece else len(found)
-        self._ready, self._rest = found[:end], found[end:]
+        end = max(0, len(text) - _LONGEST) if piece else len(text)
+        self._ready, self._rest = text[:end], text[end:]
 
     def close(self) -> None:
         self._part.close()

@@ -26,7 +26,7 @@ from risala.engine.features.tables.rules.recognising import (
 )
 
 PIECE_BYTES: Final = 65_536
-"""So much is read of a file at a time."""
+"""How many bytes of a file are read at a time."""
 LINE_CHARACTERS_MAX: Final = COLUMNS_MAX * CELL_CHARACTERS_MAX
 """A longer line has too many cells, or one that is too long."""
 _OLD_END: Final = "\x1a"

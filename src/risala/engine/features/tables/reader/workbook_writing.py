@@ -46,7 +46,7 @@ class _Cell(Protocol):
     """What is set of openpyxl's cell."""
 
     _value: str
-    """Its value itself: setting ``value`` would take ``=1`` for a formula."""
+    """The cell's value, set directly: setting ``value`` would take ``=1`` for a formula."""
     data_type: str
     quotePrefix: bool
 

@@ -88,10 +88,12 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
     workbook = _Workbook(choice.files.enter_context(path.open("rb")))
     choice.files.callback(workbook.archive.close)
     names = tuple(workbook.sheets)[:SHEETS_MAX]
-    wanted = None if choice.chosen.sheet is None else _named(choice.chosen.sheet, workbook.sheets)
+    chosen_name = (
+        None if choice.chosen.sheet is None else _named(choice.chosen.sheet, workbook.sheets)
+    )
     hides = workbook.hides_sheets
     fault = UnreadableTable(TableFault.ALL_HIDDEN if hides else TableFault.EMPTY_FILE)
-    for name in names if wanted is None else (wanted,):
+    for name in names if chosen_name is None else (chosen_name,):
         hidden = Hidden(with_hidden=choice.chosen.with_hidden)
         rows = _whole(workbook.rows(name, hidden))
         sample = [*islice(rows, SAMPLE_ROWS)]
@@ -120,13 +122,13 @@ def _opened(path: Path, choice: Choice) -> OpenedTable:
     raise fault
 
 
-def _named(asked: str, sheets: Collection[str]) -> str:
+def _named(sheet: str, sheets: Collection[str]) -> str:
     """The sheet of this name, which a draft may have kept as the file writes it.
 
     Raises:
         UnreadableTable: there is none.
     """
-    name = name_in_file(asked, NAME_MAX)
+    name = name_in_file(sheet, NAME_MAX)
     if name not in sheets:
         raise UnreadableTable(TableFault.UNKNOWN_SHEET)
     return name
@@ -195,14 +197,14 @@ class _Workbook(ExcelReader):  # type: ignore[misc]
         self.read_manifest()
         self.read_workbook()
         apply_stylesheet(self.archive, self.wb)
-        found = [
+        parts = [
             (sheet.name, relation.target)
             for sheet, relation in self.parser.find_sheets()
             if sheet.state == "visible" and "chartsheet" not in relation.Type
         ]
-        names = column_names([name for name, _ in found], len(found))
+        names = column_names([name for name, _ in parts], len(parts))
         self.sheets: dict[str, str] = {
-            name: part for name, (_, part) in zip(names, found, strict=True)
+            name: part for name, (_, part) in zip(names, parts, strict=True)
         }
         self.hides_sheets = any(sheet.state != "visible" for sheet in self.parser.sheets)
         self._shared: SharedTexts | None = None
@@ -312,8 +314,8 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
                 hidden.add_columns(int(element.get("min", "1")), int(element.get("max", "1")))
             elif tag == _ROW and data is not None:
                 data.clear()
-                if cells and (found := hidden.shown(cells, is_shown=is_shown)):
-                    yield SampleRow(self.row_counter, found, COLUMNS_MAX)
+                if cells and (shown := hidden.shown(cells, is_shown=is_shown)):
+                    yield SampleRow(self.row_counter, shown, COLUMNS_MAX)
                 else:
                     passed.add()
             elif tag == _DATA:
@@ -338,8 +340,8 @@ class _Rows(WorkSheetParser):  # type: ignore[misc]
         """
         if cell.find(_FORMULA) is not None and not _has_value(cell):
             raise UnreadableTable(TableFault.FORMULA_WITHOUT_VALUE, self.row_counter)
-        found = self.parse_cell(cell)
-        text = _written(found["value"], found["data_type"])
+        parsed = self.parse_cell(cell)
+        text = _written(parsed["value"], parsed["data_type"])
         if len(text) > CELL_CHARACTERS_MAX:
             raise UnreadableTable(TableFault.CELL_TOO_LONG, self.row_counter)
         if text and self.col_counter > COLUMNS_MAX:
@@ -384,5 +386,5 @@ def _written(value: object, data_type: str) -> str:
 def _unescaped(text: str) -> str:
     if "_x" in text:
         with suppress(ValueError):
-            text = _escaped(lambda found: chr(int(found[1], 16)), text)
+            text = _escaped(lambda match: chr(int(match[1], 16)), text)
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text

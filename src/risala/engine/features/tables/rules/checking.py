@@ -77,19 +77,19 @@ class RowChecker:
             seen: the numbers of earlier rows, to which this row's is added; None: doubles are not
                 looked for.
         """
-        found = tuple(cells)
-        number = read_number(cell_at(found, self.number_column), self.plan)
+        values = tuple(cells)
+        number = read_number(cell_at(values, self.number_column), self.plan)
         if isinstance(number, NumberFault):
-            return self._bad(row, None, found, *self._without_number(found, number))
+            return self._bad(row, None, values, *self._without_number(values, number))
         if seen is not None:
             if number in seen:
-                return self._bad(row, number, found, RowFault.DOUBLE, self.number_column)
+                return self._bad(row, number, values, RowFault.DOUBLE, self.number_column)
             seen.add(number)
-        if len(found) > len(self.columns):
-            return CheckedRow(row, number, found, RowFault.CELLS, None, 0)
+        if len(values) > len(self.columns):
+            return CheckedRow(row, number, values, RowFault.CELLS, None, 0)
         if self.pieces is None:
-            return CheckedRow(row, number, found, None, None, 0)
-        return self._of_text(row, number, found, self.pieces)
+            return CheckedRow(row, number, values, None, None, 0)
+        return self._of_text(row, number, values, self.pieces)
 
     def _without_number(
         self, cells: tuple[str, ...], fault: NumberFault

@@ -28,12 +28,12 @@ DOS: Final = "ibm850"
 ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC, MAC, DOS)
 """What can be chosen, in the order of a list."""
 WEIGHED_BYTES: Final = 2_000_000
-"""So much of a file is weighed to tell Windows-1252 from Windows-1256; it is looked through whole
-for what is no UTF-8."""
+"""How many bytes of a file are weighed to tell Windows-1252 from Windows-1256; the whole file is
+looked through for what is not UTF-8."""
 LINE_BYTES: Final = 4096
-"""So much of a line waits for its end to be weighed."""
+"""How many bytes of a line wait for its end to be weighed."""
 ZEROS_MIN: Final = 4
-"""So many NULs, all in one half of the bytes, are the upper halves of UTF-16; fewer are strays."""
+"""How many NULs, all in one half of the bytes, are the upper halves of UTF-16; fewer are strays."""
 
 _MARKS_OF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _PICTURES: Final = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"II*\0", b"MM\0*", b"\0\0\1\0")

@@ -17,11 +17,11 @@ class TableFault(StrEnum):
     """Stable: clients may depend on it, and pages have a sentence of theirs for each."""
 
     EMPTY_FILE = "empty_file"
-    """It has no row with anything in it."""
+    """The table has no row with anything in it."""
     NO_ROWS = "no_rows"
-    """Its only row has the columns' names."""
+    """The table's only row has the columns' names."""
     ALL_HIDDEN = "all_hidden"
-    """It shows no phone number, and hides rows, columns or sheets."""
+    """The table shows no phone number, and hides rows, columns or sheets."""
     NOT_A_TABLE = "not_a_table"
     """A picture, a PDF, an archive, a web page."""
     OLD_WORKBOOK = "old_workbook"
@@ -39,7 +39,7 @@ class TableFault(StrEnum):
     TOO_MANY_COLUMNS = "too_many_columns"
     CELL_TOO_LONG = "cell_too_long"
     TOO_BIG = "too_big"
-    """It is small as a file and takes too much memory or time to read."""
+    """The file is small and takes too much memory or time to read."""
     UNKNOWN_SHEET = "unknown_sheet"
     UNKNOWN_COLUMN = "unknown_column"
 
@@ -93,7 +93,8 @@ class UnreadableTable(Exception):
         super().__init__(sentence if row is None else f"Row {row}: {_run_on(sentence)}")
         self.fault = fault
         self.row = row
-        """Where it is, as the file counts its rows; None: it is about the whole file."""
+        """The row with the fault, as the file counts its rows; None: the fault is in the whole
+        file."""
 
 
 def _run_on(sentence: str) -> str:

@@ -65,8 +65,8 @@ class SampleRow(NamedTuple):
 def separator_named(first_line: str) -> str | None:
     """The separator that a first line ``sep=;`` names for spreadsheets; None: it is no such
     line."""
-    found = _named_separator(first_line)
-    return None if found is None else found[1]
+    separator = _named_separator(first_line)
+    return None if separator is None else separator[1]
 
 
 def recognise_separator(lines: Sequence[str], plan: NumberingPlan) -> str | None:
@@ -107,16 +107,16 @@ def cleaned(cell: str) -> str:
     Raises:
         UnreadableTable: it is a formula.
     """
-    found = cell.strip()
-    if not found or found[0] not in "='":
-        return found
-    if quoted := _quoted(found):
+    text = cell.strip()
+    if not text or text[0] not in "='":
+        return text
+    if quoted := _quoted(text):
         return quoted[1].strip()
-    if _marked(found):
-        return found[1:].strip()
-    if _is_formula(found):
+    if _marked(text):
+        return text[1:].strip()
+    if _is_formula(text):
         raise UnreadableTable(TableFault.FORMULA_WITHOUT_VALUE)
-    return found
+    return text
 
 
 def sample_rows(rows: Iterable[list[str]]) -> Iterator[SampleRow]:
@@ -177,22 +177,24 @@ def recognise_table(
     if not sample:
         raise UnreadableTable(TableFault.EMPTY_FILE)
     width = max(len(each.cells) for each in sample)
-    found = _number_column(sample, plan) if number_column is None else number_column
-    if found is None:
+    number_place = _number_column(sample, plan) if number_column is None else number_column
+    if number_place is None:
         is_headed = len(sample) == 1 and any(map(_heading_weight, sample[0].cells))
         raise UnreadableTable(TableFault.NO_ROWS if is_headed else TableFault.NO_NUMBERS)
-    if not 0 <= found < width:
+    if not 0 <= number_place < width:
         raise UnreadableTable(TableFault.UNKNOWN_COLUMN)
     headed = has_header
-    titles = 0 if headed is False else _titles(sample, found, plan)
+    titles = 0 if headed is False else _titles(sample, number_place, plan)
     sample = sample[titles:]
     if headed is None:
-        headed = _is_heading(sample[0].cells, found, plan)
-        if headed and len(sample) > 1 and _is_second_heading(sample, found):
+        headed = _is_heading(sample[0].cells, number_place, plan)
+        if headed and len(sample) > 1 and _is_second_heading(sample, number_place):
             raise UnreadableTable(TableFault.TWO_HEADINGS, sample[1].row)
     names = sample[0].cells if headed else []
-    columns = column_names(names, max(_width_below(sample, width), found + 1) if headed else width)
-    return RecognisedTable(headed, columns, found, titles)
+    columns = column_names(
+        names, max(_width_below(sample, width), number_place + 1) if headed else width
+    )
+    return RecognisedTable(headed, columns, number_place, titles)
 
 
 def _titles(sample: Sequence[SampleRow], number_column: int, plan: NumberingPlan) -> int:

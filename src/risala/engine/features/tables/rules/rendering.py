@@ -27,11 +27,11 @@ def folded(name: str) -> str:
 
 def placeholders(text: str) -> tuple[str, ...]:
     """The names in a text's placeholders as they are written, without doubles, in their order."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for _, name in _pieces(text):
         if name is not None:
-            found.setdefault(folded(name), name.strip())
-    return tuple(found.values())
+            names.setdefault(folded(name), name.strip())
+    return tuple(names.values())
 
 
 def unknown_placeholders(text: str, columns: Sequence[str]) -> tuple[str, ...]:
@@ -84,11 +84,11 @@ def _pieces(text: str) -> Iterator[tuple[str, str | None]]:
     """The pieces of a text as they are written, each with the name in it if it is a
     placeholder."""
     end = 0
-    for found in _placeholders(text):
-        if folded(found[1]):
-            yield text[end : found.start()], None
-            yield found[0], found[1]
-            end = found.end()
+    for match in _placeholders(text):
+        if folded(match[1]):
+            yield text[end : match.start()], None
+            yield match[0], match[1]
+            end = match.end()
     yield text[end:], None
 
 
