@@ -118,7 +118,7 @@ GUARDS: Final = (
     Guard(
         "A row whose values have shifted is not sent.",
         "engine/features/tables/rules/checking.py",
-        "        if len(found) > len(self.columns):\n",
+        "        if len(values) > len(self.columns):\n",
         "        if False:\n",
         _CHECKING,
     ),
@@ -160,8 +160,8 @@ GUARDS: Final = (
     Guard(
         "An upload is its organization's alone.",
         "engine/features/tables/uploads.py",
-        "        if found is None or found.organization_id != organization_id:\n",
-        "        if found is None:\n",
+        "        if upload is None or upload.organization_id != organization_id:\n",
+        "        if upload is None:\n",
         _UPLOADS,
     ),
     Guard(

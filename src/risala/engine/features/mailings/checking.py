@@ -77,12 +77,12 @@ class MailingChecking:
             while True:
                 to_check = self._sources.mailings.to_check(self._items.broken_row)
                 due = self._items.free(to_check, _id_of)
-                found = in_turns(due, _organization_of)[:AT_ONCE_MAX]
-                self._close_but({stored.mailing.id for stored in found})
-                if not found:
+                taken = in_turns(due, _organization_of)[:AT_ONCE_MAX]
+                self._close_but({stored.mailing.id for stored in taken})
+                if not taken:
                     await self._sources.to_check.wait(self._items.again_s)
                 # In turns, so that a small one need not wait for a large one.
-                for stored in found:
+                for stored in taken:
                     with self._items.item(stored.mailing.id):
                         await self._turn(stored)
         except Draining:
@@ -90,9 +90,9 @@ class MailingChecking:
         finally:
             self._close_but(set())
 
-    def _close_but(self, wanted: set[str]) -> None:
+    def _close_but(self, open_ids: set[str]) -> None:
         """Close the files of mailings that are no longer checked."""
-        for mailing_id in self._open.keys() - wanted:
+        for mailing_id in self._open.keys() - open_ids:
             self._close(mailing_id)
 
     async def _turn(self, stored: StoredMailing) -> None:
@@ -163,7 +163,7 @@ class MailingChecking:
             lines.close()
 
     async def _rows_of(self, stored: StoredMailing) -> Path | None:
-        """Where the reader's rows are; None: they cannot be had."""
+        """The file of the rows that the reader wrote; None: they cannot be had."""
         path = self._files.rows_path(stored)
         if path is not None and await self._in_thread(path.exists):
             return path
@@ -176,7 +176,8 @@ class MailingChecking:
         return None
 
     async def _give_up(self, stored: StoredMailing, reason: str) -> None:
-        """Its file is lost, so its people are not known whole: nobody is written to."""
+        """Stop a mailing whose file is lost: its people are not all known, so nobody is written
+        to."""
         log.error("mailings.file_lost", mailing=stored.mailing.id, reason=reason)
         ended = {"state": MailingState.STOPPED, "ended_at": self._sources.clock.now_ms()}
         states = (MailingState.CHECKING,)

@@ -80,7 +80,7 @@ class MailingFigures:
         self._shares = _Memory(self._shares_of)
 
     def forget(self, mailing_id: str) -> None:
-        """Its rows have changed: count them again."""
+        """Count a mailing again: its rows have changed."""
         self._outcomes.forget(mailing_id)
         self._shares.forget(mailing_id)
 
@@ -103,9 +103,9 @@ class MailingFigures:
             return ()
         if mailing.mode is Mode.TEST:
             return (CarrierShare((TEST_CARRIER,), mailing.ready, None),)
-        found = await self._sources.mailings.shares(stored.key, router.reach)
+        shares = await self._sources.mailings.shares(stored.key, router.reach)
         by_carriers: dict[tuple[str, ...], tuple[int, int]] = {}
-        for each in found:
+        for each in shares:
             carriers = _first_tier(router, each.number)
             messages, segments = by_carriers.get(carriers, (0, 0))
             by_carriers[carriers] = (messages + each.rows, segments + each.segments)

@@ -113,12 +113,14 @@ class TableFiles:
         upload = await self._uploads.keep(new.organization_id, b"", "")
         try:
             path = self._uploads.path_of(upload, new.organization_id)
-            found = await self._sources.write_list(list_id, new.organization_id, path)
+            written = await self._sources.write_list(list_id, new.organization_id, path)
         except BaseException:
             await self.drop(upload)
             raise
-        chosen = Chosen(number_column=found.number_column)
-        return await self._read(new, upload, found.name, MailingSource.LIST, chosen, found.columns)
+        chosen = Chosen(number_column=written.number_column)
+        return await self._read(
+            new, upload, written.name, MailingSource.LIST, chosen, written.columns
+        )
 
     async def _read(
         self,
@@ -152,7 +154,8 @@ class TableFiles:
     # -- tables of mailings
 
     def rows_path(self, stored: StoredMailing) -> Path | None:
-        """Where the reader writes the rows of a mailing; None: it has no files."""
+        """The path where the reader writes the rows of a mailing; None: the mailing has no
+        files."""
         return None if stored.upload is None else self._uploads.beside(stored.upload, ROWS)
 
     async def read_again(self, stored: StoredMailing, chosen: Chosen) -> ReadResult:

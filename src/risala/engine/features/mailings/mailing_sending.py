@@ -63,10 +63,10 @@ class _Sender:
     mailing_id: str
     organization_id: str
     at_ms: int = 0
-    """Its next turn is not before."""
+    """The earliest time of the next turn."""
     wait: MailingWait | None = None
     flows: bool = False
-    """Its last turn ended without a reason to wait."""
+    """Whether the last turn ended without a reason to wait."""
     released_ms: int | None = None
     """When its last messages were made, where it has a pace."""
 

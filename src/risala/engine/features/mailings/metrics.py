@@ -19,8 +19,8 @@ def _named_elsewhere(mailing_id: str, fault: Exception) -> None:
 
 def of_mailings(repositories: Repositories, _: int) -> Iterator[Metric]:
     """Mailings that send, and their rows."""
-    found = repositories.part(MailingRepository).to_send(_named_elsewhere)
-    sending = [stored.mailing for stored in found]
+    started = repositories.part(MailingRepository).to_send(_named_elsewhere)
+    sending = [stored.mailing for stored in started]
     waits = Counter(each.wait for each in sending)
     text = "Mailings that send, by what they wait for; `nothing`: they are under way."
     rows = [({"wait": "nothing"}, waits[None])]

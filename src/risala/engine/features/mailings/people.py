@@ -37,9 +37,9 @@ class MailingPeople:
     ) -> MailingRows:
         """A page of rows after one of them; of one state, if given."""
         place = stored.mailing.number_column
-        found = self._mailings.rows_after(stored.key, after, limit + 1, state)
-        shown = tuple(self.with_country(each, place) for each in found[:limit])
-        last = shown[-1].row if len(found) > limit else None
+        read_rows = self._mailings.rows_after(stored.key, after, limit + 1, state)
+        shown = tuple(self.with_country(each, place) for each in read_rows[:limit])
+        last = shown[-1].row if len(read_rows) > limit else None
         return MailingRows(stored.mailing.columns, place, shown, last)
 
     def with_country(self, row: MailingRow, place: int) -> MailingRow:
@@ -65,17 +65,17 @@ class MailingPeople:
         Raises:
             NotFound: there is none.
         """
-        wanted = await self._wanted(stored, place, row, step)
-        if wanted is None:
+        row_number = await self._wanted(stored, place, row, step)
+        if row_number is None:
             raise NotFound("This mailing has no such person.")
-        mailing, found = stored.mailing, self._mailings.row(stored.key, wanted)
-        text = render(mailing.text, mailing.columns, found.cells)
+        mailing, mailing_row = stored.mailing, self._mailings.row(stored.key, row_number)
+        text = render(mailing.text, mailing.columns, mailing_row.cells)
         organization = self._sources.accounts.organization(mailing.organization_id)
         text = as_sent(text, smart=organization.smart_encoding)
         at = 0
-        if found.state in _WITH_TEXT:
-            at = await self._mailings.place_of(stored.key, wanted)
-        return Person(found, text, len(text), count(text).alphabet.value, at)
+        if mailing_row.state in _WITH_TEXT:
+            at = await self._mailings.place_of(stored.key, row_number)
+        return Person(mailing_row, text, len(text), count(text).alphabet.value, at)
 
     async def _wanted(
         self, stored: StoredMailing, place: int | None, row: int | None, step: str | None

@@ -34,7 +34,7 @@ TO_HOUR: Final = 20
 
 class MailingState(StrEnum):
     CHECKING = "checking"
-    """Its rows are being stored and checked."""
+    """The mailing's rows are being stored and checked."""
     DRAFT = "draft"
     """Each row is checked; nothing is sent before somebody starts it."""
     SENDING = "sending"
@@ -55,10 +55,10 @@ class MailingWait(StrEnum):
     LIMIT = "limit"
     """The organization's limit of messages a second."""
     QUEUE = "queue"
-    """So many of its messages wait for a carrier that no more are made."""
+    """The mailing has so many messages waiting for a carrier that no more are made."""
     SUSPENDED = "suspended"
     SENDER = "sender"
-    """Its sender is no longer allowed."""
+    """The mailing's sender is no longer allowed."""
     POLICY = "policy"
     """A policy of the operator fails."""
     SERVICE = "service"
@@ -70,9 +70,9 @@ class RowState(StrEnum):
     BAD = "bad"
     LEFT_OUT = "left_out"
     ACCEPTED = "accepted"
-    """It has become a message."""
+    """The row has become a message."""
     REFUSED = "refused"
-    """It was ready, and the message was refused."""
+    """The row was ready, and the message was refused."""
 
 
 class MailingSource(StrEnum):
@@ -117,8 +117,8 @@ class Mailing:
     """None: as fast as the carriers take them."""
     from_hour: Annotated[int, AUDITED]
     to_hour: Annotated[int, AUDITED]
-    """It sends from the one hour of the organization's day to the other: 8 and 20; 0 and 24 is all
-    day."""
+    """The hours of the organization's day between which the mailing sends: 8 and 20; 0 and 24 is
+    all day."""
     send_at: Annotated[Moment | None, AUDITED]
     """Nothing is sent before."""
     created_at: Annotated[Moment, UNAUDITED]
@@ -136,9 +136,10 @@ class Mailing:
     accepted: Annotated[Count, UNAUDITED]
     refused: Annotated[Count, UNAUDITED]
     segments: Annotated[Count, UNAUDITED]
-    """Of all rows that are ready or accepted."""
+    """Segments of all rows that are ready or accepted."""
     price: Annotated[Money, UNAUDITED]
-    """Of all rows that are ready or accepted; of the accepted ones it is what was charged."""
+    """The price of all rows that are ready or accepted; of the accepted ones it is what was
+    charged."""
     keeps_rows: Annotated[bool, UNAUDITED]
     """False: retention has deleted its rows and its file."""
 
@@ -191,7 +192,7 @@ class Mailings:
 
     mailings: tuple[Mailing, ...]
     older: str | None
-    """Where the next page begins; None: this is the last one."""
+    """The mailing that the next page begins at; None: this is the last page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +210,9 @@ class MailingRow:
     price: Money
     message_id: str | None
     status: str | None
-    """Of its message."""
+    """The status of the row's message."""
     country: str | None = None
-    """Of its number, if that country is not served: its ISO 3166-1 letters."""
+    """The country of the number, if that country is not served: its ISO 3166-1 letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +244,7 @@ class ReportPart:
     columns: tuple[str, ...]
     rows: tuple[MailingRow, ...]
     after: int | None
-    """Where the next part begins; None: this is the last one."""
+    """The last row of this part, where the next one begins; None: this is the last part."""
     export: int = 0
     """The number of the report's line in the audit trail, which reading later parts gives."""
 

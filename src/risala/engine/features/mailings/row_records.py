@@ -62,7 +62,7 @@ class FailedRows:
 
     rows: tuple[MailingRow, ...]
     after: int | None
-    """Where the next piece begins; None: this is the last one."""
+    """The last row of this piece, where the next one begins; None: this is the last piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,6 @@ class NumberShare:
     """The ready rows whose numbers begin alike."""
 
     number: str
-    """One of them, for the router."""
+    """One of the numbers, for the router."""
     rows: int
     segments: int

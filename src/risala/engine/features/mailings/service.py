@@ -183,8 +183,8 @@ class MailingService:
             Invalid: it is no table of people.
         """
         new = NewMailing(organization_id=organization_id, mode=Mode.LIVE, created_by="")
-        with self.uploads.used(upload, organization_id) as found:
-            result = await self._files.read_columns(new, found)
+        with self.uploads.used(upload, organization_id) as file:
+            result = await self._files.read_columns(new, file)
         known = result.recognised
         return TableColumns(known.columns, known.number_column, result.rows)
 
@@ -446,9 +446,9 @@ class MailingService:
     async def _failed(self, key: int) -> AsyncIterator[list[MailingRow]]:
         after: int | None = 0
         while after is not None:
-            found = self._mailings.failed_after(key, after, FAILED_AT_ONCE)
-            yield list(found.rows)
-            after = found.after
+            failed = self._mailings.failed_after(key, after, FAILED_AT_ONCE)
+            yield list(failed.rows)
+            after = failed.after
 
     @contextmanager
     def _reading(self, mailing_id: str) -> Iterator[None]:
@@ -473,8 +473,8 @@ class MailingService:
 _COUNTS: Final = ("rows", "ready", "bad", "left_out", "accepted", "refused", "segments", "price")
 
 
-def _recognised_values(found: Recognised) -> dict[str, Any]:
-    return {each.name: getattr(found, each.name) for each in fields(Recognised)}
+def _recognised_values(recognised: Recognised) -> dict[str, Any]:
+    return {each.name: getattr(recognised, each.name) for each in fields(Recognised)}
 
 
 def _require(mailing: Mailing, state: MailingState) -> None:
@@ -515,5 +515,5 @@ def mailing_service(services: Services) -> MailingService:
 
 
 def tasks(services: Services) -> Sequence[Task]:
-    found = services.part(mailing_service).tasks.items()
-    return [(name, run, True) for name, run in found]
+    each_task = services.part(mailing_service).tasks.items()
+    return [(name, run, True) for name, run in each_task]

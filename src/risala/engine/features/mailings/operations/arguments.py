@@ -49,43 +49,43 @@ def whole_between(least: int, most: int) -> Any:  # noqa: ANN401 -- a parser, as
     """A parser of a whole number with bounds."""
 
     def parse_whole(value: object) -> int:
-        found = whole(value)
-        if not least <= found <= most:
+        number = whole(value)
+        if not least <= number <= most:
             raise fault("out_of_range", f"`{{name}}` is {least} to {most}.")
-        return found
+        return number
 
     return parse_whole
 
 
 def _message(value: object) -> str:
-    found = any_text(value)
-    if len(found) > TEXT_CHARACTERS_MAX:
+    message = any_text(value)
+    if len(message) > TEXT_CHARACTERS_MAX:
         raise fault("too_long", f"`{{name}}` has at most {TEXT_CHARACTERS_MAX} characters.")
-    return found
+    return message
 
 
 def _pasted(value: object) -> str:
-    found = text(value)
-    if len(found) > PASTED_CHARACTERS_MAX:
+    lines = text(value)
+    if len(lines) > PASTED_CHARACTERS_MAX:
         sentence = f"`{{name}}` has at most {PASTED_CHARACTERS_MAX} characters. Upload a file."
         raise fault("too_long", sentence)
-    return found
+    return lines
 
 
 def _separator(value: object) -> str:
-    found = text(value)
-    if found not in SEPARATORS:
+    separator = text(value)
+    if separator not in SEPARATORS:
         raise fault("invalid_separator", "`{name}` is a semicolon, a comma, a tab or a bar.")
-    return found
+    return separator
 
 
 def _cells(value: object) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or len(value) > COLUMNS_MAX:
         raise fault("invalid_list", f"`{{name}}` must be a list of at most {COLUMNS_MAX} texts.")
-    found = tuple(any_text(each) for each in value)
-    if any(len(each) > CELL_CHARACTERS_MAX for each in found):
+    cells = tuple(any_text(each) for each in value)
+    if any(len(each) > CELL_CHARACTERS_MAX for each in cells):
         raise fault("too_long", f"A cell has at most {CELL_CHARACTERS_MAX} characters.")
-    return found
+    return cells
 
 
 MaybeName = Annotated[
@@ -194,6 +194,6 @@ def need_texts(call: Call[Any]) -> None:
         raise Forbidden("These are customers' numbers and texts. Only members see them.")
 
 
-def of_mailing(services: Services, given: OfMailing) -> str:
+def of_mailing(services: Services, arguments: OfMailing) -> str:
     """The organization of a mailing. Raises ``NotFound``."""
-    return services.part(mailing_service).mailing(given.mailing_id).organization_id
+    return services.part(mailing_service).mailing(arguments.mailing_id).organization_id

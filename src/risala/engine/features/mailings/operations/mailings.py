@@ -89,7 +89,7 @@ class SetMailing(OfMailing):
     pace: MaybePace = None
     """Messages a minute; null: as fast as the carriers take them."""
     from_hour: MaybeFromHour = None
-    """It sends from this hour of the organization's day …"""
+    """The hour of the organization's day from which the mailing sends …"""
     to_hour: MaybeToHour = None
     """… until this one; 0 and 24: all day."""
     send_at: MaybeMoment = None
@@ -105,11 +105,11 @@ class StartMailing(OfMailing):
     """Send a draft to all people of its rows that are ready. Bad rows are not sent."""
 
     version: MaybeWhole = None
-    """Of what was shown: refused if somebody else has changed it meanwhile."""
+    """The version that was shown: refused if somebody else has changed the mailing meanwhile."""
 
 
-def _signed(call: Call[Any], **said: object) -> AuditEntry:
-    return call.audit(AuditImage.MAILING, call.given.mailing_id, said=said)
+def _signed(call: Call[Any], **details: object) -> AuditEntry:
+    return call.audit(AuditImage.MAILING, call.given.mailing_id, said=details)
 
 
 class LookAtUpload(OfOrganization):
@@ -130,41 +130,43 @@ _NEW: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.named, "chan
 
 @OPERATIONS(mailings.COLUMNS, roles=DEVELOPERS, owner=owners.named)
 async def _columns(call: Call[LookAtUpload]) -> TableColumns:
-    given = call.given
-    call.services.accounts.fresh_organization(given.organization_id)
+    arguments = call.given
+    call.services.accounts.fresh_organization(arguments.organization_id)
     need_service(call, "The file cannot be read")
-    return await call.services.part(mailing_service).columns(given.organization_id, given.upload)
+    return await call.services.part(mailing_service).columns(
+        arguments.organization_id, arguments.upload
+    )
 
 
 @OPERATIONS(mailings.CREATE, **_NEW)
 async def _create(call: Call[CreateMailing]) -> Mailing:
-    given = call.given
-    call.services.accounts.fresh_organization(given.organization_id)
-    if sum(getattr(given, each) is not None for each in _SOURCES) != 1:
+    arguments = call.given
+    call.services.accounts.fresh_organization(arguments.organization_id)
+    if sum(getattr(arguments, each) is not None for each in _SOURCES) != 1:
         sentence = "A mailing has one of `upload`, `list_id` and `numbers`."
         raise Invalid("upload", "one_source", sentence)
     need_service(call, "The mailing cannot be made")
     new = NewMailing(
-        organization_id=given.organization_id,
-        mode=Mode(given.mode),
+        organization_id=arguments.organization_id,
+        mode=Mode(arguments.mode),
         created_by=call.caller.who,
-        name=given.name,
-        text=given.text or "",
-        sender=given.sender,
-        upload=given.upload,
-        list_id=given.list_id,
-        numbers=given.numbers,
-        chosen=given.chosen,
+        name=arguments.name,
+        text=arguments.text or "",
+        sender=arguments.sender,
+        upload=arguments.upload,
+        list_id=arguments.list_id,
+        numbers=arguments.numbers,
+        chosen=arguments.chosen,
     )
     return await call.services.part(mailing_service).create(new, by=call.audit(AuditImage.MAILING))
 
 
 @OPERATIONS(mailings.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list(call: Call[ListMailings]) -> Mailings:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
+    arguments = call.given
+    call.services.accounts.organization(arguments.organization_id)
     page = call.services.part(mailing_service).page(
-        given.organization_id, None if given.older is None else str(given.older)
+        arguments.organization_id, None if arguments.older is None else str(arguments.older)
     )
     return replace(page, mailings=tuple(_shown(call, each) for each in page.mailings))
 
@@ -182,10 +184,10 @@ def _shown(call: Call[Any], mailing: Mailing) -> Mailing:
 
 @OPERATIONS(mailings.SET, versioned_by="mailing_id", **_CHANGE)
 async def _set(call: Call[SetMailing]) -> Mailing:
-    given, mailing = call.given, meant(call)
+    arguments, mailing = call.given, meant(call)
     values = {
         name: value
-        for name, value in given.given_of(Mailing).items()
+        for name, value in arguments.given_of(Mailing).items()
         if name in SETTINGS and (value is not None or name in _MAY_BE_NONE)
     }
     after = replace(mailing, **values)
@@ -198,16 +200,16 @@ async def _set(call: Call[SetMailing]) -> Mailing:
     if "text" in values:
         need_service(call, "The text cannot be changed")
     return await call.services.part(mailing_service).change(
-        given.mailing_id, values, by=_signed(call)
+        arguments.mailing_id, values, by=_signed(call)
     )
 
 
 @OPERATIONS(mailings.READ, **_CHANGE)
 async def _read(call: Call[ReadMailing]) -> Mailing:
     need_service(call, "The file cannot be read")
-    given = call.given
+    arguments = call.given
     return await call.services.part(mailing_service).read(
-        given.mailing_id, given.chosen, by=_signed(call)
+        arguments.mailing_id, arguments.chosen, by=_signed(call)
     )
 
 
@@ -215,8 +217,8 @@ async def _read(call: Call[ReadMailing]) -> Mailing:
 async def _start(call: Call[StartMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be started")
-    said = {"ready": mailing.ready, "bad": mailing.bad, "price": money(mailing.price)}
-    return await call.services.part(mailing_service).start(mailing.id, by=_signed(call, **said))
+    details = {"ready": mailing.ready, "bad": mailing.bad, "price": money(mailing.price)}
+    return await call.services.part(mailing_service).start(mailing.id, by=_signed(call, **details))
 
 
 @OPERATIONS(mailings.PAUSE, operators=SUPPORT, **_CHANGE)

@@ -57,10 +57,10 @@ def _row_state(value: object) -> RowState:
 def _words(value: object) -> dict[str, str]:
     if not isinstance(value, dict) or len(value) > _WORDS_MAX:
         raise fault("invalid_words", "`{name}` must be words with their translations.")
-    found = {text(name): any_text(word) for name, word in value.items()}
-    if any(len(word) > _WORD_CHARACTERS_MAX for word in found.values()):
+    words = {text(name): any_text(word) for name, word in value.items()}
+    if any(len(word) > _WORD_CHARACTERS_MAX for word in words.values()):
         raise fault("too_long", f"A word has at most {_WORD_CHARACTERS_MAX} characters.")
-    return found
+    return words
 
 
 class ListMailingRows(OfMailing):
@@ -134,64 +134,66 @@ _CHANGE: Final[dict[str, Any]] = {
 @OPERATIONS(mailings.ROWS, operators=SUPPORT, **_LOOK)
 async def _rows(call: Call[ListMailingRows]) -> MailingRows:
     need_texts(call)
-    given, mailing = call.given, meant(call)
-    limit = limit_of(given.limit)
-    await _note_rows_shown(call, mailing, state=given.state and given.state.value)
+    arguments, mailing = call.given, meant(call)
+    limit = limit_of(arguments.limit)
+    await _note_rows_shown(call, mailing, state=arguments.state and arguments.state.value)
     return await call.services.part(mailing_service).rows(
-        mailing.id, given.state, given.after or 0, limit
+        mailing.id, arguments.state, arguments.after or 0, limit
     )
 
 
 @OPERATIONS(mailings.PERSON, operators=SUPPORT, **_LOOK)
 async def _person(call: Call[ShowPerson]) -> Person:
     need_texts(call)
-    given, mailing = call.given, meant(call)
-    if given.step in ("next", "previous") and given.row is None:
+    arguments, mailing = call.given, meant(call)
+    if arguments.step in ("next", "previous") and arguments.row is None:
         raise Invalid("row", "missing", "`row` is required: the step is from there.")
     await _note_rows_shown(call, mailing)
     return await call.services.part(mailing_service).person(
-        mailing.id, place=given.place, row=given.row, step=given.step
+        mailing.id, place=arguments.place, row=arguments.row, step=arguments.step
     )
 
 
-async def _note_rows_shown(call: Call[Any], mailing: Mailing, **said: object) -> None:
-    await call.note_look(_shown_entry(call, mailing, **said))
+async def _note_rows_shown(call: Call[Any], mailing: Mailing, **details: object) -> None:
+    await call.note_look(_shown_entry(call, mailing, **details))
 
 
-def _shown_entry(call: Call[Any], mailing: Mailing, **said: object) -> AuditEntry:
+def _shown_entry(call: Call[Any], mailing: Mailing, **details: object) -> AuditEntry:
     """The line of a look. Its subject is not the mailing, whose version it would raise."""
-    told = {name: value for name, value in said.items() if value is not None}
+    known = {name: value for name, value in details.items() if value is not None}
     return call.audit(
         organization_id=mailing.organization_id,
-        said={"mailing": mailing.id, **told},
+        said={"mailing": mailing.id, **known},
         always=True,
     )
 
 
 @OPERATIONS(mailings.MEND, **_CHANGE)
 async def _mend(call: Call[MendRow]) -> MailingRow:
-    given = call.given
-    by = call.audit(AuditImage.MAILING, given.mailing_id, said={"row": given.row}, always=True)
+    arguments = call.given
+    by = call.audit(
+        AuditImage.MAILING, arguments.mailing_id, said={"row": arguments.row}, always=True
+    )
     return await call.services.part(mailing_service).mend(
-        given.mailing_id, given.row, given.cells, by=by
+        arguments.mailing_id, arguments.row, arguments.cells, by=by
     )
 
 
 @OPERATIONS(mailings.LEAVE_OUT, **_CHANGE)
 async def _leave_out(call: Call[LeaveOut]) -> Mailing:
-    given, mailing = call.given, meant(call)
-    said = {"rows": mailing.bad} if given.row is None else {"row": given.row}
-    by = call.audit(AuditImage.MAILING, mailing.id, said=said, always=True)
-    return await call.services.part(mailing_service).leave_out(mailing.id, given.row, by=by)
+    arguments, mailing = call.given, meant(call)
+    details = {"rows": mailing.bad} if arguments.row is None else {"row": arguments.row}
+    by = call.audit(AuditImage.MAILING, mailing.id, said=details, always=True)
+    return await call.services.part(mailing_service).leave_out(mailing.id, arguments.row, by=by)
 
 
 @OPERATIONS(mailings.REPORT, operators=SUPPORT, **_LOOK)
 async def _report(call: Call[ReadReport]) -> ReportPart:
     need_texts(call)
-    given, mailing = call.given, meant(call)
-    said = {"mailing": mailing.id, "rows": mailing.rows}
-    line = await line_of(call, given.export, said, mailing.organization_id)
-    part = await call.services.part(mailing_service).report(mailing.id, given.after or 0)
+    arguments, mailing = call.given, meant(call)
+    details = {"mailing": mailing.id, "rows": mailing.rows}
+    line = await line_of(call, arguments.export, details, mailing.organization_id)
+    part = await call.services.part(mailing_service).report(mailing.id, arguments.after or 0)
     return replace(part, export=line)
 
 

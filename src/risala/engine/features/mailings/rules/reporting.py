@@ -83,8 +83,8 @@ def wrong_of(row: MailingRow, words: Mapping[str, str]) -> str | None:
     """What is wrong with a row, with the column that it is about; None: nothing."""
     if row.fault is None:
         return None
-    found = fault_words(row.fault, row.country, words)
-    return found if row.column is None else f"{found} ({row.column})"
+    sentence = fault_words(row.fault, row.country, words)
+    return sentence if row.column is None else f"{sentence} ({row.column})"
 
 
 def fault_words(fault: RowFault, country: str | None, words: Mapping[str, str]) -> str:

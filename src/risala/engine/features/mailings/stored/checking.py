@@ -62,13 +62,13 @@ def begin_check(
         NotFound: the id is unknown.
         Conflict: it is no draft, its rows are no longer kept, or the organization stores too much.
     """
-    found = mailings.require(conn, mailing_id, (MailingState.DRAFT,))
-    mailings.refuse_without_rows(found)
+    mailing = mailings.require(conn, mailing_id, (MailingState.DRAFT,))
+    mailings.refuse_without_rows(mailing)
     begun = {**values, "state": MailingState.CHECKING, "checked": 0}
     if size is not None:
         size += mailings.BYTES_MIN
         more = size - mailings.bytes_of(conn, mailing_id)
-        storage.refuse_full(conn, found.mailing.organization_id, more, bytes_max)
+        storage.refuse_full(conn, mailing.mailing.organization_id, more, bytes_max)
         begun["bytes"] = size
     if clears:
         begun |= {"clearing": 1, **dict.fromkeys(_NO_ROWS, 0)}
@@ -82,11 +82,11 @@ def clear_rows(conn: sqlite3.Connection, mailing_id: str, limit: int = ROWS_AT_O
     Raises:
         NotFound: the id is unknown.
     """
-    found = mailings.stored(conn, mailing_id)
-    if not found.clearing:
+    mailing = mailings.stored(conn, mailing_id)
+    if not mailing.clearing:
         return True
-    last = last_of_next(conn, found.key, limit)
-    done = last is None or delete_to(conn, found.key, last) < limit
+    last = last_of_next(conn, mailing.key, limit)
+    done = last is None or delete_to(conn, mailing.key, last) < limit
     if done:
         mailings.write(conn, mailing_id, {"clearing": 0})
     return done
@@ -101,20 +101,22 @@ def store_rows(conn: sqlite3.Connection, mailing_id: str, new: Sequence[NewRow])
         NotFound: the id is unknown.
         Conflict: the mailing is not being checked, or its former rows are not deleted.
     """
-    found = mailings.require(conn, mailing_id, (MailingState.CHECKING,))
-    if found.clearing:
+    mailing = mailings.require(conn, mailing_id, (MailingState.CHECKING,))
+    if mailing.clearing:
         raise Conflict("The former rows of this mailing are still being deleted.")
     if new:
-        _write(conn, found, new, stay_out=True)
+        _write(conn, mailing, new, stay_out=True)
         mailings.write(conn, mailing_id, {"checked": new[-1].row})
     return mailings.stored(conn, mailing_id)
 
 
 def _write(
-    conn: sqlite3.Connection, found: StoredMailing, new: Sequence[NewRow], *, stay_out: bool
+    conn: sqlite3.Connection, mailing: StoredMailing, new: Sequence[NewRow], *, stay_out: bool
 ) -> None:
-    out = _opted_out(conn, found.mailing, [each.number for each in new if each.number is not None])
-    before = held_between(conn, found.key, new[0].row, new[-1].row)
+    out = _opted_out(
+        conn, mailing.mailing, [each.number for each in new if each.number is not None]
+    )
+    before = held_between(conn, mailing.key, new[0].row, new[-1].row)
     counts = RowCounts()
     written = []
     for each in new:
@@ -128,10 +130,10 @@ def _write(
             state = LEFT_OUT if stay_out and former[0] == LEFT_OUT else state
         counts.add(state, each.segments, each.price)
         word = None if fault is None else fault.value
-        said = (state, word, column, each.segments, each.price)
-        written.append((found.key, each.row, each.number, each.cells, *said))
+        values = (state, word, column, each.segments, each.price)
+        written.append((mailing.key, each.row, each.number, each.cells, *values))
     write_values(conn, _STORE, written)
-    counts.write(conn, found.key)
+    counts.write(conn, mailing.key)
 
 
 def _opted_out(conn: sqlite3.Connection, mailing: Mailing, numbers: Sequence[str]) -> set[str]:
@@ -139,14 +141,14 @@ def _opted_out(conn: sqlite3.Connection, mailing: Mailing, numbers: Sequence[str
     heeds = "SELECT 1 FROM opt_out_policies WHERE organization_id = ?"
     if mailing.mode is not Mode.LIVE or value_of(conn, heeds, (mailing.organization_id,)) is None:
         return set()
-    found = rows_of_values(
+    opted_out = rows_of_values(
         conn,
         "SELECT o.recipient FROM ({values}) asked JOIN opt_outs o"
         " ON o.organization_id = asked.column1 AND o.recipient = asked.column2",
         2,
         [(mailing.organization_id, number) for number in numbers],
     )
-    return {recipient for (recipient,) in found}
+    return {recipient for (recipient,) in opted_out}
 
 
 def finish_check(conn: sqlite3.Connection, mailing_id: str) -> Mailing:
@@ -167,24 +169,24 @@ def mend(conn: sqlite3.Connection, mailing_id: str, new: NewRow) -> MailingRow:
         NotFound: the mailing or the row is unknown.
         Conflict: it is too late: the row may be on its way, or the mailing has ended.
     """
-    found = mailings.require(conn, mailing_id, _CAN_MEND)
-    former = row(conn, found.key, new.row)
-    may_be_sent = former.state is RowState.READY and found.mailing.started_at is not None
+    mailing = mailings.require(conn, mailing_id, _CAN_MEND)
+    former = row(conn, mailing.key, new.row)
+    may_be_sent = former.state is RowState.READY and mailing.mailing.started_at is not None
     if may_be_sent or former.state in (RowState.ACCEPTED, RowState.REFUSED):
         raise Conflict("This row is already being sent.")
-    if new.fault is None and _is_double(conn, found.key, new):
+    if new.fault is None and _is_double(conn, mailing.key, new):
         new = replace(new, fault=RowFault.DOUBLE, column=None)
-    _write(conn, found, [new], stay_out=False)
-    return row(conn, found.key, new.row)
+    _write(conn, mailing, [new], stay_out=False)
+    return row(conn, mailing.key, new.row)
 
 
 def _is_double(conn: sqlite3.Connection, key: int, new: NewRow) -> bool:
-    found = value_of(
+    earlier = value_of(
         conn,
         f"{_WITH_NUMBER} WHERE r.row <> ? AND r.state NOT IN (?, ?) LIMIT 1",
         (key, new.number, new.row, BAD, LEFT_OUT),
     )
-    return found is not None
+    return earlier is not None
 
 
 def leave_out(conn: sqlite3.Connection, mailing_id: str, number: int | None) -> Mailing:
@@ -197,23 +199,23 @@ def leave_out(conn: sqlite3.Connection, mailing_id: str, number: int | None) -> 
         NotFound: the mailing or the row is unknown.
         Conflict: the row is sent, or the mailing has ended.
     """
-    found = mailings.require(conn, mailing_id, _CAN_MEND)
+    mailing = mailings.require(conn, mailing_id, _CAN_MEND)
     if number is None:
         going = conn.execute(
             "SELECT row, state, segments, price FROM mailing_rows WHERE mailing = ? AND state = ?"
             " ORDER BY row LIMIT ?",
-            (found.key, BAD, ROWS_AT_ONCE),
+            (mailing.key, BAD, ROWS_AT_ONCE),
         ).fetchall()
     else:
-        going = _one_to_leave(conn, found, number)
-    _leave(conn, found.key, going)
+        going = _one_to_leave(conn, mailing, number)
+    _leave(conn, mailing.key, going)
     return mailings.mailing(conn, mailing_id)
 
 
 def leave_ready_out(conn: sqlite3.Connection, key: int, numbers: Sequence[int]) -> int:
     """Leave out those of these rows that are ready; returns how many it were."""
-    found = held(conn, key, list(numbers))
-    ready = [(number, *found[number]) for number in found if found[number][0] == READY]
+    rows = held(conn, key, list(numbers))
+    ready = [(number, *rows[number]) for number in rows if rows[number][0] == READY]
     _leave(conn, key, ready)
     return len(ready)
 
@@ -232,7 +234,7 @@ def _leave(conn: sqlite3.Connection, key: int, going: Sequence[tuple[int, int, i
 
 
 def _one_to_leave(
-    conn: sqlite3.Connection, found: StoredMailing, number: int
+    conn: sqlite3.Connection, mailing: StoredMailing, number: int
 ) -> list[tuple[int, int, int, int]]:
     """The row, unless it is left out.
 
@@ -240,9 +242,9 @@ def _one_to_leave(
         NotFound: it is unknown.
         Conflict: it is sent.
     """
-    state = row(conn, found.key, number).state
-    if state in (RowState.ACCEPTED, RowState.REFUSED) or message_of(conn, found, number):
+    state = row(conn, mailing.key, number).state
+    if state in (RowState.ACCEPTED, RowState.REFUSED) or message_of(conn, mailing, number):
         raise Conflict("This row is already being sent.")
     if state is RowState.LEFT_OUT:
         return []
-    return [(number, *held(conn, found.key, [number])[number])]
+    return [(number, *held(conn, mailing.key, [number])[number])]

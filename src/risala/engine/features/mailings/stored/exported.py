@@ -31,9 +31,9 @@ def mailing_rows(
     if mailing is None:
         return AccountPart([], None)
     key, mailing_id = mailing
-    found = rows.after(conn, key, row if key == start else 0, limit)
-    written = [{"mailingId": mailing_id, **to_json(each)} for each in found]
-    following = f"{key} {found[-1].row}" if len(found) == limit else f"{key + 1} 0"
+    page = rows.after(conn, key, row if key == start else 0, limit)
+    written = [{"mailingId": mailing_id, **to_json(each)} for each in page]
+    following = f"{key} {page[-1].row}" if len(page) == limit else f"{key + 1} 0"
     return AccountPart(written, following)
 
 

@@ -75,12 +75,12 @@ def by_place(conn: sqlite3.Connection, key: int, place: int) -> int | None:
     """The row at a place among those that are ready or accepted, from 1; None: there is none."""
     if place < 1:
         return None
-    found: int | None = value_of(
+    row: int | None = value_of(
         conn,
         f"SELECT row FROM mailing_rows WHERE {_PEOPLE} ORDER BY row LIMIT 1 OFFSET ?",  # noqa: S608 -- constants
         (key, place - 1),
     )
-    return found
+    return row
 
 
 def place_of(conn: sqlite3.Connection, key: int, row: int) -> int:
@@ -94,7 +94,7 @@ def place_of(conn: sqlite3.Connection, key: int, row: int) -> int:
 
 def neighbour(conn: sqlite3.Connection, key: int, row: int, *, forward: bool) -> int | None:
     """The next ready or accepted row after one, or the last before it; None: there is none."""
-    found = [
+    candidates = [
         value_of(
             conn,
             "SELECT min(row) FROM mailing_rows WHERE mailing = ? AND state = ? AND row > ?"
@@ -104,4 +104,6 @@ def neighbour(conn: sqlite3.Connection, key: int, row: int, *, forward: bool) ->
         )
         for state in (READY, ACCEPTED)
     ]
-    return (min if forward else max)((each for each in found if each is not None), default=None)
+    return (min if forward else max)(
+        (each for each in candidates if each is not None), default=None
+    )

@@ -53,12 +53,12 @@ def mark_old(conn: sqlite3.Connection, before_ms: int, limit: int) -> int:
 
 def oldest(conn: sqlite3.Connection) -> int | None:
     """When the oldest mailing ended whose rows are there, or the oldest draft was made."""
-    found: int | None = value_of(
+    oldest_ms: int | None = value_of(
         conn,
         f"SELECT {_OVER} FROM mailings WHERE {_DUE} ORDER BY {_OVER} LIMIT 1",  # noqa: S608 -- constants
         (2**63 - 1,),
     )
-    return found
+    return oldest_ms
 
 
 def walk_old(conn: sqlite3.Connection, _: RetentionWalk, before_ms: int, limit: int) -> Forgot:
@@ -74,11 +74,11 @@ def clear_mailings(
     Args:
         organization_id: whose; None: everybody's.
     """
-    whose, given = _whose(organization_id)
+    whose, values = _whose(organization_id)
     mailing = conn.execute(
         "SELECT key, deleted_at IS NOT NULL FROM mailings WHERE clearing = 1"  # noqa: S608 -- constants
         f" AND (deleted_at IS NOT NULL OR keeps_rows = 0){whose} ORDER BY key LIMIT 1",
-        given,
+        values,
     ).fetchone()
     if mailing is None:
         return Forgot(0, "", done=True)
@@ -131,8 +131,8 @@ def take_number_from_rows(
     A row that was not sent is left out. A mailing that has the number loses its file, where it
     stands too, unless its rows are just being stored.
     """
-    found = conn.execute(f"{_WITH_NUMBER} LIMIT ?", (organization_id, number, limit)).fetchall()
-    for mailing, row, former, segments, price in found:
+    rows = conn.execute(f"{_WITH_NUMBER} LIMIT ?", (organization_id, number, limit)).fetchall()
+    for mailing, row, former, segments, price in rows:
         if former == READY and note_one(conn, mailing, row, (former, segments, price)):
             former, segments, price = held(conn, mailing, [row])[row]
         state = former if former in (ACCEPTED, REFUSED) else LEFT_OUT
@@ -148,7 +148,7 @@ def take_number_from_rows(
         conn.execute(
             "UPDATE mailings SET upload = NULL WHERE key = ? AND state <> 'checking'", (mailing,)
         )
-    return {"mailing rows": len(found)}
+    return {"mailing rows": len(rows)}
 
 
 def count_rows_with(conn: sqlite3.Connection, organization_id: str, number: str, limit: int) -> int:

@@ -124,16 +124,16 @@ def page(conn: sqlite3.Connection, organization_id: str, older: str | None, limi
     Args:
         older: where it begins, as the page before it says; None: with the newest.
     """
-    before, given = "", [organization_id]
+    before, values = "", [organization_id]
     if older is not None:
-        before, given = " AND key < CAST(? AS INTEGER)", [organization_id, older]
+        before, values = " AND key < CAST(? AS INTEGER)", [organization_id, older]
     rows = conn.execute(
         f"{_STORED} AND organization_id = ?{before} ORDER BY key DESC LIMIT ?",
-        (*given, limit + 1),
+        (*values, limit + 1),
     )
-    found = [_stored_of(row) for row in rows]
-    shown = found[:limit]
-    last = str(shown[-1].key) if len(found) > limit else None
+    mailings = [_stored_of(row) for row in rows]
+    shown = mailings[:limit]
+    last = str(shown[-1].key) if len(mailings) > limit else None
     return Mailings(tuple(each.mailing for each in shown), last)
 
 
@@ -153,9 +153,9 @@ def change(
         NotFound: the id is unknown.
         Conflict: it is in another state; or it is to send, and its rows are no longer kept.
     """
-    found = require(conn, mailing_id, states)
+    draft = require(conn, mailing_id, states)
     if values.get("state") is MailingState.SENDING:
-        refuse_without_rows(found)
+        refuse_without_rows(draft)
     if values:
         write(conn, mailing_id, values)
     return mailing(conn, mailing_id)
@@ -170,18 +170,18 @@ def require(
         NotFound: the id is unknown.
         Conflict: it is in another state.
     """
-    found = stored(conn, mailing_id)
-    if states and found.mailing.state not in states:
-        raise Conflict(_NOT_NOW[found.mailing.state])
-    return found
+    mailing = stored(conn, mailing_id)
+    if states and mailing.mailing.state not in states:
+        raise Conflict(_NOT_NOW[mailing.mailing.state])
+    return mailing
 
 
-def refuse_without_rows(found: StoredMailing) -> None:
+def refuse_without_rows(mailing: StoredMailing) -> None:
     """
     Raises:
         Conflict: retention has deleted the mailing's rows.
     """
-    if not found.mailing.keeps_rows:
+    if not mailing.mailing.keeps_rows:
         raise Conflict("The rows of this mailing are no longer kept.")
 
 
@@ -213,8 +213,11 @@ def wait(
     Raises:
         NotFound: the id is unknown.
     """
-    found = mailing(conn, mailing_id)
-    if found.state is MailingState.SENDING and (found.wait, found.again_at) != (wait, again_at):
+    current = mailing(conn, mailing_id)
+    if current.state is MailingState.SENDING and (current.wait, current.again_at) != (
+        wait,
+        again_at,
+    ):
         write(conn, mailing_id, {"wait": wait, "again_at": again_at})
     return mailing(conn, mailing_id)
 
@@ -237,9 +240,9 @@ def end(conn: sqlite3.Connection, mailing_id: str, state: MailingState, now_ms: 
         NotFound: the id is unknown.
         Conflict: it was not started; or rows are ready, and it is to be done.
     """
-    found = require(conn, mailing_id, (MailingState.SENDING, MailingState.PAUSED, *ENDED)).mailing
-    if found.ended_at is None:
-        if state is MailingState.DONE and found.ready:
+    current = require(conn, mailing_id, (MailingState.SENDING, MailingState.PAUSED, *ENDED)).mailing
+    if current.ended_at is None:
+        if state is MailingState.DONE and current.ready:
             raise Conflict("Some rows of this mailing are still ready.")
         ended = {"state": state, "ended_at": now_ms, "wait": None, "again_at": None}
         write(conn, mailing_id, ended)
@@ -254,9 +257,9 @@ def delete(conn: sqlite3.Connection, mailing_id: str, now_ms: int) -> Mailing:
         Conflict: it was started, and has not ended.
     """
     states = (MailingState.CHECKING, MailingState.DRAFT, *ENDED)
-    found = require(conn, mailing_id, states).mailing
+    deleted = require(conn, mailing_id, states).mailing
     write(conn, mailing_id, {"deleted_at": now_ms, "clearing": 1, "upload": None})
-    return found
+    return deleted
 
 
 def bytes_of(conn: sqlite3.Connection, mailing_id: str) -> int:

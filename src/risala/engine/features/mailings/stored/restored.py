@@ -21,9 +21,9 @@ def pause(conn: sqlite3.Connection, former: FormerDatabase) -> RestoredMailings:
     def broken(mailing_id: str, _: Exception) -> None:
         unread.add(mailing_id)  # it is paused all the same, by a statement that reads no row
 
-    found = [each for state in _GOING for each in mailings.of_state(conn, state, broken)]
+    going = [each for state in _GOING for each in mailings.of_state(conn, state, broken)]
     unknown = len(unread)
-    for stored in found:
+    for stored in going:
         rows = _sent(former, stored.mailing)
         if rows is None:
             unknown += 1

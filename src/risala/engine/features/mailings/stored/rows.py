@@ -57,11 +57,11 @@ def after(
     Args:
         state: only those in this state; None: all.
     """
-    wanted, given = "", [key]
+    condition, values = "", [key]
     if state is not None:
-        wanted, given = " AND r.state = ?", [key, ROW_STATES.number(state)]
+        condition, values = " AND r.state = ?", [key, ROW_STATES.number(state)]
     rows = conn.execute(
-        f"{_FROM}{wanted} AND r.row > ? ORDER BY r.row LIMIT ?", (*given, after, limit)
+        f"{_FROM}{condition} AND r.row > ? ORDER BY r.row LIMIT ?", (*values, after, limit)
     )
     return [_VIEWS.of(row) for row in rows]
 
@@ -72,10 +72,10 @@ def row(conn: sqlite3.Connection, key: int, number: int) -> MailingRow:
     Raises:
         NotFound: it has no such row.
     """
-    found = conn.execute(f"{_FROM} AND r.row = ?", (key, number)).fetchone()
-    if found is None:
+    record = conn.execute(f"{_FROM} AND r.row = ?", (key, number)).fetchone()
+    if record is None:
         raise NotFound(f"The mailing has no row {number}.")
-    return _VIEWS.of(found)
+    return _VIEWS.of(record)
 
 
 _READY_ROWS: Final = Rows(ReadyRow, cells=cells_of)
@@ -188,28 +188,29 @@ class RowCounts:
 
 
 _COLUMNS: Final = ("ready", "bad", "left_out", "accepted", "refused")
-"""Of the mailing's row, by the number of a row's state."""
+"""Columns of the mailing's row, by the number of a row's state."""
 
 
 def held(conn: sqlite3.Connection, key: int, numbers: list[int]) -> dict[int, tuple[int, int, int]]:
     """State, segments and price of those of these rows that there are."""
-    found: list[tuple[Any, ...]] = rows_of_values(
+    rows: list[tuple[Any, ...]] = rows_of_values(
         conn,
         "SELECT r.row, r.state, r.segments, r.price FROM ({values}) asked"
         " JOIN mailing_rows r ON r.mailing = asked.column1 AND r.row = asked.column2",
         2,
         [(key, number) for number in numbers],
     )
-    return {number: (state, segments, price) for number, state, segments, price in found}
+    return {number: (state, segments, price) for number, state, segments, price in rows}
 
 
 def held_between(
     conn: sqlite3.Connection, key: int, first: int, last: int
 ) -> dict[int, tuple[int, int, int]]:
-    """The same of all rows from one to another: a new mailing has none there, which is one look."""
-    found = conn.execute(
+    """State, segments and price of all rows from one to another: a new mailing has none there,
+    which is one query."""
+    rows = conn.execute(
         "SELECT row, state, segments, price FROM mailing_rows"
         " WHERE mailing = ? AND row BETWEEN ? AND ?",
         (key, first, last),
     )
-    return {number: (state, segments, price) for number, state, segments, price in found}
+    return {number: (state, segments, price) for number, state, segments, price in rows}

@@ -28,8 +28,8 @@ def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledR
     Raises:
         NotFound: the mailing is unknown.
     """
-    found = mailings.stored(conn, mailing_id)
-    before = held(conn, found.key, [each.row for each in results])
+    mailing = mailings.stored(conn, mailing_id)
+    before = held(conn, mailing.key, [each.row for each in results])
     counts = RowCounts()
     accepted: list[tuple[int, int]] = []
     for each in results:
@@ -43,10 +43,10 @@ def settle(conn: sqlite3.Connection, mailing_id: str, results: Sequence[SettledR
             counts.add(REFUSED, 0, 0)
             conn.execute(
                 "UPDATE mailing_rows SET state = ?, fault = ? WHERE mailing = ? AND row = ?",
-                (REFUSED, None if each.fault is None else each.fault.value, found.key, each.row),
+                (REFUSED, None if each.fault is None else each.fault.value, mailing.key, each.row),
             )
-    _accept(conn, found.key, accepted, before, counts)
-    counts.write(conn, found.key)
+    _accept(conn, mailing.key, accepted, before, counts)
+    counts.write(conn, mailing.key)
     return mailings.mailing(conn, mailing_id)
 
 
@@ -64,11 +64,11 @@ def _accept(
         accepted: rows with the keys of their messages.
         before: each row's state, segments and price.
     """
-    found = {row: paid for row, *paid in rows_of_values(conn, _PAID, 2, accepted)}
+    paid_rows = {row: paid for row, *paid in rows_of_values(conn, _PAID, 2, accepted)}
     values: list[Row] = []
     for row, message in accepted:
         former = before[row]
-        segments, price = found.get(row, former[1:])
+        segments, price = paid_rows.get(row, former[1:])
         counts.add(*former, sign=-1)
         counts.add(ACCEPTED, segments, price)
         values.append((key, row, segments, price, message))
@@ -86,9 +86,9 @@ _NOTE: Final = (
 )
 
 
-def message_of(conn: sqlite3.Connection, found: StoredMailing, row: int) -> int | None:
+def message_of(conn: sqlite3.Connection, stored: StoredMailing, row: int) -> int | None:
     """The key of the message of a row, noted or not; None: it has none."""
-    mailing = found.mailing
+    mailing = stored.mailing
     return _message(conn, mailing.organization_id, mailing.mode, row_key(mailing.id, row))
 
 
@@ -131,15 +131,15 @@ def note_accepted(conn: sqlite3.Connection, mailing_id: str, limit: int) -> Mail
     Raises:
         NotFound: the mailing is unknown.
     """
-    found = mailings.stored(conn, mailing_id)
+    mailing = mailings.stored(conn, mailing_id)
     rows = conn.execute(
         "SELECT row FROM mailing_rows WHERE mailing = ? AND state = ? ORDER BY row LIMIT ?",
-        (found.key, READY, limit),
+        (mailing.key, READY, limit),
     ).fetchall()
     known = [
         SettledRow(row, key, None)
         for (row,) in rows
-        if (key := message_of(conn, found, row)) is not None
+        if (key := message_of(conn, mailing, row)) is not None
     ]
     return settle(conn, mailing_id, known)
 
