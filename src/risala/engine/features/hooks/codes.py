@@ -36,7 +36,8 @@ class SendHookCode:
     sender: str | None = None
     """None: the sender of the organization's codes."""
     once: str | None = None
-    """Its idempotency key; it reveals nothing of the code. None: it is always a new one."""
+    """The idempotency key; it reveals nothing of the code. None: the request is always a new
+    one."""
 
 
 class HookCodes:

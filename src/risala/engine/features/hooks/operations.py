@@ -55,11 +55,11 @@ def _numbers(value: object, info: ValidationInfo) -> tuple[str, ...] | None:
 
 
 def _mapping(value: object) -> str:
-    found = text(value)
-    if len(found) > TABLE_CHARACTERS_MAX:
+    mapping = text(value)
+    if len(mapping) > TABLE_CHARACTERS_MAX:
         sentence = f"`{{name}}` can have at most {TABLE_CHARACTERS_MAX} characters."
         raise fault("invalid_mapping", sentence)
-    return found
+    return mapping
 
 
 Name = Annotated[
@@ -94,7 +94,7 @@ class CreateHook(OfOrganization):
     mode: ModeWord = "live"
     name: Name = None
     numbers: Numbers = None
-    """Who gets its messages, if the program names no recipient."""
+    """The numbers that get its messages, if the program names no recipient."""
     sender: MaybeSender = Field(default=None, alias="from")
     locale: Locale = None
     """The language of codes whose request names none."""
@@ -136,9 +136,9 @@ class RotateHook(OfHook):
     """How long the current secret still works."""
 
 
-def of_hook(services: Services, given: OfHook) -> str:
+def of_hook(services: Services, arguments: OfHook) -> str:
     """The organization of a hook. Raises ``NotFound``."""
-    return services.part(HookRegistry).hook(given.hook_id).organization_id
+    return services.part(HookRegistry).hook(arguments.hook_id).organization_id
 
 
 OPERATIONS: Final = Operations()
@@ -149,34 +149,34 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": of_hook, "changes":
 
 @OPERATIONS(records.CREATE, changes=Hook, **_NEW)
 async def _create(call: Call[CreateHook]) -> MadeHook:
-    given, registry = call.given, _registry(call)
-    known = preset(given.preset)
+    arguments, registry = call.given, _registry(call)
+    known = preset(arguments.preset)
     made = Hook(
         id="",
-        organization_id=given.organization_id,
-        preset=given.preset,
-        name=given.name,
-        mode=Mode(given.mode),
-        proof=given.proof or (known.proofs[0] if known is not None else HookProof.BEARER).value,
-        numbers=given.numbers,
-        sender=given.sender,
-        locale=given.locale,
-        mapping=given.mapping,
+        organization_id=arguments.organization_id,
+        preset=arguments.preset,
+        name=arguments.name,
+        mode=Mode(arguments.mode),
+        proof=arguments.proof or (known.proofs[0] if known is not None else HookProof.BEARER).value,
+        numbers=arguments.numbers,
+        sender=arguments.sender,
+        locale=arguments.locale,
+        mapping=arguments.mapping,
         last4="",
         old_until=None,
-        allowed_addresses=given.allowed_addresses,
+        allowed_addresses=arguments.allowed_addresses,
         created_at=0,
         created_by=call.caller.who,
         last_used_at=None,
         disabled_at=None,
     )
-    return await registry.create(made, given.secret, by=call.audit(AuditImage.HOOK))
+    return await registry.create(made, arguments.secret, by=call.audit(AuditImage.HOOK))
 
 
 @OPERATIONS(records.LIST, owner=owners.named, **_READ)
 async def _list(call: Call[OfOrganization]) -> Hooks:
-    found = _registry(call).of_organization(call.given.organization_id)
-    return Hooks(tuple(found))
+    hooks = _registry(call).of_organization(call.given.organization_id)
+    return Hooks(tuple(hooks))
 
 
 @OPERATIONS(records.SHOW, owner=of_hook, versioned_by="hook_id", **_READ)
@@ -192,9 +192,9 @@ async def _set(call: Call[SetHook]) -> Hook:
 
 @OPERATIONS(records.ROTATE, fresh=True, **_ONE)
 async def _rotate(call: Call[RotateHook]) -> MadeHook:
-    given = call.given
+    arguments = call.given
     return await _registry(call).rotate(
-        given.hook_id, given.secret, given.overlap_s, by=_signed(call)
+        arguments.hook_id, arguments.secret, arguments.overlap_s, by=_signed(call)
     )
 
 

@@ -54,13 +54,13 @@ set makes a message of alerts late at worst."""
 LATER: Final = 503
 """The status of what is not possible now."""
 RETRY_AFTER_S: Final = 5
-"""Of what is not possible now: programs try again within seconds."""
+"""Seconds after which programs try again what is not possible now."""
 _STATUSES: Final[Mapping[type[EngineError], int]] = {
     InsufficientBalance: 402,
     SpendCapReached: 402,
     Forbidden: 403,
 }
-"""Of refusals, in the words that programs understand (contract §10); any other is 400."""
+"""Statuses of refusals, in the words that programs understand (contract §10); any other is 400."""
 STORM_WORDS: Final = {
     "en": "{count} more alerts. The first: {first}",
     "fr": "{count} autres alertes. La première : {first}",
@@ -142,17 +142,17 @@ class HookReceiver:
         except EngineError as error:
             return (_refused(error),)
         steps = WorkBudget(HOOK_STEPS_MAX)
-        found = read(preset.mapping, request, steps)
+        messages = read(preset.mapping, request, steps)
         self._rates.spend(whose, steps.used, trio.current_time())
-        if isinstance(found, HookFault):
-            return (_never(found.code, found.sentence),)
+        if isinstance(messages, HookFault):
+            return (_never(messages.code, messages.sentence),)
         proof, at_ms, once = HookProof(known.hook.proof), self._clock.now_ms(), None
         if proof is HookProof.STANDARD_WEBHOOKS:
             once = request.headers.get("webhook-id")
             at_ms = int(request.headers["webhook-timestamp"]) * 1000
         if preset.to == "fixed":
-            return [await self._alert(known, each, each.once or once) for each in found]
-        return [await self._one(known, each, each.once or once, at_ms) for each in found]
+            return [await self._alert(known, each, each.once or once) for each in messages]
+        return [await self._one(known, each, each.once or once, at_ms) for each in messages]
 
     async def _let_in(self, known: KnownHook) -> None:
         """Count a proved request, before anything in it is read.
@@ -331,7 +331,8 @@ def _refused(error: EngineError, message: HookMessage | None = None) -> HookResu
 
 
 def _generic(request: HookRequest, result: HookResult) -> HookAnswer:
-    """The same for every hook, and for none."""
+    """The answer to a request in the shape that is the same for every hook, and for an unknown
+    one."""
     return answer_of(HookAnswerShape.JSON, request, (result,))
 
 

@@ -55,7 +55,7 @@ class Hook:
     sender: Annotated[str | None, AUDITED, JsonName("from"), Label(N_("Sender"))]
     """None: the service's own sender, and for codes that of the organization's codes."""
     locale: Annotated[str | None, AUDITED, Label(N_("Language"))]
-    """Of codes whose request names none; None: the organization's own template."""
+    """The language of codes whose request names none; None: the organization's own template."""
     mapping: Annotated[str | None, AUDITED]
     """JSON: how requests are read and answered, of the preset ``custom``."""
     last4: Annotated[str, AUDITED]
@@ -140,9 +140,9 @@ class HookPreset:
     sends: str
     """``code`` or ``text``."""
     needs_numbers: bool
-    """Its messages go to the hook's own numbers."""
+    """Whether its messages go to the hook's own numbers."""
     secret_from: str
-    """Who makes the secret: ``risala`` or ``program``."""
+    """The maker of the secret: ``risala`` or ``program``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ FACE: Final = "hook"
 """What the timeline of a hook's message says of the way it came."""
 SECRET_CHARACTERS: Final = 32
 SECRET_CHARACTERS_MIN: Final = 16
-"""Of a secret that its program made."""
+"""The least length of a secret that its program made."""
 SECRET_CHARACTERS_MAX: Final = 256
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz"
 
@@ -51,7 +51,7 @@ class KnownHook:
     old_until: int | None
 
     def secrets_at(self, now_ms: int) -> HookSecrets:
-        """Those that prove a caller at this time.
+        """The secrets that prove a caller at this time.
 
         Raises:
             SecretLost: they cannot be opened: nobody can prove anything.
@@ -83,28 +83,28 @@ class HookRegistry:
         if known is not None:
             return known
         try:
-            found = self._stored.hook(hook_id)
+            hook = self._stored.hook(hook_id)
         except NotFound:
             return None
-        program = preset_of(found)
+        program = preset_of(hook)
         if isinstance(program, HookFault):  # of a version that knew another preset
             return None
-        allowed = found.allowed_addresses
+        allowed = hook.allowed_addresses
         principal = Principal(
-            found.organization_id,
-            found.id,
+            hook.organization_id,
+            hook.id,
             KeyType.SECRET,
-            found.mode,
+            hook.mode,
             allowed_addresses=None if allowed is None else ranges_of(allowed),
             face=FACE,
         )
         try:
             stored = self._stored.secrets(hook_id)
         except SecretLost:  # not remembered: the key may come back
-            return KnownHook(found, program, principal, None, None)
+            return KnownHook(hook, program, principal, None, None)
         proved_by = HookSecrets(stored.secret, stored.old_secret)
         known = self._known[hook_id] = KnownHook(
-            found, program, principal, proved_by, stored.old_until
+            hook, program, principal, proved_by, stored.old_until
         )
         if len(self._known) > REMEMBERED_MAX:
             self._known.popitem(last=False)
@@ -124,7 +124,7 @@ class HookRegistry:
     async def create(
         self,
         hook: Hook,
-        given: str | None,
+        program_secret: str | None,
         *,
         by: AuditEntry | None = None,
     ) -> MadeHook:
@@ -132,7 +132,7 @@ class HookRegistry:
 
         Args:
             hook: without its id, times and ends, which are made here.
-            given: the secret that its program made; None: it is made here.
+            program_secret: the secret that its program made; None: it is made here.
 
         Raises:
             NotFound: no such organization.
@@ -141,7 +141,7 @@ class HookRegistry:
         """
         program = self._checked(hook)
         name = None if hook.name is None else safe_name(hook.name)
-        secret, known = _secret(HookProof(hook.proof), given, program)
+        secret, known = _secret(HookProof(hook.proof), program_secret, program)
         new = replace(
             hook,
             id=self._ids.new("hok"),
@@ -150,7 +150,7 @@ class HookRegistry:
             created_at=self._clock.now_ms(),
         )
         made = await self._stored.add(by, new, known)
-        return self._made(made, program, secret, given)
+        return self._made(made, program, secret, program_secret)
 
     def hook(self, hook_id: str) -> Hook:
         """One hook.
@@ -166,8 +166,8 @@ class HookRegistry:
         Raises:
             NotFound: the id is unknown.
         """
-        found = self._stored.hook(hook_id)
-        return self._addressed(found, "{secret}")
+        hook = self._stored.hook(hook_id)
+        return self._addressed(hook, "{secret}")
 
     def of_organization(self, organization_id: str) -> list[Hook]:
         """The hooks of an organization, the oldest first.
@@ -197,7 +197,12 @@ class HookRegistry:
             self._known.pop(hook_id, None)
 
     async def rotate(
-        self, hook_id: str, given: str | None, overlap_s: int, *, by: AuditEntry | None = None
+        self,
+        hook_id: str,
+        program_secret: str | None,
+        overlap_s: int,
+        *,
+        by: AuditEntry | None = None,
     ) -> MadeHook:
         """Give a hook a new secret; the present one works too for a while.
 
@@ -205,15 +210,15 @@ class HookRegistry:
             NotFound: the id is unknown.
             Invalid: the given secret cannot be used.
         """
-        found = self._stored.hook(hook_id)
-        program = self._checked(found)
-        secret, known = _secret(HookProof(found.proof), given, program)
+        hook = self._stored.hook(hook_id)
+        program = self._checked(hook)
+        secret, known = _secret(HookProof(hook.proof), program_secret, program)
         until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
         try:
             made = await self._stored.rotate(by, hook_id, known, secret[-4:], until)
         finally:
             self._known.pop(hook_id, None)
-        return self._made(made, program, secret, given)
+        return self._made(made, program, secret, program_secret)
 
     async def delete(self, hook_id: str, *, by: AuditEntry | None = None) -> Hook:
         """Delete a hook: at once, and for good.
@@ -227,14 +232,18 @@ class HookRegistry:
             self._known.pop(hook_id, None)
 
     def organization_changed(self, organization_id: str) -> None:
-        """It was deleted, and its hooks with it."""
+        """Forget the hooks of an organization that was deleted: they were deleted with it."""
         for hook_id, known in [*self._known.items()]:
             if known.hook.organization_id == organization_id:
                 del self._known[hook_id]
 
-    def _made(self, made: Hook, program: Preset, secret: str, given: str | None) -> MadeHook:
+    def _made(
+        self, made: Hook, program: Preset, secret: str, program_secret: str | None
+    ) -> MadeHook:
         shown = program.pasted(HookProof(made.proof), secret)
-        return MadeHook(self._addressed(made, secret), None if given is not None else shown)
+        return MadeHook(
+            self._addressed(made, secret), None if program_secret is not None else shown
+        )
 
     def _addressed(self, hook: Hook, secret: str) -> AddressedHook:
         end = f"/{secret}" if hook.proof == HookProof.PATH else ""
@@ -244,43 +253,43 @@ class HookRegistry:
 
     def _checked(self, hook: Hook) -> Preset:
         """The preset of a hook whose values fit it."""
-        found = preset_of(hook)
-        if isinstance(found, HookFault):
-            raise Invalid(found.code.removeprefix("invalid_"), found.code, found.sentence)
-        if hook.proof not in found.proofs:
-            text = f"{found.title} authenticates with {' or '.join(found.proofs)}."
+        program = preset_of(hook)
+        if isinstance(program, HookFault):
+            raise Invalid(program.code.removeprefix("invalid_"), program.code, program.sentence)
+        if hook.proof not in program.proofs:
+            text = f"{program.title} authenticates with {' or '.join(program.proofs)}."
             raise Invalid("proof", "invalid_proof", text)
-        if found.to == "fixed" and not hook.numbers:
-            text = f"{found.title} names no recipient: give the numbers that get its messages."
+        if program.to == "fixed" and not hook.numbers:
+            text = f"{program.title} names no recipient: give the numbers that get its messages."
             raise Invalid("numbers", "missing_numbers", text)
-        if found.to != "fixed" and hook.numbers:
-            text = f"{found.title} names the recipient in each request: give no numbers."
+        if program.to != "fixed" and hook.numbers:
+            text = f"{program.title} names the recipient in each request: give no numbers."
             raise Invalid("numbers", "unexpected_numbers", text)
         if len(hook.numbers or ()) > NUMBERS_MAX:
             text = f"A hook sends to at most {NUMBERS_MAX} numbers."
             raise Invalid("numbers", "too_many_recipients", text)
-        return found
+        return program
 
 
 def preset_of(hook: Hook) -> Preset | HookFault:
     """How a hook's program calls, or why nobody knows."""
     if hook.preset == CUSTOM:
         return custom_preset(hook.mapping or "")
-    found = preset(hook.preset)
-    if found is None:
+    program = preset(hook.preset)
+    if program is None:
         return HookFault("invalid_preset", "There is no preset of this name.")
     if hook.mapping is not None:
         return HookFault("invalid_mapping", "Only a custom hook has a mapping of its own.")
-    return found
+    return program
 
 
-def _secret(proof: HookProof, given: str | None, program: Preset) -> tuple[str, bytes]:
+def _secret(proof: HookProof, program_secret: str | None, program: Preset) -> tuple[str, bytes]:
     """A secret, and what is kept of it."""
     of_program = proof.is_made_by_program or program.secret_from == "program"  # noqa: S105
-    if given is None and of_program:
+    if program_secret is None and of_program:
         text = f"{program.title} makes the secret itself: give the one that it shows."
         raise Invalid("secret", "missing_secret", text)
-    secret = _new_secret(proof) if given is None else given.strip()
+    secret = _new_secret(proof) if program_secret is None else program_secret.strip()
     is_short = len(secret) < SECRET_CHARACTERS_MIN or len(secret) > SECRET_CHARACTERS_MAX
     known = None if is_short else known_of(proof, secret)
     if known is None:

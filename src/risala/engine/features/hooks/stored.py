@@ -66,10 +66,10 @@ def hook(conn: sqlite3.Connection, hook_id: str) -> Hook:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (hook_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (hook_id,))
+    if not rows:
         raise NotFound(f"There is no hook {hook_id}.")
-    return found[0]
+    return rows[0]
 
 
 def secrets(conn: sqlite3.Connection, hook_id: str) -> StoredSecrets:
@@ -78,10 +78,10 @@ def secrets(conn: sqlite3.Connection, hook_id: str) -> StoredSecrets:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _SECRETS.find(table(conn, _TABLE), "id = ?", (hook_id,))
-    if not found:
+    rows = _SECRETS.find(table(conn, _TABLE), "id = ?", (hook_id,))
+    if not rows:
         raise NotFound(f"There is no hook {hook_id}.")
-    return found[0]
+    return rows[0]
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Hook]:
@@ -131,10 +131,10 @@ def delete(conn: sqlite3.Connection, hook_id: str) -> Hook:
     Raises:
         NotFound: the id is unknown.
     """
-    found = hook(conn, hook_id)
+    deleted = hook(conn, hook_id)
     writable(conn, "hook_storms").delete_where("hook = ?", (hook_id,))
     writable(conn, _TABLE).delete(hook_id)
-    return found
+    return deleted
 
 
 def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
@@ -157,15 +157,15 @@ def take_alert(conn: sqlite3.Connection, hook_id: str, text: str, now_ms: int) -
         NotFound: the id is unknown.
     """
     hook(conn, hook_id)
-    found = _STORMS.find(
+    storms = _STORMS.find(
         table(conn, "hook_storms"), "hook = ? AND ends_at > ?", (hook_id, now_ms), limit=1
     )
     stored = writable(conn, "hook_storms")
-    if not found:
+    if not storms:
         ends_at = now_ms + STORM_WINDOW_MS
         stored.insert({"hook": hook_id, "ends_at": ends_at, "passed": 1, "held": 0})
         return True, ends_at
-    (open_one,) = found
+    (open_one,) = storms
     passes = open_one.passed < STORM_MESSAGES
     counted: dict[str, Any] = {"passed": open_one.passed + 1}
     if not passes:
@@ -218,11 +218,11 @@ class HookRepository:
         Raises:
             SecretLost: it cannot be opened.
         """
-        found = secrets(self._store.reader, hook_id)
-        old = found.old_secret
+        stored = secrets(self._store.reader, hook_id)
+        old = stored.old_secret
         return replace(
-            found,
-            secret=self._opened(hook_id, found.secret),
+            stored,
+            secret=self._opened(hook_id, stored.secret),
             old_secret=None if old is None else self._opened(hook_id, old),
         )
 

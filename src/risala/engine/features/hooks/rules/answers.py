@@ -50,7 +50,7 @@ class HookResult:
 
     outcome: HookOutcome
     status: int = 200
-    """Of what is not accepted: 400, 401, 402, 403 or 503."""
+    """The HTTP status; 400, 401, 402, 403 or 503 if the request is not accepted."""
     code: str = ""
     """The error's word, such as ``invalid_recipient``."""
     sentence: str = ""
@@ -58,7 +58,7 @@ class HookResult:
     message: HookMessage | None = None
     """The message that it is of; None: of the whole request."""
     message_id: str = ""
-    """Of what is accepted."""
+    """The id of the message, if it is accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,13 @@ class HookReceipt:
 
     answer: HookAnswer
     principal: Principal | None
-    """Whose hook it was; None: there is none."""
+    """The principal of the hook; None: there is no such hook."""
     is_proved: bool
     """The caller has the secret."""
     sentence: str
     """What was wrong with it, for the hook's administrator; empty: nothing."""
     message_id: str | None = None
-    """Of the first message that it sent."""
+    """The id of the first message that the request sent."""
 
 
 def answer_of(
@@ -104,12 +104,12 @@ def answer_of(
         headers["Retry-After"] = str(max(1, decisive.retry_after_s or 1))
     if shape is HookAnswerShape.TEXT:
         return HookAnswer(decisive.status, decisive.sentence.encode(), _PLAIN, headers)
-    told: object = {"message": decisive.sentence, "code": decisive.code}
+    content: object = {"message": decisive.sentence, "code": decisive.code}
     if shape is HookAnswerShape.GOTRUE:
-        told = {"error": {"http_code": decisive.status, "message": decisive.sentence}}
+        content = {"error": {"http_code": decisive.status, "message": decisive.sentence}}
     if shape is HookAnswerShape.AUTHGEAR:
-        told = {"code": _authgear(decisive), "description": decisive.sentence}
-    return HookAnswer(decisive.status, _json(told), _JSON, headers)
+        content = {"code": _authgear(decisive), "description": decisive.sentence}
+    return HookAnswer(decisive.status, _json(content), _JSON, headers)
 
 
 def _yes(shape: HookAnswerShape, result: HookResult) -> HookAnswer:
@@ -117,16 +117,18 @@ def _yes(shape: HookAnswerShape, result: HookResult) -> HookAnswer:
         return HookAnswer(204, b"", None)
     if shape is HookAnswerShape.TEXT:
         return HookAnswer(200, b"OK", _PLAIN)
-    told: dict[str, str] = {}
+    content: dict[str, str] = {}
     if shape is HookAnswerShape.AUTHGEAR:
-        told = {"code": "ok"}
+        content = {"code": "ok"}
     if shape is HookAnswerShape.JSON:
-        told = {"message": "Accepted."} | ({"id": result.message_id} if result.message_id else {})
-    return HookAnswer(200, _json(told), _JSON)
+        content = {"message": "Accepted."} | (
+            {"id": result.message_id} if result.message_id else {}
+        )
+    return HookAnswer(200, _json(content), _JSON)
 
 
 def _authgear(result: HookResult) -> str:
-    """Its own word for why nothing is sent: of some it tells the person who signs in."""
+    """Authgear's word for why nothing is sent: of some it tells the person who signs in."""
     if result.outcome is HookOutcome.LATER:
         return "timeout"
     if result.code in NUMBER_CODES:
@@ -159,12 +161,12 @@ def _odoo_state(result: HookResult) -> str:
 def _odoo_id(body: bytes) -> str | int | None:
     """The request's id, which JSON-RPC's answer repeats."""
     try:
-        found = json.loads(body)
+        content = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    given = found.get("id") if isinstance(found, dict) else None
-    is_one = isinstance(given, str | int) and len(str(given)) <= ID_CHARACTERS_MAX
-    return given if is_one else None
+    request_id = content.get("id") if isinstance(content, dict) else None
+    is_one = isinstance(request_id, str | int) and len(str(request_id)) <= ID_CHARACTERS_MAX
+    return request_id if is_one else None
 
 
 def _json(value: object) -> bytes:

@@ -58,8 +58,8 @@ class HookMapping:
     """Which parts of a request are what. None: it is not read."""
 
     reads: Reads = "any"
-    """Where fields are: the body by its content type, then the query; or one of them alone.
-    ``text``: the body is words, and nothing is looked up in it."""
+    """The parts of a request that have fields: the body by its content type, then the query; or one
+    of them alone. ``text``: the body is words, and nothing is looked up in it."""
     each: tuple[str, ...] | None = None
     """The pointer to the list of messages; every other pointer is then looked up in the list's
     item, and, if it is not there, in what that item is in."""
@@ -99,7 +99,7 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
     if not words.get("text") and not words.get("code"):
         raise MappingError("A mapping needs `text` or `code`.")
     text, is_template = _text_of(words.get("text", ""))
-    found = {name: _source_of(name, words[name]) for name in _WORDS if words.get(name)}
+    sources = {name: _source_of(name, words[name]) for name in _WORDS if words.get(name)}
     each = words.get("each")
     return HookMapping(
         reads=_READS[_READS.index(reads)],
@@ -107,7 +107,7 @@ def mapping_of(table: Mapping[str, object], *, is_cut: bool = False) -> HookMapp
         text=text,
         is_template=is_template,
         is_cut=is_cut,
-        **found,
+        **sources,
     )
 
 

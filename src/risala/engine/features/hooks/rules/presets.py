@@ -43,7 +43,7 @@ class PresetTrial:
     """What a preset was tried with."""
 
     version: str
-    """Of the program: a release, or a commit."""
+    """The version of the program: a release, or a commit."""
     at: str
     """The day, such as ``2026-11-27``."""
     how: Literal["run", "source"]
@@ -59,7 +59,7 @@ class Preset:
     """The program's own name."""
     kind: HookKind
     proofs: tuple[HookProof, ...]
-    """Those that the program can; the first is the default."""
+    """The proofs that the program can give; the first is the default."""
     sends: Literal["code", "text"]
     to: Literal["request", "fixed"]
     """Whether the request names the number, or the hook has a list of its own, as for alerts."""
@@ -69,7 +69,7 @@ class Preset:
     header: str = ""
     """The header of a proof that ``has_header``."""
     secret_from: Literal["risala", "program"] = "risala"  # noqa: S105 -- a maker
-    """Who makes the secret, and gives it to the other. The program does also where
+    """The maker of the secret, who gives it to the other side. It is the program also where
     ``HookProof.is_made_by_program``."""
     secret_prefix: str = ""
     """What stands before the secret where it is pasted: ``v1,``, or ``Bearer `` where the program
@@ -96,13 +96,13 @@ class PresetError(ValueError):
 def presets() -> tuple[Preset, ...]:
     """Every preset, by its kind and title."""
     folder = files("risala.engine.features.hooks.rules") / "presets"
-    found = [
+    programs = [
         preset_of(each.name.removesuffix(".toml"), tomllib.loads(each.read_text(encoding="utf-8")))
         for each in folder.iterdir()
         if each.name.endswith(".toml")
     ]
     order = [*HookKind]
-    return tuple(sorted(found, key=lambda each: (order.index(each.kind), each.title.lower())))
+    return tuple(sorted(programs, key=lambda each: (order.index(each.kind), each.title.lower())))
 
 
 @cache
@@ -198,12 +198,12 @@ def _proofs(table: Mapping[str, Any]) -> tuple[HookProof, ...]:
     names = table.get("proofs")
     if not isinstance(names, list) or not names or len({*map(str, names)}) != len(names):
         raise PresetError("`proofs` must be a list.")
-    found = tuple(
+    proofs = tuple(
         HookProof(_one_of({"proofs": name}, "proofs", tuple(HookProof))) for name in names
     )
-    if any(proof.has_header for proof in found) is not bool(table.get("header")):
+    if any(proof.has_header for proof in proofs) is not bool(table.get("header")):
         raise PresetError("`header` is there if, and only if, one of the proofs needs it.")
-    return found
+    return proofs
 
 
 def _trial(table: Any) -> PresetTrial:  # noqa: ANN401 -- any JSON
@@ -218,16 +218,16 @@ def _trial(table: Any) -> PresetTrial:  # noqa: ANN401 -- any JSON
 def _one_of(
     table: Mapping[str, Any], name: str, words: tuple[str, ...], default: str | None = None
 ) -> str:
-    found = table.get(name, default)
-    if found not in words or not isinstance(found, str):
+    word = table.get(name, default)
+    if word not in words or not isinstance(word, str):
         raise PresetError(f"`{name}` is one of {', '.join(f'`{each}`' for each in words)}.")
-    return found
+    return word
 
 
 def _text(
     table: Mapping[str, Any], name: str, default: str | None = None, form: re.Pattern[str] = _LINE
 ) -> str:
-    found = table.get(name, default)
-    if not isinstance(found, str) or (found != default and not form.fullmatch(found)):
+    value = table.get(name, default)
+    if not isinstance(value, str) or (value != default and not form.fullmatch(value)):
         raise PresetError(f"`{name}` is missing, or has not the form that it must have.")
-    return found
+    return value

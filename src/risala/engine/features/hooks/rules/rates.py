@@ -60,12 +60,12 @@ class HookRates:
         self._bucket("work", whose, HOOK_STEPS_PER_S, now_s).take(now_s, steps)
 
     def _bucket(self, kind: str, whose: str, rate_per_s: float, now_s: float) -> Bucket:
-        found = self._buckets.get((kind, whose))
-        if found is None:
+        bucket = self._buckets.get((kind, whose))
+        if bucket is None:
             if len(self._buckets) >= HOOK_BUCKETS_MAX:
                 self._buckets = {
                     key: kept for key, kept in self._buckets.items() if not kept.is_full(now_s)
                 }
             burst = 1 if kind == "unpaid" else max(1, math.floor(rate_per_s * HOOK_BURST_S))
-            found = self._buckets[kind, whose] = Bucket(rate_per_s, burst, now_s)
-        return found
+            bucket = self._buckets[kind, whose] = Bucket(rate_per_s, burst, now_s)
+        return bucket

@@ -46,7 +46,8 @@ CODE_CHARACTERS_MAX: Final = 32
 SENDER_CHARACTERS_MAX: Final = 20
 REFERENCE_CHARACTERS_MAX: Final = 200
 ALERT_CHARACTERS_MAX: Final = 480
-"""Where an alert's text is cut: each of its segments is paid for once for each number."""
+"""The length at which an alert's text is cut: each of its segments is paid for once for each
+number."""
 _NUMBER: Final = re.compile(rf"(?!\d*\.\d\Z)[+0-9 ().\-/]{{1,{NUMBER_CHARACTERS_MAX}}}")
 """Not ``36123456.0`` either, which is no number of a phone."""
 _CODE: Final = re.compile(rf"[^\s.\x00-\x1f\x7f-\x9f]{{1,{CODE_CHARACTERS_MAX}}}")
@@ -70,7 +71,7 @@ class _Unread(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """Where sources are looked up."""
+    """Values in which sources are looked up."""
 
     values: tuple[object, ...]
     """JSON: the list's item first, the whole body last; empty: the body is no JSON."""
@@ -285,8 +286,8 @@ def _line(word: str) -> str:
 
 
 def _locale(source: HookSource | None, scope: _Scope) -> str | None:
-    found = _short(source, scope, VALUE_CHARACTERS_MAX) or ""
-    language = _LANGUAGE_END.split(found, maxsplit=1)[0].lower()
+    value = _short(source, scope, VALUE_CHARACTERS_MAX) or ""
+    language = _LANGUAGE_END.split(value, maxsplit=1)[0].lower()
     return language if language in BUILT_IN else None
 
 
@@ -304,10 +305,10 @@ def _short(source: HookSource | None, scope: _Scope, characters: int) -> str | N
 def _value(source: HookSource, scope: _Scope) -> str | None:
     """What a source names first; None if there is nothing."""
     for choice in source.choices:
-        found = _looked_up(choice, scope, source)
-        if found:
-            scope.steps.take(1 + len(found) // STEP_CHARACTERS)
-            return found
+        value = _looked_up(choice, scope, source)
+        if value:
+            scope.steps.take(1 + len(value) // STEP_CHARACTERS)
+            return value
     return None
 
 
@@ -325,8 +326,8 @@ def _looked_up(choice: SourceChoice, scope: _Scope, source: HookSource) -> str |
         if key not in scope.known:
             words = _words_at(choice, value, scope, source)
             scope.known[key] = None if words is None else words[: VALUE_CHARACTERS_MAX + 1]
-        if found := scope.known[key]:
-            return found
+        if known_value := scope.known[key]:
+            return known_value
     return None
 
 
@@ -338,9 +339,11 @@ def _words_at(choice: SourceChoice, value: object, scope: _Scope, source: HookSo
         return _unicode(scope.body.decode("latin-1"))
     walked = (values[0] for values in _walked(choice.parts, (value,), scope.steps))
     if source.is_count:
-        found = [*walked]
-        first = found[0] if found else None
-        return str(len(first) if isinstance(first, list) else len(found)) if found else None
+        all_values = [*walked]
+        first = all_values[0] if all_values else None
+        return (
+            str(len(first) if isinstance(first, list) else len(all_values)) if all_values else None
+        )
     words = [_word(each, source) for each in islice(walked, ITEMS_MAX)]
     return ", ".join(word for word in words if word) or None
 

@@ -135,10 +135,12 @@ class HookSecrets:
 def known_of(proof: HookProof, secret: str) -> bytes | None:
     """What is kept of a secret; None: it has not the form that this proof needs. A secret of
     Standard Webhooks may have the prefixes of its program (``v1,whsec_…``)."""
-    given = secret.strip()
+    stripped = secret.strip()
     if not proof.signs:
-        return hashlib.sha256(given.encode("utf-8", "surrogatepass")).digest() if given else None
-    key = _decoded(given) if proof is HookProof.STANDARD_WEBHOOKS else _octets(given)
+        return (
+            hashlib.sha256(stripped.encode("utf-8", "surrogatepass")).digest() if stripped else None
+        )
+    key = _decoded(stripped) if proof is HookProof.STANDARD_WEBHOOKS else _octets(stripped)
     return key if key is not None and SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX else None
 
 
@@ -172,8 +174,8 @@ def proof_fault(
     secret = _shown_secret(proof, request, header.lower())
     if not secret:
         return HookFault("no_proof", _NO_PROOF[proof].format(header=header))
-    given = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
-    if _is_known(given, known):
+    digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
+    if _is_known(digest, known):
         return None
     return HookFault("wrong_secret", "The secret is not this hook's.")
 
@@ -192,11 +194,11 @@ def _shown_secret(proof: HookProof, request: HookRequest, header: str) -> str | 
         return request.path_secret
     if proof is HookProof.HEADER:
         return request.headers.get(header, "")[:HEADER_CHARACTERS_MAX]
-    given = request.headers.get("authorization", "")[:HEADER_CHARACTERS_MAX].strip()
-    scheme, _, rest = given.partition(" ")
+    authorization = request.headers.get("authorization", "")[:HEADER_CHARACTERS_MAX].strip()
+    scheme, _, rest = authorization.partition(" ")
     if proof is HookProof.BEARER:
         # Some programs send what was typed, without the scheme.
-        return rest.strip() if scheme.lower() == "bearer" else given
+        return rest.strip() if scheme.lower() == "bearer" else authorization
     if scheme.lower() != "basic":
         return None
     try:
@@ -206,11 +208,11 @@ def _shown_secret(proof: HookProof, request: HookRequest, header: str) -> str | 
     return pair.partition(":")[2]
 
 
-def _is_known(given: bytes, known: HookSecrets) -> bool:
+def _is_known(digest: bytes, known: HookSecrets) -> bool:
     """In a time that says nothing of how near a guess is."""
     former = known.current if known.former is None else known.former
-    is_current = hmac.compare_digest(given, known.current)
-    is_former = hmac.compare_digest(given, former)
+    is_current = hmac.compare_digest(digest, known.current)
+    is_former = hmac.compare_digest(digest, former)
     return is_current or is_former
 
 
@@ -222,8 +224,8 @@ def _webhook_fault(known: HookSecrets, request: HookRequest) -> HookFault | None
         return HookFault("no_proof", sentence)
     if len(request_id) > ID_CHARACTERS_MAX or not _TIME.fullmatch(written_at):
         return _WRONG_FORM
-    told = b".".join((request_id.encode("utf-8", "replace"), written_at.encode(), request.body))
-    if not _is_signed(told, known, [*_signatures(signatures)]):
+    content = b".".join((request_id.encode("utf-8", "replace"), written_at.encode(), request.body))
+    if not _is_signed(content, known, [*_signatures(signatures)]):
         return _WRONG_SIGNATURE
     return _time_fault(request, int(written_at))
 
@@ -232,13 +234,13 @@ def _header_fault(
     proof: HookProof, known: HookSecrets, request: HookRequest, header: str
 ) -> HookFault | None:
     """Why a signature in one header is not the secret's."""
-    given = request.headers.get(header.lower(), "")[:HEADER_CHARACTERS_MAX].strip()
-    if not given:
+    signature = request.headers.get(header.lower(), "")[:HEADER_CHARACTERS_MAX].strip()
+    if not signature:
         return HookFault("no_proof", _NO_PROOF[HookProof.HEADER].format(header=header))
     if proof is HookProof.BODY_SIGNATURE:
-        is_signed = _is_signed(request.body, known, [*_hex([given])])
+        is_signed = _is_signed(request.body, known, [*_hex([signature])])
         return None if is_signed else _WRONG_SIGNATURE
-    pairs = [each.strip().partition("=") for each in given.split(",")[: SIGNATURES_MAX + 1]]
+    pairs = [each.strip().partition("=") for each in signature.split(",")[: SIGNATURES_MAX + 1]]
     written_at = next((value for name, _, value in pairs if name == "t"), "")
     if not _TIME.fullmatch(written_at):
         return _WRONG_FORM
@@ -248,12 +250,12 @@ def _header_fault(
     return _time_fault(request, int(written_at))
 
 
-def _is_signed(told: bytes, known: HookSecrets, given: Sequence[bytes]) -> bool:
+def _is_signed(content: bytes, known: HookSecrets, signatures: Sequence[bytes]) -> bool:
     """Whether one of the signatures is made with one of the secrets."""
     keys = (known.current, known.current if known.former is None else known.former)
-    marks = [hmac.new(key, told, hashlib.sha256).digest() for key in keys]
+    marks = [hmac.new(key, content, hashlib.sha256).digest() for key in keys]
     is_signed = False
-    for each in given:
+    for each in signatures:
         for mark in marks:
             is_signed |= hmac.compare_digest(each, mark)
     return is_signed
