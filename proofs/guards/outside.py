@@ -45,8 +45,8 @@ GUARDS: Final = (
     Guard(
         "A revoked credential lets nobody in.",
         "engine/features/compat/credentials.py",
-        "None if found.revoked_at is not None else self._remember(found)",
-        "self._remember(found)",
+        "None if credential.revoked_at is not None else self._remember(credential)",
+        "self._remember(credential)",
         _CREDENTIALS,
     ),
     Guard(

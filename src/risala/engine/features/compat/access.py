@@ -37,15 +37,15 @@ class CompatAccess:
 
     def organization(self, principal: Principal) -> Organization:
         """The caller's organization, with its present balance."""
-        found = self._services.accounts.fresh_organization(principal.organization_id)
-        return replace(found, balance=0) if self._services.intake.payer.is_self else found
+        own = self._services.accounts.fresh_organization(principal.organization_id)
+        return replace(own, balance=0) if self._services.intake.payer.is_self else own
 
     async def send(
         self,
         principal: Principal,
         command: SendMessage,
         callback_url: str | None,
-        told: Mapping[str, Any],
+        details: Mapping[str, Any],
     ) -> str:
         """Accept a message, and the address to call back, in one unit; return the message's id.
 
@@ -60,7 +60,7 @@ class CompatAccess:
                 parse_target(callback_url, rules_of(self._services.settings.webhooks))
             except UrlRefused as refused:
                 raise Invalid("callback", "invalid_url", str(refused)) from None
-            callback = Callback(principal.key_id, callback_url, told)
+            callback = Callback(principal.key_id, callback_url, details)
             around = partial(CallbackRepository.registering, callback)
         response = await self._services.intake.send(principal, command, around=around)
         message_id: str = json.loads(response)["messageId"]
@@ -96,7 +96,7 @@ class CompatAccess:
         until: int | None,
     ) -> tuple[list[MessageView], int | None]:
         """The caller's messages, the newest first, and where older ones begin."""
-        wanted = MessageFilter(
+        message_filter = MessageFilter(
             principal.organization_id,
             principal.mode.value,
             recipient=to,
@@ -106,9 +106,9 @@ class CompatAccess:
             until=until,
         )
         stored = self._services.repositories
-        page = stored.message_lists.page(wanted, before=before, limit=limit)
-        found = [stored.messages.find(each.id) for each in page.messages]
-        there = [each for each in found if each is not None and each.to != FORGOTTEN]
+        page = stored.message_lists.page(message_filter, before=before, limit=limit)
+        views = [stored.messages.find(each.id) for each in page.messages]
+        there = [each for each in views if each is not None and each.to != FORGOTTEN]
         return there, page.older
 
     def verification(self, principal: Principal, start: str) -> VerificationView:

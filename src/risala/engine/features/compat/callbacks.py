@@ -69,7 +69,7 @@ class CallbackSources:
     kept_days: int
     """How long events are kept; 0: forever."""
     items: ItemLoop
-    """Where an event or a call that breaks is set aside."""
+    """The loop that sets aside an event or a call that breaks."""
     jitter: Callable[[], float] = random.random
 
 
@@ -141,10 +141,10 @@ class CompatCallbacks:
 
     def _asked(self, event: int) -> list[OwedCall]:
         """The call that an event needs; empty: no call."""
-        found = self._have.calls.candidate(event)
-        if found is None or self._call(found, _unsigned) is None:
+        candidate = self._have.calls.candidate(event)
+        if candidate is None or self._call(candidate, _unsigned) is None:
             return []
-        return [OwedCall(event, found.message, found.callback.credential)]
+        return [OwedCall(event, candidate.message, candidate.callback.credential)]
 
     def _call(self, made: CallToMake, sign: Callable[[bytes], bytes]) -> FaceCall | None:
         """The face's call; None: no call, or the face failed."""
@@ -153,7 +153,7 @@ class CompatCallbacks:
         face = None if credential is None else self._have.faces.get(credential.face)
         if credential is None or face is None:
             return None
-        told = FaceEvent(
+        face_event = FaceEvent(
             event_id=made.event_id,
             at_ms=event.at,
             message_id=event.subject,
@@ -166,7 +166,7 @@ class CompatCallbacks:
             username=credential.username,
         )
         try:
-            return face.call(told, callback.url, callback.told, sign)
+            return face.call(face_event, callback.url, callback.told, sign)
         except Exception as error:  # noqa: BLE001 -- a plugin's bug must not hold up other calls
             # Without its text, which may hold parts of the URL.
             log.error("faces.bug", face=credential.face, error=type(error).__name__)

@@ -154,15 +154,15 @@ class Credentials:
 
     async def _is(self, shape: CredentialShape, known: _Known | None, password: str) -> bool:
         """Whether a password is the credential's. It takes as long if there is no credential."""
-        given = password.encode("utf-8", "surrogatepass")
+        password_bytes = password.encode("utf-8", "surrogatepass")
         if not shape.is_weak:
-            wanted = bytes(32) if known is None else known.proof.hash
-            return hmac.compare_digest(hashlib.sha256(given).digest(), wanted)
-        quick = hmac.digest(self._own_key, given, "sha256")
+            known_hash = bytes(32) if known is None else known.proof.hash
+            return hmac.compare_digest(hashlib.sha256(password_bytes).digest(), known_hash)
+        quick = hmac.digest(self._own_key, password_bytes, "sha256")
         if known is not None and known.seen is not None and hmac.compare_digest(known.seen, quick):
             return True
         salt = bytes(SALT_BYTES) if known is None else known.proof.salt or bytes(SALT_BYTES)
-        slow = await trio.to_thread.run_sync(_slow, given, salt, limiter=self._guesses)
+        slow = await trio.to_thread.run_sync(_slow, password_bytes, salt, limiter=self._guesses)
         if known is None or not hmac.compare_digest(slow, known.proof.hash):
             return False
         credential_id = known.admitted.credential.id
@@ -174,29 +174,29 @@ class Credentials:
         credential_id = self._by_name.get((face, username))
         if credential_id is not None and (known := self._known.get(credential_id)) is not None:
             return known
-        found = self._stored.by_username(face, username)
-        return None if found is None else self._remember(found)
+        credential = self._stored.by_username(face, username)
+        return None if credential is None else self._remember(credential)
 
     def _read(self, credential_id: str) -> _Known | None:
         try:
-            found = self._stored.credential(credential_id)
+            credential = self._stored.credential(credential_id)
         except NotFound:
             return None
-        return None if found.revoked_at is not None else self._remember(found)
+        return None if credential.revoked_at is not None else self._remember(credential)
 
-    def _remember(self, found: CompatCredential) -> _Known:
-        allowed = found.allowed_addresses
+    def _remember(self, credential: CompatCredential) -> _Known:
+        allowed = credential.allowed_addresses
         principal = Principal(
-            found.organization_id,
-            found.id,
+            credential.organization_id,
+            credential.id,
             KeyType.SECRET,
-            found.mode,
+            credential.mode,
             allowed_addresses=None if allowed is None else ranges_of(allowed),
-            face=found.face,
+            face=credential.face,
         )
-        known = _Known(Admitted(found, principal), self._stored.proof(found.id))
-        self._known[found.id] = known
-        self._by_name[found.face, found.username] = found.id
+        known = _Known(Admitted(credential, principal), self._stored.proof(credential.id))
+        self._known[credential.id] = known
+        self._by_name[credential.face, credential.username] = credential.id
         if len(self._known) > REMEMBERED_MAX:
             _, oldest = self._known.popitem(last=False)
             self._forget_name(oldest)
@@ -251,12 +251,14 @@ class Credentials:
         return CreatedCredential(await self._stored.add(by, credential, proof), password)
 
     async def _proof(self, shape: CredentialShape, password: str) -> Proof:
-        given = password.encode()
-        signer = hashlib.sha1(given, usedforsecurity=False).digest() if shape.signs else None
+        password_bytes = password.encode()
+        signer = (
+            hashlib.sha1(password_bytes, usedforsecurity=False).digest() if shape.signs else None
+        )
         if not shape.is_weak:
-            return Proof(hashlib.sha256(given).digest(), None, signer)
+            return Proof(hashlib.sha256(password_bytes).digest(), None, signer)
         salt = secrets.token_bytes(SALT_BYTES)
-        slow = await trio.to_thread.run_sync(_slow, given, salt, limiter=self._guesses)
+        slow = await trio.to_thread.run_sync(_slow, password_bytes, salt, limiter=self._guesses)
         return Proof(slow, salt, signer)
 
     def of_organization(self, organization_id: str) -> list[CompatCredential]:
@@ -291,7 +293,7 @@ class Credentials:
             self._ring()
 
     def organization_changed(self, organization_id: str) -> None:
-        """It was suspended, resumed or deleted: read its credentials again."""
+        """Read an organization's credentials again: it was suspended, resumed or deleted."""
         for credential_id, known in [*self._known.items()]:
             if known.admitted.credential.organization_id == organization_id:
                 del self._known[credential_id]

@@ -1,4 +1,4 @@
-"""Other software's ways in: credentials for other faces, and mails that become messages."""
+"""Ways in for other software: credentials for other faces, and mails that become messages."""
 
 from __future__ import annotations
 

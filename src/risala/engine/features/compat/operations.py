@@ -63,7 +63,7 @@ class CreateCredential(OfOrganization):
     """The sender of messages that name none."""
     allowed_addresses: Addresses = None
     inbound: MaybeFlag = None
-    """It also gets texts from phones, if its face delivers them."""
+    """Whether it also gets texts from phones, if its face delivers them."""
 
 
 class OfCredential(Arguments):
@@ -72,9 +72,9 @@ class OfCredential(Arguments):
     credential_id: Text
 
 
-def of_credential(services: Services, given: OfCredential) -> str:
+def of_credential(services: Services, arguments: OfCredential) -> str:
     """The organization of a credential. Raises ``NotFound``."""
-    return services.part(Credentials).credential(given.credential_id).organization_id
+    return services.part(Credentials).credential(arguments.credential_id).organization_id
 
 
 OPERATIONS: Final = Operations()
@@ -83,25 +83,25 @@ _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredent
 
 @OPERATIONS(records.CREATE, owner=owners.named, fresh=True, **_CHANGES)
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
-    given = call.given
+    arguments = call.given
     return await call.services.part(Credentials).create(
-        given.organization_id,
-        given.face,
-        given.username,
-        Mode(given.mode),
+        arguments.organization_id,
+        arguments.face,
+        arguments.username,
+        Mode(arguments.mode),
         call.caller.who,
-        name=given.name,
-        sender=given.sender,
-        allowed_addresses=given.allowed_addresses,
-        hears=bool(given.inbound),
+        name=arguments.name,
+        sender=arguments.sender,
+        allowed_addresses=arguments.allowed_addresses,
+        hears=bool(arguments.inbound),
         by=call.audit(AuditImage.CREDENTIAL),
     )
 
 
 @OPERATIONS(records.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> CompatCredentials:
-    found = call.services.part(Credentials).of_organization(call.given.organization_id)
-    return CompatCredentials(tuple(found))
+    credentials = call.services.part(Credentials).of_organization(call.given.organization_id)
+    return CompatCredentials(tuple(credentials))
 
 
 @OPERATIONS(records.REVOKE, operators=SUPPORT, owner=of_credential, **_CHANGES)
@@ -126,9 +126,9 @@ class SendMail(Arguments):
     subject: _AnyText = Field(default="", repr=False)
     text: _AnyText = Field(repr=False)
     digest: Text
-    """The same for the same mail: to one number it is sent once."""
+    """A digest that is the same for the same mail: to one number the mail is sent once."""
     automatic: Flag = False
-    """It is an automatic reply, or a report."""
+    """Whether the mail is an automatic reply, or a report."""
 
 
 def _payer(services: Services, organization_id: str | None) -> str:
@@ -144,28 +144,28 @@ def _payer(services: Services, organization_id: str | None) -> str:
 
 @OPERATIONS(records.MAIL, roles=OPERATORS, operators=SUPPORT, changes=MessageView)
 async def _send(call: Call[SendMail]) -> MailedMessage:
-    given, services = call.given, call.services
-    if (reason := ignored(given.mail_from, is_automatic=given.automatic)) is not None:
+    arguments, services = call.given, call.services
+    if (reason := ignored(arguments.mail_from, is_automatic=arguments.automatic)) is not None:
         log.info("mail.ignored", reason=reason)
         return MailedMessage(None, reason)
     senders = services.part(mail_senders)
     if not senders:
         raise Conflict(_NOBODY)
-    table = senders.of(given.mail_from)
+    table = senders.of(arguments.mail_from)
     if table is None:
-        raise Forbidden(f"{given.mail_from} may not send messages by mail.")
-    body = text_of(given.subject, given.text, table)
+        raise Forbidden(f"{arguments.mail_from} may not send messages by mail.")
+    body = text_of(arguments.subject, arguments.text, table)
     if not body:
         raise Invalid("text", "missing", "The mail has no text that could be sent.")
     organization = services.accounts.fresh_organization(_payer(services, table.organization))
     if organization.status != "active":
         raise Forbidden("The organization is not active.")
-    key = f"mail:{given.digest}:{given.to}"
+    key = f"mail:{arguments.digest}:{arguments.to}"
     if services.repositories.messages.known_answer(organization.id, Mode.LIVE, key) is None:
-        senders.take(given.mail_from, trio.current_time())
+        senders.take(arguments.mail_from, trio.current_time())
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
-    command = SendMessage(to=given.to, body=body, sender=table.sender, idempotency_key=key)
-    by = call.audit(AuditImage.MESSAGE, said={"mailFrom": given.mail_from})
+    command = SendMessage(to=arguments.to, body=body, sender=table.sender, idempotency_key=key)
+    by = call.audit(AuditImage.MESSAGE, said={"mailFrom": arguments.mail_from})
     response = json.loads(await services.intake.send(principal, command, by=by))
     return MailedMessage(response["messageId"])
 

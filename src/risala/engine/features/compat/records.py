@@ -1,5 +1,5 @@
-"""Other software's ways in: credentials for faces other than the API, their callers and calls, and
-mails that become messages."""
+"""Ways in for other software: credentials for faces other than the API, their callers and calls,
+and mails that become messages."""
 
 from __future__ import annotations
 

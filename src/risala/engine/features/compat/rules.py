@@ -92,8 +92,8 @@ _HOUR_MS: Final = 3_600_000
 
 
 class MailSenders:
-    """Who may send by mail, and how often, by the settings; the tables may change while the service
-    runs."""
+    """Senders who may send by mail, and how often, by the settings; the tables may change while the
+    service runs."""
 
     def __init__(self, settings: Settings) -> None:
         self._tables = settings.mail_to_sms

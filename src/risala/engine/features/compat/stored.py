@@ -88,10 +88,10 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (credential_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (credential_id,))
+    if not rows:
         raise NotFound(f"There is no credential {credential_id}.")
-    return found[0]
+    return rows[0]
 
 
 def seen(conn: sqlite3.Connection, credential_id: str) -> Seen:
@@ -100,19 +100,19 @@ def seen(conn: sqlite3.Connection, credential_id: str) -> Seen:
     Raises:
         NotFound: the id is unknown.
     """
-    found = credential(conn, credential_id)
-    values = audit_image(found)
+    current = credential(conn, credential_id)
+    values = audit_image(current)
     values["last4"] = values.pop("last4")  # after the addresses, as entries have always had it
-    values["revoked"] = found.revoked_at is not None
-    return Seen(found.organization_id, values)
+    values["revoked"] = current.revoked_at is not None
+    return Seen(current.organization_id, values)
 
 
 def by_username(conn: sqlite3.Connection, face: str, username: str) -> CompatCredential | None:
     """The credential with a name, if it is not revoked."""
-    found = _ROWS.find(
+    rows = _ROWS.find(
         table(conn, _TABLE), "face = ? AND username = ? AND revoked_at IS NULL", (face, username)
     )
-    return found[0] if found else None
+    return rows[0] if rows else None
 
 
 def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
@@ -121,10 +121,10 @@ def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _PROOFS.find(table(conn, _TABLE), "id = ?", (credential_id,))
-    if not found:
+    rows = _PROOFS.find(table(conn, _TABLE), "id = ?", (credential_id,))
+    if not rows:
         raise NotFound(f"There is no credential {credential_id}.")
-    return found[0]
+    return rows[0]
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[CompatCredential]:
@@ -141,9 +141,9 @@ def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> CompatC
     Raises:
         NotFound: the id is unknown.
     """
-    found = credential(conn, credential_id)
-    if found.revoked_at is None:
-        event_cursors.dropped(conn, f"{found.face}:{credential_id}")
+    current = credential(conn, credential_id)
+    if current.revoked_at is None:
+        event_cursors.dropped(conn, f"{current.face}:{credential_id}")
         gone = {"revoked_at": now_ms, "hash": b"", "salt": None, "signer": None}
         writable(conn, _TABLE).update(credential_id, gone)
     return credential(conn, credential_id)
@@ -244,27 +244,27 @@ _CALL: Final = f"SELECT {_CALLS.columns} FROM face_call WHERE event = ?"  # noqa
 def begin(conn: sqlite3.Connection, event: int, now_ms: int) -> CallToMake | None:
     """Count an attempt before a byte of it leaves; None: no call is due. The call stays due:
     after a crash it is found again."""
-    found = conn.execute(_CALL, (event,)).fetchone()
-    if found is None or (call := _CALLS.of(found)).state != "pending":
+    row_of_call = conn.execute(_CALL, (event,)).fetchone()
+    if row_of_call is None or (call := _CALLS.of(row_of_call)).state != "pending":
         return None
     row, callback = event_rows.by_key(conn, event), callback_of(conn, call.message)
-    told = None if row is None else _message_event(row)
-    if row is None or told is None or callback is None:
+    message_event = None if row is None else _message_event(row)
+    if row is None or message_event is None or callback is None:
         drop(conn, event, "The event is no longer kept.", now_ms)
         return None
     conn.execute("UPDATE face_call SET tries = tries + 1 WHERE event = ?", (event,))
-    return CallToMake(call.message, told, row.event_id, callback, call.tries + 1)
+    return CallToMake(call.message, message_event, row.event_id, callback, call.tries + 1)
 
 
 def candidate(conn: sqlite3.Connection, event: int) -> CallToMake | None:
     """The call that an event's key may require; None: no callback."""
     row = event_rows.by_key(conn, event)
-    told = None if row is None else _message_event(row)
-    message = None if told is None else find_key(conn, told.subject)
+    message_event = None if row is None else _message_event(row)
+    message = None if message_event is None else find_key(conn, message_event.subject)
     callback = None if message is None else callback_of(conn, message)
-    if row is None or told is None or message is None or callback is None:
+    if row is None or message_event is None or message is None or callback is None:
         return None
-    return CallToMake(message, told, row.event_id, callback)
+    return CallToMake(message, message_event, row.event_id, callback)
 
 
 def _message_event(row: EventRow) -> MessageEvent | None:
