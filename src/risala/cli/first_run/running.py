@@ -15,7 +15,7 @@ import trio
 from risala.cli.first_run import service
 from risala.cli.first_run.conversation import Conversation
 from risala.cli.first_run.finishing import Finish
-from risala.cli.first_run.settings import SettingsFile
+from risala.cli.first_run.settings import SettingsFile, text_of
 from risala.cli.first_run.trials import MachineTrials
 from risala.cli.reach import session
 from risala.cli.reach.options import Options
@@ -26,7 +26,7 @@ from risala.config.faults import ConfigError
 from risala.config.secrets import resolve_secrets
 from risala.engine.model.records import payer
 from risala.engine.model.records.people import organizations, users
-from risala.http.first_run.answers import NO, YES, Answers, Wrong
+from risala.http.first_run.answers import Answers, Wrong
 from risala.http.first_run.progress import FirstRunEnd, Stage, StageKind, Trials, read_step
 from risala.http.first_run.questions import QUESTIONS, STEPS
 
@@ -218,19 +218,13 @@ def read_answers(path: Path | None) -> dict[str, str]:
     unknown = [_unknown(name) for name in table if name not in QUESTIONS]
     if unknown:
         raise CommandRefused("\n".join(unknown))
-    return {name: _text(value) for name, value in table.items()}
+    return {name: text_of(value) for name, value in table.items()}
 
 
 def _unknown(name: str) -> str:
     near = get_close_matches(name, QUESTIONS, n=1)
     like = f"Did you mean {near[0]}?" if near else "There are: " + ", ".join(QUESTIONS) + "."
     return f"{name} is no question. {like}"
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return YES if value else NO
-    return str(value)
 
 
 async def checked(

@@ -20,7 +20,7 @@ from risala.config.files.toml_edit import Change, EditRefused, edited
 from risala.config.load import load_settings
 from risala.config.template import render_template
 from risala.engine.model.records.payer import CUSTOMERS, SELF
-from risala.http.first_run.answers import NO, YES, Answers, yes_or_no
+from risala.http.first_run.answers import NO, YES, Answers, rate, yes_or_no
 from risala.http.first_run.questions import MODEM, QUESTIONS, SMPP, STEPS, TRIAL, Question
 from risala.sms.currencies import currency_of
 
@@ -56,6 +56,13 @@ def value_of(question: Question, answers: Answers) -> object:
     """The value of its setting; None: it is not set."""
     text = answers.get(question.name)
     return question.means(text) if text else None
+
+
+def text_of(value: object) -> str:
+    """A value of TOML as an answer."""
+    if isinstance(value, bool):
+        return YES if value else NO
+    return str(value)
 
 
 def table_of(section: str, answers: Answers) -> dict[str, Any]:
@@ -117,7 +124,7 @@ class SettingsFile:
             if value is None and each.reads is yes_or_no and self._at(where[:-1]) is not None:
                 value = False  # as it is without the setting
             if value is not None:
-                found[each.name] = _answer(value)
+                found[each.name] = f"{value:g}" if each.reads is rate else text_of(value)
         if found.get("price") == _FREE:  # nobody pays
             del found["price"]
         elif "price" in found:
@@ -301,9 +308,3 @@ def _table(kind: str, table: dict[str, Any], changes: Sequence[Change]) -> dict[
 def _variable_at(where: _Where) -> _Where:
     """Where the variable of a password is named."""
     return (*where[:-1], f"{where[-1]}_env")
-
-
-def _answer(value: object) -> str:
-    if isinstance(value, bool):
-        return YES if value else NO
-    return f"{value:g}" if isinstance(value, float) else str(value)
