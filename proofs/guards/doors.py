@@ -26,7 +26,7 @@ GUARDS: Final = (
     Guard(
         "A form without our mark does nothing.",
         "http/web/app.py",
-        "        if not self.site.gateway.people.is_form_token(visit.cookie, mark):\n",
+        "        if not self.site.gateway.people.is_form_token(request.cookie, mark):\n",
         "        if False:\n",
         (
             "http/dashboard/test_walk.py::test_a_form_without_its_mark_is_refused",
@@ -36,7 +36,7 @@ GUARDS: Final = (
     Guard(
         "A form that another site sent does nothing.",
         "http/web/app.py",
-        "        if not is_own_form(visit.request, visit.door):\n",
+        "        if not is_own_form(request.http, request.cookie_policy):\n",
         "        if False:\n",
         (
             "http/dashboard/test_walk.py::test_a_form_of_another_session_or_another_site_is_refused",
@@ -46,8 +46,8 @@ GUARDS: Final = (
     Guard(
         "Whoever did not sign in sees no page.",
         "http/web/app.py",
-        "            if (turned := await self._turned_away(route, visit)) is not None:\n",
-        "            if (turned := await self._turned_away(route, visit)) is not None and False:\n",
+        "            if (turned := await self._turned_away(route, request)) is not None:\n",
+        "            if False and (turned := await self._turned_away(route, request)):\n",
         (
             "http/dashboard/test_walk.py::test_who_is_not_signed_in_is_sent_to_sign_in",
             "http/operator/test_walk.py",
@@ -56,7 +56,7 @@ GUARDS: Final = (
     Guard(
         "A page asks for its role.",
         "http/web/app.py",
-        "                if not visit.may(route.access):\n",
+        "                if not request.may(route.access):\n",
         "                if False:\n",
         (
             "http/dashboard/test_walk.py::test_the_wrong_role_is_told_so",
@@ -77,15 +77,15 @@ GUARDS: Final = (
     Guard(
         "The console is for operators alone.",
         "http/web/app.py",
-        "(visit.user.operator or not is_console)",
+        "(request.user.operator or not is_console)",
         "True",
         ("http/operator/test_walk.py",),
     ),
     Guard(
         "A form that costs money does it once.",
         "http/web/app.py",
-        "self._once(route, visit) if route.once else route.view(visit)",
-        "route.view(visit)",
+        "self._once(route, request) if route.once else route.view(request)",
+        "route.view(request)",
         (
             "http/operator/test_organizations.py::test_cash_is_credited_once_after_its_figures_were_shown",
             "http/dashboard/test_messages.py",
@@ -94,7 +94,7 @@ GUARDS: Final = (
     Guard(
         "Pages are not shown over plain http from elsewhere.",
         "http/web/app.py",
-        "            if visit.door.way is Way.PLAIN:\n",
+        "            if request.cookie_policy.way is Way.PLAIN:\n",
         "            if False:\n",
         (
             "http/dashboard/test_sign_in.py::test_plain_http_from_elsewhere_sets_no_cookie",
@@ -167,7 +167,7 @@ GUARDS: Final = (
     Guard(
         "A key of a form is its user's.",
         "http/web/once.py",
-        "        if not hmac.compare_digest(mac.encode(), self._mac(user_id, told).encode()):\n",
+        "        if not hmac.compare_digest(mac.encode(), self._mac(user_id, nonce).encode()):\n",
         "        if False:\n",
         ("http/web/test_once.py",),
     ),

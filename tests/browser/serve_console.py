@@ -211,15 +211,15 @@ class ChangingFile:
         self._applied += 1
 
 
-async def enter(visit: PageRequest) -> TrioResponse:
+async def enter(request: PageRequest) -> TrioResponse:
     """A session of the operator, for whoever asks: this serves tests alone."""
-    email = visit.form.text("who", OPERATOR)
-    people, given = visit.site.gateway.people, {"email": email, "operator": True}
-    link = await visit.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)
+    email = request.form.text("who", OPERATOR)
+    people, given = request.site.gateway.people, {"email": email, "operator": True}
+    link = await request.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)
     entered = await people.use_link(link["token"], Browser("x", None, "", "", Language.ENGLISH))
     assert entered is not None
-    reply = visit.go(visit.face.home)
-    visit.door.set_cookie(reply, visit.door.session_cookie, entered.token)
+    reply = request.go(request.face.home)
+    request.cookie_policy.set_cookie(reply, request.cookie_policy.session_cookie, entered.token)
     return reply
 
 

@@ -50,9 +50,9 @@ DAY_MS = 86_400_000
 LONG_EMAIL = "mohamed-abdallahi.ould-cheikh-sidiya@etablissements-du-fleuve.example"
 
 
-async def parts(visit: PageRequest) -> TrioResponse:
-    path = f"/app/{visit.organization_id}/parts"
-    return await visit.page(
+async def parts(request: PageRequest) -> TrioResponse:
+    path = f"/app/{request.organization_id}/parts"
+    return await request.page(
         "every_part.html",
         states=[*STATES],
         chart=[Bar((12 * hour, 3, hour % 3, hour % 2)) for hour in range(24)],
@@ -71,15 +71,15 @@ async def parts(visit: PageRequest) -> TrioResponse:
             for state in ("done", "waiting", "")
         ],
         at_ms=AT_MS - 120_000,
-        live=f"{path}/live" if visit.form.ticked("live") else None,
+        live=f"{path}/live" if request.form.ticked("live") else None,
     )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     async def draw(_: object) -> str:
         return '<b id="piece" hx-swap-oob="true">drawn anew</b>'
 
-    return visit.live(draw)
+    return request.live(draw)
 
 
 EXTRA = (

@@ -64,7 +64,7 @@ async def test_an_old_form_leads_to_a_new_one(owner, refused_app):
 
 class Asked:
     def __init__(self, path: str, method: str = "POST") -> None:
-        self.request, self.is_inside, self.tail = self, True, ""
+        self.http, self.is_inside, self.tail = self, True, ""
         self.path, self.method = path, method
 
 

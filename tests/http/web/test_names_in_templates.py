@@ -219,7 +219,7 @@ def test_a_bare_name_is_found(template):
         '<p dir="auto">{{ key.note }}</p>',
         "<option>{{ parts.isolated(each.name) }}</option>",
         '<a href="{{ at("x/" ~ each.name) }}" aria-label="{{ each.name }}">x</a>',
-        '{{ _("Hello {name}", name=visit.name_of(user.name)) }}',
+        '{{ _("Hello {name}", name=request.name_of(user.name)) }}',
         '{{ parts.field("name", _("Name"), key.name, faults) }}',
         '{{ "on" if key.name == "x" else "off" }}',
         "{{ titles[each.name] }}",

@@ -43,7 +43,7 @@ async def save(visit: PageRequest) -> TrioResponse:
         return await visit.again(_PAGE, error, await _values(visit, error))
     reply = visit.go(_PLACE, SAVED)
     # This language replaces one that was chosen at the foot of a page.
-    visit.door.drop_cookie(reply, LANGUAGE_COOKIE)
+    visit.cookie_policy.drop_cookie(reply, LANGUAGE_COOKIE)
     return reply
 
 

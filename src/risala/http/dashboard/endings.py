@@ -47,7 +47,7 @@ async def delete_account(visit: PageRequest) -> TrioResponse:
         faults = {TOP: refusal_sentence(visit.words, error)}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     reply = visit.go("/sign-in", ACCOUNT_DELETED)
-    visit.door.drop_cookie(reply, visit.door.session_cookie)
+    visit.cookie_policy.drop_cookie(reply, visit.cookie_policy.session_cookie)
     return reply
 
 

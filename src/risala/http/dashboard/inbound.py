@@ -87,7 +87,7 @@ async def show_opt_outs(visit: PageRequest) -> TrioResponse:
 
 async def _list(visit: PageRequest) -> dict[str, Any]:
     """A page of the list; after a form was refused, its beginning."""
-    query = _query(visit) if visit.request.method == "GET" else {}
+    query = _query(visit) if visit.http.method == "GET" else {}
     asked = _asked(visit, query, "number")
     found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
     return {
@@ -95,7 +95,7 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
         "numbers": found.numbers,
         "q": query.get("q", ""),
         "chips": _chips(visit, query, asked, "number", "inbound/opt-outs"),
-        "typed": "" if visit.request.method == "GET" else visit.form.text("number"),
+        "typed": "" if visit.http.method == "GET" else visit.form.text("number"),
         "pager": _pager(visit, "inbound/opt-outs", query, found),
     }
 

@@ -204,7 +204,7 @@ async def _page_of(
     query = visit.form.filled("mode", "state")
     path = f"/app/{visit.organization_id}/webhooks/{_id(visit)}"
     newer, older = (None if each is None else str(each) for each in (page.after, page.before))
-    event_id = visit.form.text("event") if visit.request.method == "GET" else ""
+    event_id = visit.form.text("event") if visit.http.method == "GET" else ""
     return {
         **shallow(found),
         "state": state,

@@ -103,12 +103,12 @@ class FirstRunApp(JsonApp):
         self, method: str, path: str, view: Callable[[FirstRunPageRequest], Awaitable[TrioResponse]]
     ) -> None:
         async def answer(**_: str) -> TrioResponse:
-            visit = await self._arrive()
-            if not visit.cookie:
-                return visit.gone()
+            request = await self._arrive()
+            if not request.cookie:
+                return request.gone()
             if method == "POST":
-                visit = replace(visit, form=await self._form(visit))
-            return await view(visit)
+                request = replace(request, form=await self._form(request))
+            return await view(request)
 
         self._route(method, path, answer)
 
@@ -123,7 +123,7 @@ class FirstRunApp(JsonApp):
         language = chosen or preferred(request.accept_languages)
         is_reader = self._progress.is_reader(request.cookies.get(SESSION_COOKIE, ""))
         return FirstRunPageRequest(
-            request=request,
+            http=request,
             progress=self._progress,
             loaded=loaded,
             face=_FACE,
@@ -132,44 +132,44 @@ class FirstRunApp(JsonApp):
             cookie=self._progress.mark if is_reader else "",
         )
 
-    async def _form(self, visit: FirstRunPageRequest) -> SentForm:
+    async def _form(self, request: FirstRunPageRequest) -> SentForm:
         """The form that was posted.
 
         Raises:
             Problem: no page of ours sent it.
         """
-        form = await read_form(visit.request)
+        form = await read_form(request.http)
         sent = unmasked(form.text(MARK_FIELD))
-        is_same = secrets.compare_digest(sent.encode(), visit.cookie.encode())
-        if not is_same or not is_own_form(visit.request, self._cookie_policy()):
+        is_same = secrets.compare_digest(sent.encode(), request.cookie.encode())
+        if not is_same or not is_own_form(request.http, self._cookie_policy()):
             raise Problem(403, "This form was not sent by a page of ours.")
         return form
 
     async def _open(self, token: str) -> TrioResponse:
-        visit = await self._arrive()
+        request = await self._arrive()
         session = self._progress.use_link(token)
         if session is None:  # by the same reader it is a second press
-            return visit.go("") if visit.cookie else visit.gone()
-        reply = visit.go("")
+            return request.go("") if request.cookie else request.gone()
+        reply = request.go("")
         self._cookie_policy().set_cookie(reply, SESSION_COOKIE, session, days=_SESSION_DAYS)
         return reply
 
     # -- answers
 
-    async def _end(self, visit: FirstRunPageRequest) -> TrioResponse:
-        reply = await page.end(visit)
+    async def _end(self, request: FirstRunPageRequest) -> TrioResponse:
+        reply = await page.end(request)
         if self._progress.ended is not None:
             self._over.set()
         return reply
 
     async def _choose(self) -> TrioResponse:
         """Keep the language or the colours that the reader chose."""
-        visit = await self._arrive()
-        if not visit.cookie:
+        request = await self._arrive()
+        if not request.cookie:
             raise plain(404)
-        form = await self._form(visit)
+        form = await self._form(request)
         here = form.text("next")
-        reply = visit.go(here.removeprefix(f"{ROOT}/") if page.is_page(here) else "")
+        reply = request.go(here.removeprefix(f"{ROOT}/") if page.is_page(here) else "")
         for name, cookie, known in (
             ("language", LANGUAGE_COOKIE, language_named(form.text("language")) is not None),
             ("theme", THEME_COOKIE, form.text("theme") in [*Theme]),

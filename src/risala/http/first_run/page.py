@@ -46,9 +46,9 @@ def is_page(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstRunPageRequest:
-    """What templates know as ``visit``."""
+    """A request of the first run, with what templates need: they know it as ``request``."""
 
-    request: Request = field(repr=False)
+    http: Request = field(repr=False)
     progress: FirstRunProgress
     loaded: Loaded = field(repr=False)
     face: WebFace
@@ -58,7 +58,7 @@ class FirstRunPageRequest:
     """The mark that proves that a form is of this session; empty: there is no session."""
     form: SentForm = field(default_factory=SentForm, repr=False)
     """The fields of a POST."""
-    said: None = None
+    notice: None = None
 
     @property
     def words(self) -> Words:
@@ -66,7 +66,7 @@ class FirstRunPageRequest:
 
     @property
     def here(self) -> str:
-        return self.request.path
+        return self.http.path
 
     def marks(self, *, once: bool = False) -> Markup:
         """The hidden field without which a form is not taken."""
@@ -102,9 +102,9 @@ class FirstRunPageRequest:
         self, template: str, *, status: int = 200, faults: Mapping[str, Markup], **values: object
     ) -> TrioResponse:
         """A page as an answer."""
-        given = {"visit": self, "faults": faults, **values}
+        given = {"request": self, "faults": faults, **values}
         text = render(self.loaded, f"first_run/{template}", self, given)
-        return html_response(self.request, text, status)
+        return html_response(self.http, text, status)
 
     def gone(self) -> TrioResponse:
         """The page of a link that does not work."""
@@ -118,72 +118,72 @@ class FirstRunPageRequest:
         return response
 
 
-async def begin(visit: FirstRunPageRequest) -> TrioResponse:
-    step = None if visit.progress.is_finishing else visit.progress.unanswered()
-    return visit.go("end" if step is None else f"step/{step.name}")
+async def begin(request: FirstRunPageRequest) -> TrioResponse:
+    step = None if request.progress.is_finishing else request.progress.unanswered()
+    return request.go("end" if step is None else f"step/{step.name}")
 
 
-async def end(visit: FirstRunPageRequest) -> TrioResponse:
+async def end(request: FirstRunPageRequest) -> TrioResponse:
     """All answers before the end, and the stages from then on."""
-    progress = visit.progress
+    progress = request.progress
     if progress.is_finishing or progress.ended is not None:
-        stages = [_stage(visit, each) for each in progress.stages]
-        return visit.page("end.html", faults={}, stages=stages, ended=progress.ended)
+        stages = [_stage(request, each) for each in progress.stages]
+        return request.page("end.html", faults={}, stages=stages, ended=progress.ended)
     step = progress.unanswered()
     if step is not None:
-        return visit.go(f"step/{step.name}")
-    failed = Markup("{} {}").format(visit.words(N_("It did not work.")), progress.failure)
-    return visit.page(
+        return request.go(f"step/{step.name}")
+    failed = Markup("{} {}").format(request.words(N_("It did not work.")), progress.failure)
+    return request.page(
         "answers.html",
         faults={TOP: failed} if progress.failure else {},
-        steps=[(each, _answered(visit, each)) for each in steps_of(progress.answers)],
+        steps=[(each, _answered(request, each)) for each in steps_of(progress.answers)],
     )
 
 
-async def finish(visit: FirstRunPageRequest) -> TrioResponse:
-    if not visit.progress.is_finishing and visit.progress.unanswered() is None:
-        visit.progress.finish()
-    return visit.go("end")
+async def finish(request: FirstRunPageRequest) -> TrioResponse:
+    if not request.progress.is_finishing and request.progress.unanswered() is None:
+        request.progress.finish()
+    return request.go("end")
 
 
 # -- a step
 
 
-async def show(visit: FirstRunPageRequest) -> TrioResponse:
-    progress = visit.progress
+async def show(request: FirstRunPageRequest) -> TrioResponse:
+    progress = request.progress
     if progress.is_finishing:
-        return visit.go("end")
-    step = _step(visit)
+        return request.go("end")
+    step = _step(request)
     if step.name in ("carrier", "modem"):
         async with progress.trying:
             found = await progress.trials.modems()
         if found:
             progress.answers.setdefault("modem_found", found[0][0])
-    return await _draw(visit, step, progress.answers, {})
+    return await _draw(request, step, progress.answers, {})
 
 
-async def submit(visit: FirstRunPageRequest) -> TrioResponse:
-    progress, form = visit.progress, visit.form
+async def submit(request: FirstRunPageRequest) -> TrioResponse:
+    progress, form = request.progress, request.form
     if progress.is_finishing:
-        return visit.go("end")
-    step = _step(visit)
+        return request.go("end")
+    step = _step(request)
     given = {each.name: _typed(each, form) for each in step.questions}
     answers, faults, wrong = await progress.read(step, given, tries=not form.ticked(_ANYWAY))
-    told = {name: visit.explained(each) for name, each in faults.items()}
+    told = {name: request.explained(each) for name, each in faults.items()}
     if wrong is not None:
-        told[TOP] = visit.explained(wrong)
+        told[TOP] = request.explained(wrong)
     if told:
         typed = {each.name: given[each.name] for each in step.questions if not each.secret}
-        return await _draw(visit, step, {**answers, **typed}, told)
+        return await _draw(request, step, {**answers, **typed}, told)
     progress.answers = answers
     steps = steps_of(answers)
     after = steps[steps.index(step) + 1 :]
-    return visit.go(f"step/{after[0].name}" if after else "end")
+    return request.go(f"step/{after[0].name}" if after else "end")
 
 
-def _step(visit: FirstRunPageRequest) -> FirstRunStep:
-    name = visit.here.rpartition("/")[2]
-    found = next((each for each in steps_of(visit.progress.answers) if each.name == name), None)
+def _step(request: FirstRunPageRequest) -> FirstRunStep:
+    name = request.here.rpartition("/")[2]
+    found = next((each for each in steps_of(request.progress.answers) if each.name == name), None)
     if found is None:
         raise plain(404)
     return found
@@ -198,12 +198,12 @@ def _typed(question: Question, form: SentForm) -> str:
 
 
 async def _draw(
-    visit: FirstRunPageRequest,
+    request: FirstRunPageRequest,
     step: FirstRunStep,
     answers: Mapping[str, str],
     faults: Mapping[str, Markup],
 ) -> TrioResponse:
-    progress = visit.progress
+    progress = request.progress
     steps = steps_of(progress.answers)
     number = steps.index(step)
     questions, known = [], dict(answers)
@@ -211,8 +211,8 @@ async def _draw(
         value = "" if each.secret else offered(each, known, progress.standing)
         known.setdefault(each.name, value)  # the next default may follow from it
         is_kept = each.secret and bool(progress.answers.get(each.name))
-        questions.append((each, value, await _choices(visit, each), is_kept))
-    return visit.page(
+        questions.append((each, value, await _choices(request, each), is_kept))
+    return request.page(
         "step.html",
         status=422 if faults else 200,
         faults=faults,
@@ -225,44 +225,44 @@ async def _draw(
     )
 
 
-async def _choices(visit: FirstRunPageRequest, question: Question) -> Choices:
+async def _choices(request: FirstRunPageRequest, question: Question) -> Choices:
     if question.name == "country":
         from risala.sms.numbering.library import country_codes
 
-        language = visit.words.language
+        language = request.words.language
         named = [(code, country_name(language, code, code)) for code in country_codes()]
         return sorted(named, key=lambda each: each[1])
     if question.name == "modem_port":
-        return await visit.progress.trials.modems()
-    return [(key, visit.words(told)) for key, told in question.choices]
+        return await request.progress.trials.modems()
+    return [(key, request.words(told)) for key, told in question.choices]
 
 
 # -- all answers, and the end
 
 
-def _answered(visit: FirstRunPageRequest, step: FirstRunStep) -> list[tuple[Question, str]]:
-    answers = visit.progress.answers
+def _answered(request: FirstRunPageRequest, step: FirstRunStep) -> list[tuple[Question, str]]:
+    answers = request.progress.answers
     return [
-        (each, _answer(visit, each, answers.get(each.name, "")))
+        (each, _answer(request, each, answers.get(each.name, "")))
         for each in step.questions
         if each.when(answers)
     ]
 
 
-def _answer(visit: FirstRunPageRequest, question: Question, value: str) -> str:
+def _answer(request: FirstRunPageRequest, question: Question, value: str) -> str:
     if question.secret and value:
         return "•••"
     told = dict(question.choices).get(value)
     if told is None and question.reads is yes_or_no:
         told = N_("yes") if value == YES else N_("no")
-    return value if told is None else visit.words(told)
+    return value if told is None else request.words(told)
 
 
-def _stage(visit: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
+def _stage(request: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
     """A stage's kind, its shape, and its sentence."""
-    parts = [visit.sentence(stage.sentence, stage.holes)]
+    parts = [request.sentence(stage.sentence, stage.holes)]
     if stage.cause is not None and stage.cause in [*Cause]:
-        parts.append(escape(CAUSE_SENTENCES[Cause(stage.cause)][visit.words.language.value]))
+        parts.append(escape(CAUSE_SENTENCES[Cause(stage.cause)][request.words.language.value]))
     if stage.said:
         parts.append(Markup('<q dir="auto" lang="en">{}</q>').format(stage.said))
     return stage.kind, _SHAPES[stage.kind], Markup(" ").join(parts)

@@ -63,7 +63,7 @@ class OperatorService:
 
     @property
     def query(self) -> Mapping[str, str]:
-        return dict(self._visit.request.args)
+        return dict(self._visit.http.args)
 
     async def look(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         found = OPERATIONS.get(operation)

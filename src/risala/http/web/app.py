@@ -176,32 +176,32 @@ class WebApp(JsonApp):
         )
 
     async def _answer(self, route: PageRoute, arguments: dict[str, str]) -> TrioResponse:
-        visit = replace(await self._arrive(_request()), arguments=arguments)
+        request = replace(await self._arrive(_request()), arguments=arguments)
         try:
-            if visit.door.way is Way.PLAIN:
-                return self._leave(visit, await visit.page("plain_http.html", status=403))
-            if visit.is_locked_out:
+            if request.cookie_policy.way is Way.PLAIN:
+                return self._leave(request, await request.page("plain_http.html", status=403))
+            if request.is_locked_out:
                 raise ConsoleLocked
-            if (turned := await self._turned_away(route, visit)) is not None:
-                return self._leave(visit, turned)
+            if (turned := await self._turned_away(route, request)) is not None:
+                return self._leave(request, turned)
             if route.access.roles:
-                visit = await self._enter(visit, arguments["org"])
-                if not visit.may(route.access):
+                request = await self._enter(request, arguments["org"])
+                if not request.may(route.access):
                     raise RoleTooLow(route.access)
             elif route.access is PageAccess.OPERATOR:
-                visit = await self._enter_console(visit, may_lack_factor=route.before_factor)
-                if not visit.can(route.needs):
-                    raise OperatorRoleTooLow(visit.caller.operator_role)
-            if visit.is_inside and visit.is_shut:
+                request = await self._enter_console(request, may_lack_factor=route.before_factor)
+                if not request.can(route.needs):
+                    raise OperatorRoleTooLow(request.caller.operator_role)
+            if request.is_inside and request.is_shut:
                 raise plain(404)
-            reply = await self._view(route, visit)
+            reply = await self._view(route, request)
         except ProviderNeeded as error:
-            reply = await to_provider(visit, error)
+            reply = await to_provider(request, error)
         except FactorNeeded:
-            reply = visit.go(security_path(visit.face.root), FACTOR_NEEDED)
+            reply = request.go(security_path(request.face.root), FACTOR_NEEDED)
         except Exception as error:  # noqa: BLE001 -- whatever it is, its reader gets a page
-            reply = await self._error(visit, error)
-        return self._leave(visit, reply)
+            reply = await self._error(request, error)
+        return self._leave(request, reply)
 
     async def handle_user_exception(
         self, error: Exception | BaseExceptionGroup[BaseException]
@@ -209,12 +209,12 @@ class WebApp(JsonApp):
         """Errors that no view handled: an unknown path or method."""
         if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
             raise error  # it holds a Cancelled, which is Trio's
-        visit = await self._arrive(_request())
-        parts = visit.request.path.split("/")
-        if visit.session is not None and parts[1] == "app" and len(parts) > 2:
+        request = await self._arrive(_request())
+        parts = request.http.path.split("/")
+        if request.session is not None and parts[1] == "app" and len(parts) > 2:
             with suppress(EngineError):
-                visit = await self._enter(visit, parts[2])
-        return self._leave(visit, await self._error(visit, error))
+                request = await self._enter(request, parts[2])
+        return self._leave(request, await self._error(request, error))
 
     # -- access
 
@@ -222,21 +222,21 @@ class WebApp(JsonApp):
         loaded = await self.site.templates.load()
         settings = self.site.settings
         kind = self.site.face.kind
-        door = cookie_policy_of(request, self.site.addresses, address_of(settings, kind), kind)
-        token, session, cookies = await self._session(request, door.session_cookie)
-        if session is None and door.way is not Way.PLAIN:
-            token = request.cookies.get(door.browser_cookie, "")
+        policy = cookie_policy_of(request, self.site.addresses, address_of(settings, kind), kind)
+        token, session, cookies = await self._session(request, policy.session_cookie)
+        if session is None and policy.way is not Way.PLAIN:
+            token = request.cookies.get(policy.browser_cookie, "")
             if not token:
                 token = self.site.gateway.people.new_token()
-                cookies = ((door.browser_cookie, token),)
+                cookies = ((policy.browser_cookie, token),)
         words = loaded.words[self._language(request, session)]
         now_ms = self.site.clock.now_ms()
-        said = request.cookies.get(door.said_cookie)
+        notice = request.cookies.get(policy.said_cookie)
         return PageRequest(
             site=self.site,
-            request=request,
+            http=request,
             request_id=id_of_request(),
-            door=door,
+            cookie_policy=policy,
             formats=Formats(
                 words,
                 ZoneInfo(settings.plan.home.time_zone),
@@ -248,7 +248,7 @@ class WebApp(JsonApp):
             cookie=token,
             session=session,
             mode=Mode.TEST if request.args.get("mode") == "test" else Mode.LIVE,
-            said=None if said is None else words(unquote(said)),
+            notice=None if notice is None else words(unquote(notice)),
             cookies=cookies,
         )
 
@@ -268,138 +268,142 @@ class WebApp(JsonApp):
             return chosen
         return preferred(request.accept_languages) if session is None else session.user.language
 
-    async def _turned_away(self, route: PageRoute, visit: PageRequest) -> TrioResponse | None:
+    async def _turned_away(self, route: PageRoute, request: PageRequest) -> TrioResponse | None:
         """The redirect of a reader who must sign in first; a form they sent is kept meanwhile."""
         if route.access is PageAccess.PUBLIC:
             return None
         is_console = route.access is PageAccess.OPERATOR
-        if visit.session is not None and (visit.user.operator or not is_console):
+        if request.session is not None and (request.user.operator or not is_console):
             return None
         if route.method == "POST":
-            return await self._keep_unsent(visit)
-        query = visit.request.query_string.decode("latin-1")
-        target = visit.request.path + (f"?{query}" if query else "")
-        return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
+            return await self._keep_unsent(request)
+        query = request.http.query_string.decode("latin-1")
+        target = request.http.path + (f"?{query}" if query else "")
+        return request.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
 
-    async def _keep_unsent(self, visit: PageRequest) -> TrioResponse:
+    async def _keep_unsent(self, request: PageRequest) -> TrioResponse:
         """Send a reader who posted without a session to sign in, and then back to their form.
 
         Raises:
             Problem: it is no form.
         """
         face = self.site.face
-        if visit.session is not None or not is_surely_own_form(visit.request, visit.door):
-            return visit.go(face.sign_in)
+        if request.session is not None or not is_surely_own_form(
+            request.http, request.cookie_policy
+        ):
+            return request.go(face.sign_in)
         target = f"{face.sign_in}?" + urlencode({"next": again_path(face.root)})
-        form = await form_before_file(visit)
-        kept = self._store_unsent(visit, form, target)
-        return visit.go(face.sign_in) if kept is None else kept
+        form = await form_before_file(request)
+        kept = self._store_unsent(request, form, target)
+        return request.go(face.sign_in) if kept is None else kept
 
     def _store_unsent(
-        self, visit: PageRequest, form: SentForm, target: str, *, asked_fresh: bool = False
+        self, request: PageRequest, form: SentForm, target: str, *, asked_fresh: bool = False
     ) -> TrioResponse | None:
         """Keep a form for this browser, do nothing else with it, and redirect to ``target``. None:
         the form is too long to keep."""
         now_ms = self.site.clock.now_ms()
-        query = visit.request.query_string.decode("latin-1")
+        query = request.http.query_string.decode("latin-1")
         name = self.site.unsent.keep(
-            visit.request.path + (f"?{query}" if query else ""),
+            request.http.path + (f"?{query}" if query else ""),
             form,
             now_ms,
-            in_session=visit.session is not None,
+            in_session=request.session is not None,
             asked_fresh=asked_fresh,
         )
         if name is None:
             return None
-        reply = visit.go(target)
-        visit.door.set_cookie(reply, visit.door.unsent_cookie, name, days=_UNSENT_DAYS)
+        reply = request.go(target)
+        request.cookie_policy.set_cookie(
+            reply, request.cookie_policy.unsent_cookie, name, days=_UNSENT_DAYS
+        )
         return reply
 
-    async def _enter(self, visit: PageRequest, organization_id: str) -> PageRequest:
-        """The visit of a member.
+    async def _enter(self, request: PageRequest, organization_id: str) -> PageRequest:
+        """The request of a member.
 
         Raises:
             NotFound: the organization does not exist, or the reader is no member.
         """
-        assert visit.session is not None, "whoever did not sign in was sent away"
-        visit = replace(visit, place=_organization_of(visit.session, organization_id))
-        own = await visit.ask_here(organizations.SHOW)
-        formats = replace(visit.formats, zone=ZoneInfo(own.time_zone), currency=own.currency)
-        return replace(visit, _organization=own, formats=formats)
+        assert request.session is not None, "whoever did not sign in was sent away"
+        request = replace(request, place=_organization_of(request.session, organization_id))
+        own = await request.ask_here(organizations.SHOW)
+        formats = replace(request.formats, zone=ZoneInfo(own.time_zone), currency=own.currency)
+        return replace(request, _organization=own, formats=formats)
 
-    async def _enter_console(self, visit: PageRequest, *, may_lack_factor: bool) -> PageRequest:
-        """The visit of an operator, with what their role allows and what waits for a decision.
+    async def _enter_console(self, request: PageRequest, *, may_lack_factor: bool) -> PageRequest:
+        """The request of an operator, with what their role allows and what waits for a decision.
 
         Raises:
             FactorNeeded: they need a second factor, and have none.
         """
         try:
-            waiting = await visit.ask(WAITING)
+            waiting = await request.ask(WAITING)
         except FactorNeeded:
             if not may_lack_factor:
                 raise
-            return visit
-        permitted = await self.site.gateway.permitted(visit.caller)
-        return replace(visit, waiting=waiting, permitted=permitted)
+            return request
+        permitted = await self.site.gateway.permitted(request.caller)
+        return replace(request, waiting=waiting, permitted=permitted)
 
     # -- answers
 
-    async def _view(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
+    async def _view(self, route: PageRoute, request: PageRequest) -> TrioResponse:
         if route.method == "GET":
-            query = visit.request.query_string.decode("latin-1")
-            return await self._done(route, replace(visit, form=form_of(query)))
-        if not is_own_form(visit.request, visit.door):
+            query = request.http.query_string.decode("latin-1")
+            return await self._done(route, replace(request, form=form_of(query)))
+        if not is_own_form(request.http, request.cookie_policy):
             raise Problem(403, "This form was not sent by a page of ours.")
-        visit = replace(visit, form=await sent_form(visit, takes_file=route.takes_file))
-        mark = unmasked(visit.form.text(MARK_FIELD))
-        if not self.site.gateway.people.is_form_token(visit.cookie, mark):
+        request = replace(request, form=await sent_form(request, takes_file=route.takes_file))
+        mark = unmasked(request.form.text(MARK_FIELD))
+        if not self.site.gateway.people.is_form_token(request.cookie, mark):
             # The page may be from an earlier session: its reader signed in again elsewhere.
             kept = None
             if (
                 mark
                 and route.access is not PageAccess.PUBLIC
-                and is_surely_own_form(visit.request, visit.door)
+                and is_surely_own_form(request.http, request.cookie_policy)
             ):
                 again = again_path(self.site.face.root)
-                kept = self._store_unsent(visit, visit.form, again)
+                kept = self._store_unsent(request, request.form, again)
             if kept is None:
                 raise Problem(403, "This form was not sent by a page of ours.")
             return kept
-        return await self._done(route, visit)
+        return await self._done(route, request)
 
-    async def _done(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
+    async def _done(self, route: PageRoute, request: PageRequest) -> TrioResponse:
         """The view's answer. A reader who has to show once more who they are is sent to do that,
         and then back: with their form, if they sent one."""
         filters = (*route.filters, MODE) if route.filters else ()
-        if unknown := refused(filters, visit.form, visit.formats):
-            return await filters_refused(visit, unknown)
+        if unknown := refused(filters, request.form, request.formats):
+            return await filters_refused(request, unknown)
         try:
-            if route.fresh and visit.caller.freshness is Freshness.STALE:
+            if route.fresh and request.caller.freshness is Freshness.STALE:
                 raise NotFresh
-            return await (self._once(route, visit) if route.once else route.view(visit))
+            return await (self._once(route, request) if route.once else route.view(request))
         except Invalid as error:
-            faults = faults_of(visit.words, error, visit.plan)
-            unknown = refused_by(error, filters, visit.form, visit.words, faults)
+            faults = faults_of(request.words, error, request.plan)
+            unknown = refused_by(error, filters, request.form, request.words, faults)
             if not unknown:
                 raise
-            return await filters_refused(visit, unknown)
+            return await filters_refused(request, unknown)
         except NotFresh:
-            root, kept = visit.face.root, None
+            root, kept = request.face.root, None
             if route.method == "POST":
                 there = f"{fresh_path(root)}?" + urlencode({"next": again_path(root)})
-                kept = self._store_unsent(visit, visit.form, there, asked_fresh=True)
-            target = visit.here if route.method == "GET" else visit.face.home
-            return kept or visit.go(f"{fresh_path(root)}?" + urlencode({"next": target}))
+                kept = self._store_unsent(request, request.form, there, asked_fresh=True)
+            target = request.here if route.method == "GET" else request.face.home
+            return kept or request.go(f"{fresh_path(root)}?" + urlencode({"next": target}))
 
-    async def _once(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
-        keys, key = self.site.once, visit.form.text(ONCE_FIELD)
-        while (use := keys.find(visit.user.id, key, self.site.clock.now_ms())) is not None:
+    async def _once(self, route: PageRoute, request: PageRequest) -> TrioResponse:
+        keys, key = self.site.once, request.form.text(ONCE_FIELD)
+        while (use := keys.find(request.user.id, key, self.site.clock.now_ms())) is not None:
             await use.over.wait()
-            if keys.find(visit.user.id, key, self.site.clock.now_ms()) is use:
-                return visit.go(use.location or visit.request.path)
+            if keys.find(request.user.id, key, self.site.clock.now_ms()) is use:
+                return request.go(use.location or request.http.path)
         use = keys.begin(key)
         try:
-            reply = await route.view(visit)
+            reply = await route.view(request)
         except (EngineError, Problem) as error:
             if not isinstance(error, OutcomeUnknown):
                 keys.give_back(key)
@@ -412,35 +416,35 @@ class WebApp(JsonApp):
         finally:
             use.over.set()
 
-    async def _error(self, visit: PageRequest, error: BaseException) -> TrioResponse:
+    async def _error(self, request: PageRequest, error: BaseException) -> TrioResponse:
         if isinstance(error, ApprovalNeeded):
-            return visit.asked()
+            return request.asked()
         if isinstance(error, StaleForm | Conflict):
-            return await conflict(visit, error, self._shown)
+            return await conflict(request, error, self._shown)
         if isinstance(error, AccountClosed):
-            return await account_closed(visit)
-        problem = report(error, visit.request_id)
+            return await account_closed(request)
+        problem = report(error, request.request_id)
         sentence: Markup | None = None
         if isinstance(error, EngineError) and not isinstance(error, NotFound | Unavailable):
-            sentence = refusal_sentence(visit.words, error)
-        reply = await visit.page(
+            sentence = refusal_sentence(request.words, error)
+        reply = await request.page(
             "error.html", status=problem.status, error_status=problem.status, sentence=sentence
         )
         for name, value in problem.headers.items():
             reply.headers[name] = value
         return reply
 
-    def _leave(self, visit: PageRequest, reply: TrioResponse) -> TrioResponse:
+    def _leave(self, request: PageRequest, reply: TrioResponse) -> TrioResponse:
         for name, value in HEADERS.items():
             reply.headers.setdefault(name, value)
-        if visit.door.way is Way.HTTPS:
+        if request.cookie_policy.way is Way.HTTPS:
             reply.headers.setdefault(*_ONLY_HTTPS)
-        taken = {name for name, _ in visit.cookies if _sets(reply, name)}
-        for name, value in visit.cookies:
+        taken = {name for name, _ in request.cookies if _sets(reply, name)}
+        for name, value in request.cookies:
             if name not in taken:
-                visit.door.set_cookie(reply, name, value)
-        if visit.said is not None and reply.status_code == HTTPStatus.OK:
-            visit.door.drop_cookie(reply, visit.door.said_cookie)
+                request.cookie_policy.set_cookie(reply, name, value)
+        if request.notice is not None and reply.status_code == HTTPStatus.OK:
+            request.cookie_policy.drop_cookie(reply, request.cookie_policy.said_cookie)
         return reply
 
 

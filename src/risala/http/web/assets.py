@@ -37,7 +37,7 @@ _NAMED: Final = re.compile(r"url\(([\w.-]+)\)")
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """All of them."""
+    """The static files of the pages."""
 
     assets: Mapping[str, Asset]
     """The files by path."""
@@ -67,5 +67,5 @@ def _load(path: Path, addresses: Mapping[str, str]) -> Asset:
     if path.suffix != ".css":
         return load_asset(path)
     sheet = path.read_text(encoding="utf-8")
-    named = _NAMED.sub(lambda found: f"url({addresses[found[1]]})", sheet)
+    named = _NAMED.sub(lambda match: f"url({addresses[match[1]]})", sheet)
     return made_asset(named.encode(), path.suffix)

@@ -62,17 +62,17 @@ def bars_svg(bars: Sequence[Bar], label: str) -> Markup:
 
 
 def _drawn(bar: Bar, left: float, top: int) -> list[str]:
-    found, y = [], _HEIGHT
+    rectangles, y = [], _HEIGHT
     for colour, part in enumerate(bar.parts, start=1):
         if part <= 0:
             continue
         height = max(part * _HEIGHT / top, _LEAST)
         y -= height
-        found.append(
+        rectangles.append(
             f'<rect class="f{colour}" x="{_n(left + _INSET)}" y="{_n(y)}"'
             f' width="{_n(_BAR - 2 * _INSET)}" height="{_n(max(height - _GAP, 0.4))}"/>'
         )
-    return found
+    return rectangles
 
 
 def spark_svg(values: Sequence[float]) -> Markup:

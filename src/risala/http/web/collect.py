@@ -45,8 +45,8 @@ KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
     "counted": (1, 2),
 }
 _STRICT: Final = {"silent": "false"}
-"""Else a template with a fault in it would count as one without sentences, and its translations
-would be removed."""
+"""Faults of templates are raised: a template that was skipped would count as one without
+sentences, and its translations would be removed."""
 _HEADER: Final = """\
 # Sentences of the pages. English stands in msgid; write the translation into msgstr.
 # docs/how-to/translate-the-pages.md says how.
@@ -86,15 +86,15 @@ def sources() -> Iterator[Path]:
 
 def collect() -> dict[str, Catalog]:
     """The texts to translate, by catalogue."""
-    found: defaultdict[str, Catalog] = defaultdict(Catalog)
+    catalogues: defaultdict[str, Catalog] = defaultdict(Catalog)
     for path in sources():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
         root = next(each for each in (HTTP, ENGINE, CLI) if path.is_relative_to(each))
         place = path.relative_to(root).as_posix()
         with path.open("rb") as file:
             for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], _STRICT):
-                found[domain_of(path)].add(message, locations=[(place, 0)], context=context)
-    return dict(found)
+                catalogues[domain_of(path)].add(message, locations=[(place, 0)], context=context)
+    return dict(catalogues)
 
 
 def catalogue_text(template: Catalog, language: Language, known: Mapping[_Key, Catalog]) -> str:
@@ -119,26 +119,26 @@ def catalogue_text(template: Catalog, language: Language, known: Mapping[_Key, C
 def written() -> dict[Path, str]:
     """The file of every catalogue, and its expected content."""
     templates = collect()
-    found: dict[Path, str] = {}
+    files: dict[Path, str] = {}
     for language in TRANSLATED:
         known = _known(language)
         for domain, template in sorted(templates.items()):
             if len(template):
                 path = LOCALE / language.value / f"{domain}.po"
-                found[path] = catalogue_text(template, language, known)
-    return found
+                files[path] = catalogue_text(template, language, known)
+    return files
 
 
 def _known(language: Language) -> dict[_Key, Catalog]:
     """The catalogue that has each sentence's translation today."""
-    found: dict[_Key, Catalog] = {}
+    catalogues: dict[_Key, Catalog] = {}
     for path in sorted((LOCALE / language.value).glob("*.po")):
         with path.open("rb") as file:
             catalogue = read_po(file, locale=language.value)
         for message in catalogue:
             if message.id and message.string and message.string != ("",) * catalogue.num_plurals:
-                found.setdefault(_key(message), catalogue)
-    return found
+                catalogues.setdefault(_key(message), catalogue)
+    return catalogues
 
 
 def _key(message: object) -> _Key:

@@ -44,7 +44,7 @@ class CookiePolicy:
     origin: str
     """The origin of our forms, which ``Origin`` must equal. Empty: not set by the operator."""
     kind: SessionKind = SessionKind.CUSTOMER
-    """Whose pages these are: the cookies of customers and of operators are separate."""
+    """The kind of pages: the cookies of customers and of operators are separate."""
 
     @property
     def session_cookie(self) -> str:
@@ -122,7 +122,7 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower() if parts.netloc else ""
 
 
-def is_own_form(request: Request, door: CookiePolicy) -> bool:
+def is_own_form(request: Request, policy: CookiePolicy) -> bool:
     """Whether the browser's headers show that one of our pages sent this.
 
     Not enough alone, because some clients send no such headers: the token in the form is the proof.
@@ -133,11 +133,11 @@ def is_own_form(request: Request, door: CookiePolicy) -> bool:
     origin = request.headers.get("origin")
     if origin is None:
         return True
-    if origin == "null" or not door.origin:
+    if origin == "null" or not policy.origin:
         # The page of a link sends no referrer; and without the setting of the public address there
         # is nothing to compare. Then the browser's own header decides, else no.
         return site == "same-origin"
-    return origin.lower() == door.origin
+    return origin.lower() == policy.origin
 
 
 def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
@@ -163,7 +163,7 @@ _NEXT_CHARACTERS_MAX: Final = 500
 """Longer than any of our addresses with all its filters."""
 
 
-def is_surely_own_form(request: Request, door: CookiePolicy) -> bool:
+def is_surely_own_form(request: Request, policy: CookiePolicy) -> bool:
     """Whether the browser confirms that one of our pages sent this.
 
     For forms that are kept without the proof of a mark: no other site may store something here for
@@ -171,4 +171,4 @@ def is_surely_own_form(request: Request, door: CookiePolicy) -> bool:
     """
     if request.headers.get("sec-fetch-site") == "same-origin":
         return True
-    return bool(door.origin) and request.headers.get("origin", "").lower() == door.origin
+    return bool(policy.origin) and request.headers.get("origin", "").lower() == policy.origin

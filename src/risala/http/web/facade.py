@@ -47,7 +47,7 @@ class SignInAccess(Protocol):
     def form_token(self, cookie: str, /) -> str:
         """The mark of forms that are drawn for the holder of a cookie."""
 
-    def is_form_token(self, cookie: str, given: str, /) -> bool: ...
+    def is_form_token(self, cookie: str, token: str, /) -> bool: ...
 
     async def begin(self, browser: Browser, email: str, kind: SessionKind = ..., /) -> CodeAsked:
         """Mail a code. Raises ``Invalid``, ``RateLimited``, ``Unavailable``."""
@@ -73,7 +73,7 @@ class SignInAccess(Protocol):
         """The user signed in by this cookie."""
 
     async def rotate(self, token: str, kind: SessionKind, /) -> str | None:
-        """Another value for the cookie of a session."""
+        """Give the cookie of a session a new value, and return it."""
 
     async def sign_out(self, token: str, kind: SessionKind, /) -> None: ...
 
@@ -123,7 +123,7 @@ class WebGateway(Protocol):
         """One operation, JSON in and out. Raises ``Refusal``, also without permission."""
 
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
-        """The same with a typed answer."""
+        """One operation with a typed answer. Raises as :meth:`perform`."""
 
     @property
     def is_self_paid(self) -> bool:

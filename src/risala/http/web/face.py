@@ -17,7 +17,7 @@ from risala.engine.model.people import SessionKind
 
 
 class PageAccess(StrEnum):
-    """Who may open a page. Each role of an organization includes the roles below it."""
+    """The readers who may open a page. Each role of an organization includes the roles below it."""
 
     PUBLIC = "public"
     SIGNED_IN = "signed-in"

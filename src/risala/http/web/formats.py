@@ -265,10 +265,10 @@ class Formats:
         A text that is no time is returned unchanged, for its reader to refuse.
         """
         try:
-            found = datetime.fromisoformat(typed)
+            moment = datetime.fromisoformat(typed)
         except ValueError:
             return typed
-        return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
+        return moment.isoformat() if moment.tzinfo else moment.replace(tzinfo=self.zone).isoformat()
 
     def chosen_text(self, typed: str) -> Markup | None:
         """A time in the reader's words, from a field for times that browsers write in their own
@@ -393,7 +393,9 @@ def _isolate(digits: str) -> Markup:
 
 def _time(at: Moment, shown: str, title: Markup | None = None) -> Markup:
     """``at`` was read before, so that it is a time."""
-    told = "" if title is None else f'" title="{title}'
+    title_attribute = "" if title is None else f'" title="{title}'
     # In the format of operations, as a page shows it; a separator could be any character.
     is_ours = isinstance(at, str) and len(at) == _ISO and at[10] == "T" and at[-1] == "Z"
-    return as_markup(f'<time datetime="{at if is_ours else iso(ms_of(at))}{told}">{shown}</time>')
+    return as_markup(
+        f'<time datetime="{at if is_ours else iso(ms_of(at))}{title_attribute}">{shown}</time>'
+    )

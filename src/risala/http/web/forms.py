@@ -58,7 +58,7 @@ class SentForm:
         return default if not values else values[-1].strip()
 
     def filled(self, *names: str) -> dict[str, str]:
-        """Those of the fields that are not empty, by their names."""
+        """The fields of these names that are not empty, by name."""
         return {name: text for name in names if (text := self.text(name))}
 
     def amount(self, name: str) -> str:
@@ -103,10 +103,10 @@ def amount_text(text: str) -> str:
     one = _ONE_COMMA.fullmatch(plain)
     if one is not None and places != USUAL:
         return f"{one[1]}.{one[2]}" if places else one[1] + one[2]
-    found = _AMOUNT[max(places, USUAL)].fullmatch(plain)
-    if found is None:
+    match = _AMOUNT[max(places, USUAL)].fullmatch(plain)
+    if match is None:
         return text
-    whole, grouped, decimal, part = found.groups()
+    whole, grouped, decimal, part = match.groups()
     if grouped is not None and (decimal == grouped or (decimal is None and places)):
         return text
     digits = whole.replace(grouped, "") if grouped else whole
@@ -150,8 +150,8 @@ async def read_form(request: Request) -> SentForm:
 
 
 def _fields(text: str) -> dict[str, tuple[str, ...]]:
-    found = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
-    return {name: tuple(map(line_ends, values)) for name, values in found.items()}
+    fields = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
+    return {name: tuple(map(line_ends, values)) for name, values in fields.items()}
 
 
 def masked(token: str) -> str:
@@ -174,8 +174,8 @@ def unmasked(shown: str) -> str:
     half = len(both) // 2
     if len(both) != 2 * half:
         return ""
-    found = bytes(a ^ b for a, b in zip(both[:half], both[half:], strict=True))
-    return found.decode("ascii", "replace")
+    secret = bytes(a ^ b for a, b in zip(both[:half], both[half:], strict=True))
+    return secret.decode("ascii", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +226,8 @@ class UnsentForms:
 
     def find(self, name: str, now_ms: int) -> UnsentForm | None:
         """The form kept by a name; None: it is unknown, or too old."""
-        found = self._forms.get(name)
-        if found is None or now_ms - found.at_ms <= UNSENT_AGE_MAX_MS:
-            return found
+        form = self._forms.get(name)
+        if form is None or now_ms - form.at_ms <= UNSENT_AGE_MAX_MS:
+            return form
         del self._forms[name]
         return None

@@ -39,7 +39,7 @@ OWN_NAMES: Final = {
     Language.ARABIC: "العربية",
     Language.ENGLISH: "English",
 }
-"""Their names in themselves: never translated."""
+"""The name of each language in that language: never translated."""
 USUAL: Final = Language.FRENCH
 """For an unknown reader."""
 _CITIES_KEPT: Final = 256
@@ -62,9 +62,9 @@ def language_named(name: str | None) -> Language | None:
 def preferred(accepted: LanguageAccept) -> Language:
     """The language of ``Accept-Language``, else :data:`USUAL`."""
     for tag, quality in accepted:  # the one that is liked best comes first
-        found = language_named(tag.partition("-")[0].lower())
-        if found is not None and quality > 0:
-            return found
+        language = language_named(tag.partition("-")[0].lower())
+        if language is not None and quality > 0:
+            return language
     return USUAL
 
 
@@ -135,7 +135,7 @@ class Words:
         return _filled(self._found(None, sentence), holes)
 
     def among(self, context: str, sentence: str, **holes: object) -> Markup:
-        """The same for a word with several meanings: ``context`` selects one."""
+        """A sentence or word that has several meanings: ``context`` selects one."""
         return _filled(self._found(context, sentence), holes)
 
     def counted(self, one: str, many: str, count: int, **holes: object) -> Markup:
@@ -177,7 +177,7 @@ def N_(sentence: str) -> str:
 
 
 def NC_(context: str, sentence: str) -> str:
-    """The same for a word that :meth:`Words.among` translates."""
+    """Marks a word in a table for the catalogue; :meth:`Words.among` translates it later."""
     return sentence
 
 

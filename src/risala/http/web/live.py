@@ -151,13 +151,13 @@ async def _drawn(
 ) -> AsyncGenerator[bytes]:
     yield b"retry: 2000\n\n"
     while not ended.is_set():
-        told = await _gather(follower, ended, beat_s)
-        if told is None:
+        events = await _gather(follower, ended, beat_s)
+        if events is None:
             break
         chunk = b": alive\n\n"
-        changes = [each for each in told if isinstance(each, LifeEvent | OutboxEvent)]
-        whole = len(changes) < len(told) or len(changes) > GATHERED_MAX or not told
-        if told or by_time:
+        changes = [each for each in events if isinstance(each, LifeEvent | OutboxEvent)]
+        whole = len(changes) < len(events) or len(changes) > GATHERED_MAX or not events
+        if events or by_time:
             try:
                 chunk = piece_chunk(await draw(None if whole else changes)) or chunk
             except (NotFound, Forbidden, Invalid):
@@ -169,7 +169,7 @@ async def _drawn(
 
 async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> list[Told] | None:
     """The events of the next moment, empty where nothing happened; None: the end."""
-    found: list[Told] = []
+    events: list[Told] = []
     over = False
 
     async def until_ended(scope: trio.CancelScope) -> None:
@@ -182,20 +182,20 @@ async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> l
         nursery.start_soon(until_ended, nursery.cancel_scope)
         try:
             with trio.move_on_after(beat_s):
-                found.append(await anext(follower))
-            if found:
+                events.append(await anext(follower))
+            if events:
                 with trio.move_on_after(APART_S):
-                    while len(found) <= GATHERED_MAX:
-                        found.append(await anext(follower))
+                    while len(events) <= GATHERED_MAX:
+                        events.append(await anext(follower))
                     # Events come faster than anybody reads: sleep for the rest of the time, then
                     # draw the events of that time together from the current state.
                     await trio.sleep_forever()
-                if len(found) > GATHERED_MAX:
+                if len(events) > GATHERED_MAX:
                     follower.skip()
         except StopAsyncIteration:
-            over = not found  # events before the end are still drawn
+            over = not events  # events before the end are still drawn
         nursery.cancel_scope.cancel()
-    return None if over else found
+    return None if over else events
 
 
 class Pieces:
@@ -209,13 +209,13 @@ class Pieces:
 
     def fresh(self, drawn: str) -> str:
         """Pieces, each ended by :data:`PIECE_END`, without those already on the page."""
-        found = []
+        changed = []
         for place, piece in enumerate(drawn.split(PIECE_END)):
             bare = _MARKS.sub("", piece)
             if self._seen.get(place) != bare:
                 self._seen[place] = bare
-                found.append(piece)
-        return "".join(found)
+                changed.append(piece)
+        return "".join(changed)
 
 
 def piece_chunk(html: str) -> bytes:

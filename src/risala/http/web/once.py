@@ -48,8 +48,8 @@ class OnceKeys:
         self._floor_ms = 0
 
     def mint(self, user_id: str, now_ms: int) -> str:
-        told = f"{now_ms:x}.{secrets.token_urlsafe(16)}"
-        return f"{told}.{self._mac(user_id, told)}"
+        nonce = f"{now_ms:x}.{secrets.token_urlsafe(16)}"
+        return f"{nonce}.{self._mac(user_id, nonce)}"
 
     def find(self, user_id: str, key: str, now_ms: int) -> OnceUse | None:
         """The use of a key; None: it is new and valid.
@@ -57,11 +57,11 @@ class OnceKeys:
         Raises:
             StaleForm: it is not ours, not this user's, or too old.
         """
-        told, _, mac = key.rpartition(".")
-        if not hmac.compare_digest(mac.encode(), self._mac(user_id, told).encode()):
+        nonce, _, mac = key.rpartition(".")
+        if not hmac.compare_digest(mac.encode(), self._mac(user_id, nonce).encode()):
             raise StaleForm
         used = self._used.get(key)
-        minted_at = int(told.partition(".")[0], 16)
+        minted_at = int(nonce.partition(".")[0], 16)
         if used is None and minted_at < max(self._floor_ms, now_ms - AGE_MAX_MS):
             raise StaleForm
         return used
@@ -75,11 +75,11 @@ class OnceKeys:
         return use
 
     def give_back(self, key: str) -> None:
-        """It was refused: the key is as good as new."""
+        """Make a key new again, because its form was refused."""
         use = self._used.pop(key, None)
         if use is not None:
             use.over.set()
 
-    def _mac(self, user_id: str, told: str) -> str:
-        text = f"{user_id}.{told}".encode()
+    def _mac(self, user_id: str, nonce: str) -> str:
+        text = f"{user_id}.{nonce}".encode()
         return hmac.new(self._secret, text, hashlib.sha256).hexdigest()[:32]

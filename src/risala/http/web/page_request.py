@@ -59,7 +59,7 @@ HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
-"""Of every page."""
+"""The headers of every page."""
 ASKED: Final = N_("This needs a second operator. It is asked for, and waits here.")
 _SAID_DAYS: Final = 60 / 86_400
 """A minute: the sentence is shown by the very next page."""
@@ -116,9 +116,9 @@ class PageRequest:
     """The input of a view, with its possible answers."""
 
     site: Site
-    request: Request = field(repr=False)
+    http: Request = field(repr=False)
     request_id: str
-    door: CookiePolicy
+    cookie_policy: CookiePolicy
     formats: Formats
     theme: Theme
     cookie: str = field(repr=False)
@@ -137,7 +137,7 @@ class PageRequest:
     """The operations that an operator's role allows; empty for other readers."""
     mode: Mode = Mode.LIVE
     """Which data the address asks for."""
-    said: Markup | None = None
+    notice: Markup | None = None
     """A sentence from the previous page: shown once."""
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """To be set with the answer."""
@@ -203,11 +203,15 @@ class PageRequest:
     def base_url(self) -> str:
         """Our address for the reader's programs: never from a foreign ``Host`` header."""
         site = self.site
-        return site.settings.http.public_url or self.door.origin or site.gateway.people.public_url
+        return (
+            site.settings.http.public_url
+            or self.cookie_policy.origin
+            or site.gateway.people.public_url
+        )
 
     @property
     def browser(self) -> Browser:
-        request = self.request
+        request = self.http
         client = request.scope.get("client")
         forwarded = request.headers.getlist("x-forwarded-for")
         address = self.site.addresses.of(client[0] if client else None, forwarded)
@@ -219,7 +223,7 @@ class PageRequest:
             language=self.words.language,
             network=network_of(address, NETWORK_PREFIX_V6),
             provider=network_of(address, PROVIDER_PREFIX_V6),
-            known_as=request.cookies.get(self.door.known_cookie, ""),
+            known_as=request.cookies.get(self.cookie_policy.known_cookie, ""),
         )
 
     @property
@@ -276,8 +280,8 @@ class PageRequest:
     def marks(self, *, once: bool = False) -> Markup:
         mark = self._marks.get(MARK_FIELD)
         if mark is None:  # one for all the forms of a page
-            told = masked(self.site.gateway.people.form_token(self.cookie))
-            mark = self._marks[MARK_FIELD] = _hidden(MARK_FIELD, told)
+            token = masked(self.site.gateway.people.form_token(self.cookie))
+            mark = self._marks[MARK_FIELD] = _hidden(MARK_FIELD, token)
         if not once:
             return mark
         key = self.site.once.mint(self.user.id, self.site.clock.now_ms())
@@ -369,7 +373,7 @@ class PageRequest:
     @property
     def slug(self) -> str:
         """The current page of the organization or of the console."""
-        at, parts = 2 if self.is_console else 3, self.request.path.split("/")
+        at, parts = 2 if self.is_console else 3, self.http.path.split("/")
         return parts[at] if len(parts) > at else ""
 
     @property
@@ -380,13 +384,13 @@ class PageRequest:
     @property
     def here(self) -> str:
         """The address of this page, with its filters; for a post, the page before it."""
-        if self.request.method != "GET":
-            return self.request.path
-        query = self.request.query_string.decode("latin-1")
-        return self.request.path + (f"?{query}" if query else "")
+        if self.http.method != "GET":
+            return self.http.path
+        query = self.http.query_string.decode("latin-1")
+        return self.http.path + (f"?{query}" if query else "")
 
     def with_mode(self, mode: str) -> str:
-        """This page with the other data."""
+        """The address of this page with live or test data."""
         page = self.slug if self.has(self.slug) else self.home()
         query = "?mode=test" if mode == "test" else ""
         return f"/app/{self.organization_id}/{page}{query}"
@@ -403,7 +407,7 @@ class PageRequest:
         return Markup("<bdi>{}</bdi>").format(name)
 
     def done_by(self, who: str, *, alone: bool = False) -> Markup:
-        """Who did something, as :func:`risala.http.web.refusals.done_by` says it."""
+        """The actor of something, as :func:`risala.http.web.refusals.done_by` names them."""
         return done_by(self.words, who, alone=alone)
 
     def in_language(self, texts: Mapping[str, str]) -> str:
@@ -433,7 +437,7 @@ class PageRequest:
     async def page(
         self,
         template: str,
-        given: Mapping[str, object] | None = None,
+        base_values: Mapping[str, object] | None = None,
         /,
         *,
         status: int = 200,
@@ -441,8 +445,8 @@ class PageRequest:
         **values: object,
     ) -> TrioResponse:
         """A page. ``is_secret``: it shows a secret once, and is not compressed."""
-        drawn = await self.drawn(template, {**(given or {}), **values})
-        return html_response(self.request, drawn, status, compress=not is_secret)
+        drawn = await self.drawn(template, {**(base_values or {}), **values})
+        return html_response(self.http, drawn, status, compress=not is_secret)
 
     def live(
         self,
@@ -502,7 +506,7 @@ class PageRequest:
         self,
         template: str,
         error: EngineError,
-        given: Mapping[str, object] | None = None,
+        base_values: Mapping[str, object] | None = None,
         /,
         **values: object,
     ) -> TrioResponse:
@@ -510,7 +514,9 @@ class PageRequest:
         second operator is on the page of those instead."""
         if isinstance(error, ApprovalNeeded):
             return self.asked()
-        return await self.wrong(template, faults_of(self.words, error, self.plan), given, **values)
+        return await self.wrong(
+            template, faults_of(self.words, error, self.plan), base_values, **values
+        )
 
     def asked(self) -> TrioResponse:
         """To the page of what waits for a second operator."""
@@ -520,30 +526,32 @@ class PageRequest:
         self,
         template: str,
         faults: Mapping[str, Markup],
-        given: Mapping[str, object] | None = None,
+        base_values: Mapping[str, object] | None = None,
         /,
         **values: object,
     ) -> TrioResponse:
-        """The same for errors that the view found; ``TOP`` is the form as a whole."""
-        drawn = await self.drawn(template, {**(given or {}), **values, "faults": faults})
-        return html_response(self.request, drawn, 422)
+        """The page of a form with errors that the view found; ``TOP`` is the form as a whole."""
+        drawn = await self.drawn(template, {**(base_values or {}), **values, "faults": faults})
+        return html_response(self.http, drawn, 422)
 
-    def go(self, address: str, said: str | None = None) -> TrioResponse:
-        """Redirect the reader. ``said`` is a sentence of the catalogue that the next page shows."""
+    def go(self, address: str, notice: str | None = None) -> TrioResponse:
+        """Redirect the reader. ``notice``: a sentence of the catalogue for the next page."""
         response = TrioResponse(b"", 303, content_type="text/html; charset=utf-8")
         response.headers["location"] = address
-        if said is not None:
-            self.door.set_cookie(response, self.door.said_cookie, quote(said), days=_SAID_DAYS)
+        if notice is not None:
+            self.cookie_policy.set_cookie(
+                response, self.cookie_policy.said_cookie, quote(notice), days=_SAID_DAYS
+            )
         return response
 
     async def piece(self, template: str, **values: object) -> TrioResponse:
         """A part of a page, for htmx to put in place."""
-        return html_response(self.request, await self.drawn(template, values), 200)
+        return html_response(self.http, await self.drawn(template, values), 200)
 
     async def drawn(self, template: str, values: Mapping[str, object]) -> str:
         """A page or a part of one, as text."""
         loaded = await self.site.templates.load()
-        return render(loaded, template, self, {"visit": self, "faults": {}, **values})
+        return render(loaded, template, self, {"request": self, "faults": {}, **values})
 
 
 def html_response(

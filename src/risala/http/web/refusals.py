@@ -180,9 +180,9 @@ def in_words(words: Words, text: str) -> Markup:
 
 def _known(words: Words, text: str) -> Markup | None:
     for sentence, pattern in _PATTERNS:
-        found = pattern.fullmatch(text)
-        if found is not None:
-            holes = {name: _value(words, name, what) for name, what in found.groupdict().items()}
+        match = pattern.fullmatch(text)
+        if match is not None:
+            holes = {name: _value(words, name, what) for name, what in match.groupdict().items()}
             return words(sentence, **holes)
     return None
 
@@ -245,7 +245,7 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
     """
     if not isinstance(error, errors.Invalid):
         return {TOP: refusal_sentence(words, error)}
-    found: dict[str, Markup] = {}
+    sentences: dict[str, Markup] = {}
     zone = plan.home.time_zone
     for fault in error.faults:
         code = _NEARLY_NUMBERS.get(fault.message, fault.code)
@@ -262,8 +262,8 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
             sentence = amount_sentence(words)
         if (known is not None or abroad) and (in_row := _IN_ROW.match(fault.message)):
             sentence = words("Row {n}: {fault}", n=in_row[1], fault=sentence)
-        found.setdefault(fault.path.partition(".")[0], sentence)
-    return found
+        sentences.setdefault(fault.path.partition(".")[0], sentence)
+    return sentences
 
 
 def not_served(words: Words, plan: NumberingPlan, code: str) -> Markup:
@@ -299,8 +299,8 @@ def amount_sentence(words: Words) -> Markup:
 
 
 def done_by(words: Words, who: str, *, alone: bool = False) -> Markup:
-    """Who did something: a person's address or a program's id; a user of the service's machine is
-    named as the operator.
+    """The actor of something: a person's address or a program's id; a user of the service's
+    machine is named as the operator.
 
     Args:
         alone: it is not part of a sentence, or begins one.

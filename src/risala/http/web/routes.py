@@ -32,7 +32,7 @@ class PageRoute:
     fresh: bool = False
     """A GET that hands out much: its reader has shown within some minutes who they are."""
     before_factor: bool = False
-    """Who needs a second factor and has none may come: it is set up here."""
+    """Readers who need a second factor and have none may come: it is set up here."""
     takes_file: bool = False
     """A POST whose form may carry a file (:mod:`risala.http.web.files.uploading`)."""
 
@@ -70,7 +70,7 @@ def shows(
 ) -> PageView:
     """The view that draws a template with the values that ``values`` finds."""
 
-    async def show(visit: PageRequest) -> TrioResponse:
-        return await visit.page(template, await values(visit))
+    async def show(request: PageRequest) -> TrioResponse:
+        return await request.page(template, await values(request))
 
     return show

@@ -135,8 +135,8 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
             "drawn_once": caching(environment, _FOR, bare_formats),
             "_": lambda sentence, **holes: _FOR.get().formats.words(sentence, **holes),
             "counted": lambda *forms, **holes: _FOR.get().formats.words.counted(*forms, **holes),
-            "among": lambda *told, **holes: _FOR.get().formats.words.among(*told, **holes),
-            "marks": lambda **told: _FOR.get().marks(**told),
+            "among": lambda *texts, **holes: _FOR.get().formats.words.among(*texts, **holes),
+            "marks": lambda **options: _FOR.get().marks(**options),
             "at": lambda page, **query: _FOR.get().at(page, **query),
             "piece_end": PIECE_END,
             "root": lambda: _FOR.get().face.root,
@@ -165,8 +165,8 @@ def title_text(title: Markup) -> str:
 
 
 def _bound(name: str) -> Callable[..., object]:
-    def call(*given: Any, **named: Any) -> object:  # noqa: ANN401 -- as the method takes them
-        return getattr(_FOR.get().formats, name)(*given, **named)
+    def call(*arguments: Any, **named: Any) -> object:  # noqa: ANN401 -- as the method takes them
+        return getattr(_FOR.get().formats, name)(*arguments, **named)
 
     return call
 

@@ -90,10 +90,10 @@ def test_who_reads_is_known_again_after_it(drawn_once):
 
 
 def test_parts_that_are_kept_ask_for_nothing_of_a_reader():
-    """Not by a form's marks, and not by what a visit knows."""
+    """Not by a form's marks, and not by what a page's request knows."""
     parts = sorted((OWN / "kept").glob("*.html"))
     assert parts
     for path in parts:
         text = path.read_text("utf-8")
-        assert [word for word in ("visit", "marks", "at(", "may(") if word in text] == [], path
+        assert [word for word in ("request", "marks", "at(", "may(") if word in text] == [], path
     assert KEPT_MAX < 10_000

@@ -42,7 +42,7 @@ async def page_of(visit: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
     query = _query(visit)
     asked = {"limit": _ROWS, **_asked(visit, query)}
     for name in ("before", "after"):
-        if text := visit.form.text(name) if visit.request.method == "GET" else "":
+        if text := visit.form.text(name) if visit.http.method == "GET" else "":
             asked[name] = int(text)
     found = await visit.ask_here(LIST, **asked)
     newer, older = found.previous, found.next
@@ -73,7 +73,7 @@ def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
 
 def _query(visit: PageRequest) -> dict[str, str]:
     """The filters; after a form was refused, none."""
-    return visit.form.filled("kind", "since", "until") if visit.request.method == "GET" else {}
+    return visit.form.filled("kind", "since", "until") if visit.http.method == "GET" else {}
 
 
 def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:

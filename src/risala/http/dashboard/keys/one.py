@@ -158,7 +158,7 @@ async def show_request(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/request.html",
         key=view_of(visit, key),
-        request=found,
+        logged=found,
         question=_pretty(found.asked),
         answer=_pretty(found.answered),
     )

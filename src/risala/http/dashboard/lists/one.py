@@ -77,7 +77,7 @@ def id_of(visit: PageRequest) -> str:
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """A page of the list; after a form was refused, its beginning."""
-    query = visit.form.filled("q", "after") if visit.request.method == "GET" else {}
+    query = visit.form.filled("q", "after") if visit.http.method == "GET" else {}
     found = await _page(visit, query)
     shown, typed = found.value, None if error is None else visit.form
     stored = {"name": StoredField(visit.words("Name"), shown.list.name)}
@@ -115,7 +115,7 @@ def _pager(visit: PageRequest, found: ListPeople, query: Mapping[str, str]) -> P
 
 def _growth(visit: PageRequest) -> GrowthView | None:
     """As the address says it behind a form; None: it says nothing."""
-    if visit.request.method != "GET":
+    if visit.http.method != "GET":
         return None
     told = visit.form.filled(*COUNTS, "rows", "faults", "countries", "upload", "sheet")
     rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))

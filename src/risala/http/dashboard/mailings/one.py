@@ -48,7 +48,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     found = await view_of(visit)
     if found.value.mailing.mode is not visit.mode:  # one of tests is shown in test mode
         mode = "?mode=test" if found.value.mailing.mode is Mode.TEST else ""
-        return visit.go(f"{visit.request.path}{mode}")
+        return visit.go(f"{visit.http.path}{mode}")
     return await visit.page("mailings/show.html", await values_of(visit, found))
 
 
@@ -92,7 +92,7 @@ async def values_of(
         **await page_of_rows(visit, mailing),
         "version": found.version,
         "form": visit.form,
-        "is_refused": visit.request.method == "POST",
+        "is_refused": visit.http.method == "POST",
         "text_max": TEXT_CHARACTERS_MAX,
         "person": await _person(visit, found.value),
         "senders": [(name, name) for name in approved],

@@ -131,7 +131,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     texts = await _texts(visit)
     body = _body(visit, texts)
     # The first approved name is the default of a form that was just opened.
-    is_opened = visit.request.method == "GET" and not visit.form.text("from")
+    is_opened = visit.http.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
         "body": body,
@@ -169,7 +169,7 @@ def _body(visit: PageRequest, texts: tuple[SavedText, ...]) -> str:
     body = visit.form.text("body")
     if column := visit.form.text("column"):
         return f"{body} {{{{{column}}}}}".lstrip()
-    is_asked = visit.form.ticked("insert") or visit.request.method == "GET"
+    is_asked = visit.form.ticked("insert") or visit.http.method == "GET"
     chosen = [each.text for each in texts if each.id == visit.form.text("saved")]
     if not is_asked or not chosen:
         return body

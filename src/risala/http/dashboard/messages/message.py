@@ -29,7 +29,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     found = await story(visit)
     if found.message.mode is not visit.mode:  # a test message is shown in test mode
         mode = "?mode=test" if found.message.mode is Mode.TEST else ""
-        return visit.go(f"{visit.request.path}{mode}")
+        return visit.go(f"{visit.http.path}{mode}")
     return await visit.page("messages/show.html", await _whole(visit, found))
 
 
@@ -71,8 +71,8 @@ async def cancel(visit: PageRequest) -> TrioResponse:
 async def _whole(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     """The values of its page, including those from other tables."""
     way = await came_by(visit, found.message)
-    request = None if way.get("key") is None else await _request(visit, found.message.id)
-    return {**_values(visit, found), **await _about(visit, found), **way, "request": request}
+    request_id = None if way.get("key") is None else await _request(visit, found.message.id)
+    return {**_values(visit, found), **await _about(visit, found), **way, "request_id": request_id}
 
 
 def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:

@@ -90,7 +90,7 @@ async def _session_status(visit: PageRequest, verification_id: str) -> dict[str,
     session = await session_of(visit, verification_id)
     form = visit.form
     wishes = {_WISHES[name]: text for name, text in form.filled(*_WISHES).items()}
-    answer = form.text("answer") if visit.request.method == "GET" else ""
+    answer = form.text("answer") if visit.http.method == "GET" else ""
     answer = answer if answer in _ANSWERS else ""
     settings = (await visit.ask_here(CONFIG)).settings
     return {

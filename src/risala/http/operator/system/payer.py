@@ -32,7 +32,7 @@ async def _values(visit: PageRequest, *, asks_again: bool = False) -> dict[str, 
     found = await visit.ask(payer.SHOW)
     return {
         "found": found,
-        "form": visit.form if visit.request.method == "POST" else None,
+        "form": visit.form if visit.http.method == "POST" else None,
         "choices": [(key, visit.words(name), visit.words(told)) for key, name, told in CHOICES],
         "asks_again": asks_again,
     }

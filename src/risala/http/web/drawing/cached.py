@@ -79,8 +79,8 @@ def caching(
         finally:
             reader.reset(token)
 
-    def drawn_once(name: str, **given: Any) -> Markup:  # noqa: ANN401 -- whatever can be a key
-        return drawn(reader.get().formats.words, name, (*given,), *given.values())
+    def drawn_once(name: str, **arguments: Any) -> Markup:  # noqa: ANN401 -- whatever can be a key
+        return drawn(reader.get().formats.words, name, (*arguments,), *arguments.values())
 
     return drawn_once
 
@@ -99,8 +99,8 @@ as_markup: Final[Callable[[str], Markup]] = partial(str.__new__, Markup)
 class QuickContext(Context):
     """Makes the calls of a template without checking first whether the function wants a context."""
 
-    def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401
-        super().__init__(*given, **named)
+    def __init__(self, *positional: Any, **named: Any) -> None:  # noqa: ANN401
+        super().__init__(*positional, **named)
         # Our templates have no globals of their own, which each import would look for.
         self.globals_keys = set()
 
@@ -108,12 +108,12 @@ class QuickContext(Context):
         self,
         called: Callable[..., Any],
         /,
-        *given: Any,  # noqa: ANN401 -- as it takes them
+        *positional: Any,  # noqa: ANN401 -- as it takes them
         _loop_vars: object = None,
         _block_vars: object = None,
         **named: Any,  # noqa: ANN401
     ) -> Any:  # noqa: ANN401
-        return called(*given, **named)
+        return called(*positional, **named)
 
 
 class QuickEnvironment(Environment):

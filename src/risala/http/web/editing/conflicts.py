@@ -38,7 +38,7 @@ NOT_DONE: Final = N_(
 
 
 async def conflict(
-    visit: PageRequest, error: Conflict | StaleForm, pages: Sequence[re.Pattern[str]]
+    request: PageRequest, error: Conflict | StaleForm, pages: Sequence[re.Pattern[str]]
 ) -> TrioResponse:
     """The page of a conflict.
 
@@ -52,7 +52,7 @@ async def conflict(
         if isinstance(error, EditConflict)
         else OTHER
     )
-    words = visit.words
+    words = request.words
     if isinstance(error, StaleForm):
         sentence = words(NOT_DONE)
     elif isinstance(error, EditConflict):
@@ -60,23 +60,23 @@ async def conflict(
         sentence = words(EDITED_BY, who=who)
     else:
         sentence = refusal_sentence(words, error)
-    return await visit.page(
+    return await request.page(
         "error.html",
         status=HTTPStatus.CONFLICT,
         error_status=HTTPStatus.CONFLICT,
         title=words(known.title),
         sentence=sentence,
-        back=back_of(visit, pages),
+        back=back_of(request, pages),
         back_text=words(known.link),
     )
 
 
-def back_of(visit: PageRequest, pages: Sequence[re.Pattern[str]]) -> str | None:
+def back_of(request: PageRequest, pages: Sequence[re.Pattern[str]]) -> str | None:
     """The page of the thing that a form is about: the nearest one above the form's address. None:
     there is none."""
-    path, ended = visit.request.path, visit.request.method == "GET"
+    path, ended = request.http.path, request.http.method == "GET"
     while path.count("/") > 1:
         if not ended and any(each.fullmatch(path) for each in pages):
-            return f"{path}{visit.tail if visit.is_inside else ''}"
+            return f"{path}{request.tail if request.is_inside else ''}"
         path, ended = path.rpartition("/")[0], False
     return None

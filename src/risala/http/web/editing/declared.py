@@ -35,7 +35,7 @@ class DeclaredField:
     placeholder: str | None
     dir: str | None
     is_box: bool = False
-    """It is ticked or not, by :attr:`value`."""
+    """Whether the field is a box, ticked or not by :attr:`value`."""
 
 
 TICKED: Final = "yes"

@@ -79,9 +79,9 @@ def edit(
         return {"version": version, "stands": ()}
     if not isinstance(error, EditConflict):
         return {"version": form.text(VERSION_FIELD), "stands": ()}
-    stands = tuple(
+    changed = tuple(
         StandsNow(each.label, each.value if each.shown is None else each.shown)
         for name, each in now.items()
         if not each.is_typed_in(form, name)
     )
-    return {"version": version, "stands": stands}
+    return {"version": version, "stands": changed}

@@ -10,34 +10,34 @@ from risala.http.web.forms import MARK_FIELD, SentForm, read_form, unmasked
 from risala.http.web.page_request import PageRequest
 
 
-async def sent_form(visit: PageRequest, *, takes_file: bool) -> SentForm:
+async def sent_form(request: PageRequest, *, takes_file: bool) -> SentForm:
     """The form that was posted. Without the right mark, only what stands before its file.
 
     Raises:
         Problem, RequestEntityTooLarge, RequestTimeout: as
             :func:`risala.http.web.files.uploading.read_multipart` does.
     """
-    if not takes_file or not is_multipart(visit.request):
-        return await read_form(visit.request)
-    gateway = visit.site.gateway
+    if not takes_file or not is_multipart(request.http):
+        return await read_form(request.http)
+    gateway = request.site.gateway
 
     def is_ours(form: SentForm) -> bool:
-        return gateway.people.is_form_token(visit.cookie, unmasked(form.text(MARK_FIELD)))
+        return gateway.people.is_form_token(request.cookie, unmasked(form.text(MARK_FIELD)))
 
     async def store(chunks: AsyncIterator[bytes], name: str) -> str:
-        return await gateway.receive_upload(visit.organization_id, chunks, name, visit.caller)
+        return await gateway.receive_upload(request.organization_id, chunks, name, request.caller)
 
-    patience_s = visit.site.settings.http.body_timeout_s
-    return await read_multipart(visit.request, is_ours=is_ours, store=store, patience_s=patience_s)
+    patience_s = request.site.settings.http.body_timeout_s
+    return await read_multipart(request.http, is_ours=is_ours, store=store, patience_s=patience_s)
 
 
-async def form_before_file(visit: PageRequest) -> SentForm:
+async def form_before_file(request: PageRequest) -> SentForm:
     """What somebody without a session posted, up to a file. Raises the same."""
-    if not is_multipart(visit.request):
-        return await read_form(visit.request)
-    patience_s = visit.site.settings.http.body_timeout_s
+    if not is_multipart(request.http):
+        return await read_form(request.http)
+    patience_s = request.site.settings.http.body_timeout_s
     return await read_multipart(
-        visit.request, is_ours=lambda _: False, store=_store_nothing, patience_s=patience_s
+        request.http, is_ours=lambda _: False, store=_store_nothing, patience_s=patience_s
     )
 
 

@@ -15,5 +15,5 @@ def device_name(agent: str) -> str:
     """``Firefox, Android`` from a ``User-Agent``; empty if it names neither."""
     browser = next((each for each in _BROWSERS if f"{each}/" in agent), None)
     system = next((each for each in _SYSTEMS if re.search(rf"\b{each}\b", agent)), None)
-    found = [_NAMES.get(browser, browser) if browser else None, system]
-    return ", ".join(each for each in found if each)
+    names = [_NAMES.get(browser, browser) if browser else None, system]
+    return ", ".join(each for each in names if each)

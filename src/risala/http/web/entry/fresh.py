@@ -34,72 +34,74 @@ from risala.http.web.routes import PageRoute
 _PAGE = "sign_in/fresh.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    people = visit.site.gateway.people
-    assert visit.session is not None, "the route lets nobody else in"
-    if people.user_caller(visit.session).freshness is Freshness.FRESH:
-        return visit.go(_target(visit))
-    return await visit.page(_PAGE, _values(visit))
+async def show(request: PageRequest) -> TrioResponse:
+    people = request.site.gateway.people
+    assert request.session is not None, "the route lets nobody else in"
+    if people.user_caller(request.session).freshness is Freshness.FRESH:
+        return request.go(_target(request))
+    return await request.page(_PAGE, _values(request))
 
 
-async def submit(visit: PageRequest) -> TrioResponse:
-    session, people = visit.session, visit.site.gateway.people
+async def submit(request: PageRequest) -> TrioResponse:
+    session, people = request.session, request.site.gateway.people
     assert session is not None, "the route lets nobody else in"
-    form = visit.form
+    form = request.form
     try:
         if session.has_factor:
-            shown = shown_factor(visit)
-            access = visit.site.gateway.access(factors.ACCESS)
-            result = await access.freshen(session, visit.browser, shown)
+            shown = shown_factor(request)
+            access = request.site.gateway.access(factors.ACCESS)
+            result = await access.freshen(session, request.browser, shown)
         elif "code" in form.fields:
-            result = await people.freshen_by_code(session, visit.browser, form.text("code"))
+            result = await people.freshen_by_code(session, request.browser, form.text("code"))
         else:
-            await people.ask_code(session, visit.browser)
-            return await visit.page(_PAGE, _values(visit))
+            await people.ask_code(session, request.browser)
+            return await request.page(_PAGE, _values(request))
     except (RateLimited, Forbidden) as error:
-        return await _refused(visit, error)
+        return await _refused(request, error)
     if result is True:
-        return visit.go(_target(visit))
+        return request.go(_target(request))
     if not session.has_factor:
-        return await visit.wrong(_PAGE, {"code": visit.words(WRONG_CODE)}, _values(visit))
+        return await request.wrong(_PAGE, {"code": request.words(WRONG_CODE)}, _values(request))
     field = ANSWER_FIELD if form.text(ANSWER_FIELD) else TYPED_FIELD
-    return await visit.wrong(_PAGE, {field: visit.words(WRONG[field])}, _values(visit))
+    return await request.wrong(_PAGE, {field: request.words(WRONG[field])}, _values(request))
 
 
-async def _refused(visit: PageRequest, error: EngineError) -> TrioResponse:
-    return await visit.wrong(_PAGE, faults_of(visit.words, error, visit.plan), _values(visit))
+async def _refused(request: PageRequest, error: EngineError) -> TrioResponse:
+    return await request.wrong(
+        _PAGE, faults_of(request.words, error, request.plan), _values(request)
+    )
 
 
-def _values(visit: PageRequest) -> dict[str, object]:
-    session = visit.session
+def _values(request: PageRequest) -> dict[str, object]:
+    session = request.session
     assert session is not None, "the route lets nobody else in"
     has_factor = session.has_factor and session.bound_to is None
     return {
-        "action": fresh_path(visit.face.root),
-        "next": _target(visit),
+        "action": fresh_path(request.face.root),
+        "next": _target(request),
         "minutes": FRESH_MS // 60_000,
         "has_factor": has_factor,
-        "question": question(visit) if has_factor else None,
+        "question": question(request) if has_factor else None,
         "asked": None
         if session.has_factor or session.bound_to
-        else visit.site.gateway.people.pending(visit.cookie),
+        else request.site.gateway.people.pending(request.cookie),
         "digits": SIGN_IN_DIGITS[SessionKind(session.kind)],
-        "has_outbox": has_outbox(visit),
-        "takes_email": takes_email(visit),
-        "provider": None if has_factor else provider_name(visit),
-        "at_provider": f"{way_of(visit.face.root, session.bound_to or '')}?"
-        + urlencode({"fresh": "1", "next": _target(visit)}),
+        "has_outbox": has_outbox(request),
+        "takes_email": takes_email(request),
+        "provider": None if has_factor else provider_name(request),
+        "at_provider": f"{way_of(request.face.root, session.bound_to or '')}?"
+        + urlencode({"fresh": "1", "next": _target(request)}),
     }
 
 
-def _target(visit: PageRequest) -> str:
-    root = visit.face.root
+def _target(request: PageRequest) -> str:
+    root = request.face.root
     places = (root or "/app", f"{root}/account")
-    return safe_next(visit.form.text("next"), places) or visit.face.home
+    return safe_next(request.form.text("next"), places) or request.face.home
 
 
 def own_access(root: str) -> PageAccess:
-    """Who may open the pages of a reader's own sign-in, below ``root``."""
+    """The readers who may open the pages of their own sign-in, below ``root``."""
     return PageAccess.OPERATOR if root else PageAccess.SIGNED_IN
 
 

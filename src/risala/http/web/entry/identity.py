@@ -79,82 +79,84 @@ SENTENCES: Final = {
 """What a person reads who is not let in."""
 
 
-async def begin(visit: PageRequest) -> TrioResponse:
+async def begin(request: PageRequest) -> TrioResponse:
     """To the provider; ``?fresh``: to show once more who one is."""
-    access, freshens = _access(visit), _freshens(visit)
+    access, freshens = _access(request), _freshens(request)
     try:
-        start = await access.begin(_target(visit, visit.form.text("next")), freshens=freshens)
+        start = await access.begin(_target(request, request.form.text("next")), freshens=freshens)
     except IdentityRefused as error:
-        return await _refused(visit, error, freshens=freshens)
-    reply = visit.go(start.url)
-    visit.door.set_cookie(reply, visit.door.flow_cookie, start.flow, days=_FLOW_DAYS)
+        return await _refused(request, error, freshens=freshens)
+    reply = request.go(start.url)
+    request.cookie_policy.set_cookie(
+        reply, request.cookie_policy.flow_cookie, start.flow, days=_FLOW_DAYS
+    )
     return reply
 
 
-async def back(visit: PageRequest) -> TrioResponse:
+async def back(request: PageRequest) -> TrioResponse:
     """From the provider."""
-    access, form = _access(visit), visit.form
-    flow = visit.request.cookies.get(visit.door.flow_cookie, "")
+    access, form = _access(request), request.form
+    flow = request.http.cookies.get(request.cookie_policy.flow_cookie, "")
     brought = IdentityReturn(
         flow, form.text("state"), form.text("code"), form.text("error"), form.text("iss")
     )
-    freshens, asked = access.read(flow)
-    freshens = freshens and visit.session is not None
-    target = _target(visit, asked)
+    freshens, next_path = access.read(flow)
+    freshens = freshens and request.session is not None
+    target = _target(request, next_path)
     try:
         if freshens:
-            assert visit.session is not None, "read just now"
-            await access.freshen(visit.session, visit.browser, brought)
-            reply = visit.go(target or visit.face.home)
+            assert request.session is not None, "read just now"
+            await access.freshen(request.session, request.browser, brought)
+            reply = request.go(target or request.face.home)
         else:
-            reply = await _signed_in(visit, access, brought, target)
+            reply = await _signed_in(request, access, brought, target)
     except (IdentityRefused, RateLimited, Conflict) as error:
-        reply = await _refused(visit, error, freshens=freshens)
-    visit.door.drop_cookie(reply, visit.door.flow_cookie)
+        reply = await _refused(request, error, freshens=freshens)
+    request.cookie_policy.drop_cookie(reply, request.cookie_policy.flow_cookie)
     return reply
 
 
 async def _signed_in(
-    visit: PageRequest, access: IdentityAccess, brought: IdentityReturn, target: str | None
+    request: PageRequest, access: IdentityAccess, brought: IdentityReturn, target: str | None
 ) -> TrioResponse:
-    result = await access.finish(visit.browser, brought)
+    result = await access.finish(request.browser, brought)
     if isinstance(result, SignedIn):
-        return signed_in(visit, result, target)
+        return signed_in(request, result, target)
     if isinstance(result, FactorAwaited):
-        return go_on(visit, visit.face.sign_in, target)
+        return go_on(request, request.face.sign_in, target)
     raise IdentityRefused(IdentityFault.NOT_BEGUN)
 
 
-async def _refused(visit: PageRequest, error: Refusal, *, freshens: bool) -> TrioResponse:
+async def _refused(request: PageRequest, error: Refusal, *, freshens: bool) -> TrioResponse:
     if isinstance(error, IdentityRefused):
-        sentence: str | Markup = visit.words(SENTENCES[error.fault])
+        sentence: str | Markup = request.words(SENTENCES[error.fault])
     else:
-        sentence = faults_of(visit.words, error, visit.plan)[TOP]
-    root = visit.face.root
-    again = way_of(root, visit.arguments.get("whose", "")) + ("?fresh=1" if freshens else "")
-    other = fresh_path(root) if freshens else visit.face.sign_in
-    return await visit.page(_PAGE, status=403, sentence=sentence, again=again, other=other)
+        sentence = faults_of(request.words, error, request.plan)[TOP]
+    root = request.face.root
+    again = way_of(root, request.arguments.get("whose", "")) + ("?fresh=1" if freshens else "")
+    other = fresh_path(root) if freshens else request.face.sign_in
+    return await request.page(_PAGE, status=403, sentence=sentence, again=again, other=other)
 
 
-def _access(visit: PageRequest) -> IdentityAccess:
-    providers, whose = visit.site.gateway.access(ACCESS), visit.arguments.get("whose")
+def _access(request: PageRequest) -> IdentityAccess:
+    providers, whose = request.site.gateway.access(ACCESS), request.arguments.get("whose")
     access = providers.console() if whose is None else providers.sign_in_of(whose)
     if access is None:
         raise plain(404)
     return access
 
 
-def _freshens(visit: PageRequest) -> bool:
-    return "fresh" in visit.form.fields and visit.session is not None
+def _freshens(request: PageRequest) -> bool:
+    return "fresh" in request.form.fields and request.session is not None
 
 
-def _target(visit: PageRequest, asked: str) -> str | None:
-    root = visit.face.root
-    return safe_next(asked, (visit.face.home, again_path(root), root or "/app"))
+def _target(request: PageRequest, next_path: str) -> str | None:
+    root = request.face.root
+    return safe_next(next_path, (request.face.home, again_path(root), root or "/app"))
 
 
 def way_of(root: str, organization_id: str) -> str:
-    """Where a sign-in begins: in the console there is one provider."""
+    """The address where a sign-in begins: in the console there is one provider."""
     return f"{root}/sign-in/oidc" + (f"/{organization_id}" if organization_id else "")
 
 

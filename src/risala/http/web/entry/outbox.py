@@ -26,17 +26,21 @@ _TAIL_BYTES: Final = 256 * 1024
 _SHOWN_MAX: Final = 50
 
 
-def has_outbox(visit: PageRequest) -> bool:
+def has_outbox(request: PageRequest) -> bool:
     """Whether this reader may see the mails."""
-    mail = visit.site.settings.mail
-    return mail.mailer == _OUTBOX and mail.outbox is not None and visit.door.way is Way.LOCAL
+    mail = request.site.settings.mail
+    return (
+        mail.mailer == _OUTBOX
+        and mail.outbox is not None
+        and request.cookie_policy.way is Way.LOCAL
+    )
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    path = visit.site.settings.mail.outbox
-    if path is None or not has_outbox(visit):
+async def show(request: PageRequest) -> TrioResponse:
+    path = request.site.settings.mail.outbox
+    if path is None or not has_outbox(request):
         raise plain(404)
-    return await visit.page("outbox.html", mails=await trio.to_thread.run_sync(_last, path))
+    return await request.page("outbox.html", mails=await trio.to_thread.run_sync(_last, path))
 
 
 def _last(path: Path) -> list[dict[str, Any]]:

@@ -17,38 +17,38 @@ _BOUND: Final = "sign_in/bound.html"
 
 
 async def provider_page(
-    visit: PageRequest, offered: OfferedProvider, email: str, target: str | None
+    request: PageRequest, offered: OfferedProvider, email: str, target: str | None
 ) -> TrioResponse:
     """The way to a provider, for an address of its domain."""
-    return await _page(visit, offered, email, target, must=False)
+    return await _page(request, offered, email, target, must=False)
 
 
-async def to_provider(visit: PageRequest, error: ProviderNeeded) -> TrioResponse:
+async def to_provider(request: PageRequest, error: ProviderNeeded) -> TrioResponse:
     """For a reader who signed in otherwise: the organization is entered by its provider alone."""
-    found = visit.site.gateway.access(ACCESS).of_organization(error.organization_id)
-    if found is None:  # it was removed a moment ago
-        return visit.go(visit.face.home)
-    return await _page(visit, found, "", visit.request.path, must=True)
+    provider = request.site.gateway.access(ACCESS).of_organization(error.organization_id)
+    if provider is None:  # it was removed a moment ago
+        return request.go(request.face.home)
+    return await _page(request, provider, "", request.http.path, must=True)
 
 
-async def account_closed(visit: PageRequest) -> TrioResponse:
+async def account_closed(request: PageRequest) -> TrioResponse:
     """For a session by an organization's provider, at what belongs to the account itself."""
-    session = visit.session
+    session = request.session
     assert session is not None, "strangers ask for no account"
-    if visit.request.path == visit.face.home and session.places:
-        return visit.go(f"{visit.face.home}/{session.places[0].organization_id}/")
-    return await visit.page(_BOUND, status=403)
+    if request.http.path == request.face.home and session.places:
+        return request.go(f"{request.face.home}/{session.places[0].organization_id}/")
+    return await request.page(_BOUND, status=403)
 
 
 async def _page(
-    visit: PageRequest, offered: OfferedProvider, email: str, target: str | None, *, must: bool
+    request: PageRequest, offered: OfferedProvider, email: str, target: str | None, *, must: bool
 ) -> TrioResponse:
     query = "" if target is None else "?" + urlencode({"next": target})
     values = {
         "name": offered.label,
-        "way": f"{visit.face.sign_in}/oidc/{offered.organization_id}{query}",
+        "way": f"{request.face.sign_in}/oidc/{offered.organization_id}{query}",
         "email": email,
         "next": target,
         "must": must,
     }
-    return await visit.page(_PAGE, values, status=403 if must else 200)
+    return await request.page(_PAGE, values, status=403 if must else 200)

@@ -19,31 +19,31 @@ _PLACES: Final = ("/account", "/sign-in", "/sign-up", "/outbox")
 _YEAR_DAYS: Final = 365.0
 
 
-async def set_language(visit: PageRequest) -> TrioResponse:
-    reply = visit.go(_back(visit))
-    language = language_named(visit.form.text("language"))
+async def set_language(request: PageRequest) -> TrioResponse:
+    reply = request.go(_back(request))
+    language = language_named(request.form.text("language"))
     if language is not None:
-        visit.door.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
-        session = visit.session
+        request.cookie_policy.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
+        session = request.session
         own = session is not None and session.bound_to is None
-        if own and visit.user.language is not language:
+        if own and request.user.language is not language:
             # Mails are in this language too.
-            await visit.ask_own(SET, language=language.value)
+            await request.ask_own(SET, language=language.value)
     return reply
 
 
-async def set_theme(visit: PageRequest) -> TrioResponse:
-    reply = visit.go(_back(visit))
-    chosen = visit.form.text("theme")
+async def set_theme(request: PageRequest) -> TrioResponse:
+    reply = request.go(_back(request))
+    chosen = request.form.text("theme")
     if chosen in [theme.value for theme in Theme]:
-        visit.door.set_cookie(reply, THEME_COOKIE, chosen, days=_YEAR_DAYS)
+        request.cookie_policy.set_cookie(reply, THEME_COOKIE, chosen, days=_YEAR_DAYS)
     return reply
 
 
-def _back(visit: PageRequest) -> str:
-    face = visit.face
+def _back(request: PageRequest) -> str:
+    face = request.face
     places = (face.home, *(f"{face.root}{place}" for place in _PLACES))
-    return safe_next(visit.form.text("next"), places) or face.home
+    return safe_next(request.form.text("next"), places) or face.home
 
 
 def routes(root: str) -> tuple[PageRoute, ...]:

@@ -29,22 +29,26 @@ _QR_SCALE: Final = 5
 """Pixels of a module: large enough for a cheap phone's camera."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask_own(factors.LIST)
-    values = {**_addresses(visit), "found": found, "has_site": passkey_site(visit) is not None}
-    return await visit.page(_PAGE, values)
+async def show(request: PageRequest) -> TrioResponse:
+    enrolled = await request.ask_own(factors.LIST)
+    values = {
+        **_addresses(request),
+        "found": enrolled,
+        "has_site": passkey_site(request) is not None,
+    }
+    return await request.page(_PAGE, values)
 
 
-async def begin_app(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_APP, await _app_values(visit), is_secret=True)
+async def begin_app(request: PageRequest) -> TrioResponse:
+    return await request.page(_APP, await _app_values(request), is_secret=True)
 
 
-async def add_app(visit: PageRequest) -> TrioResponse:
-    form, session = visit.form, visit.session
+async def add_app(request: PageRequest) -> TrioResponse:
+    form, session = request.form, request.session
     assert session is not None, "the route lets nobody else in"
     nonce = form.text("nonce")
     try:
-        added = await visit.ask_own(
+        added = await request.ask_own(
             factors.ADD_APP,
             nonce=nonce,
             code=form.text("code"),
@@ -52,99 +56,104 @@ async def add_app(visit: PageRequest) -> TrioResponse:
             but=session.id,
         )
     except Refusal as error:
-        return await visit.again(_APP, error, await _app_values(visit, nonce))
-    return await _added(visit, added)
+        return await request.again(_APP, error, await _app_values(request, nonce))
+    return await _added(request, added)
 
 
-async def begin_passkey(visit: PageRequest) -> TrioResponse:
-    site = passkey_site(visit)
+async def begin_passkey(request: PageRequest) -> TrioResponse:
+    site = passkey_site(request)
     if site is None:
-        return visit.go(security_path(visit.face.root))
-    return await visit.page(_PASSKEY, await _passkey_values(visit, site))
+        return request.go(security_path(request.face.root))
+    return await request.page(_PASSKEY, await _passkey_values(request, site))
 
 
-async def add_passkey(visit: PageRequest) -> TrioResponse:
-    site, session = passkey_site(visit), visit.session
+async def add_passkey(request: PageRequest) -> TrioResponse:
+    site, session = passkey_site(request), request.session
     assert session is not None, "the route lets nobody else in"
     if site is None:
-        return visit.go(security_path(visit.face.root))
+        return request.go(security_path(request.face.root))
     try:
-        added = await visit.ask_own(
+        added = await request.ask_own(
             factors.ADD_PASSKEY,
-            **_of(site, visit),
-            answer=visit.form.text(ANSWER_FIELD),
-            name=visit.form.text("name"),
+            **_of(site, request),
+            answer=request.form.text(ANSWER_FIELD),
+            name=request.form.text("name"),
             but=session.id,
         )
     except Refusal as error:
-        return await visit.again(_PASSKEY, error, await _passkey_values(visit, site))
-    return await _added(visit, added)
+        return await request.again(_PASSKEY, error, await _passkey_values(request, site))
+    return await _added(request, added)
 
 
-async def ask_remove(visit: PageRequest) -> TrioResponse:
+async def ask_remove(request: PageRequest) -> TrioResponse:
     """What the removal of a factor means; the list, where it is gone."""
-    values = await _remove_values(visit)
+    values = await _remove_values(request)
     if values is None:
-        return visit.go(security_path(visit.face.root))
-    return await visit.page(_REMOVE, values)
+        return request.go(security_path(request.face.root))
+    return await request.page(_REMOVE, values)
 
 
-async def remove(visit: PageRequest) -> TrioResponse:
+async def remove(request: PageRequest) -> TrioResponse:
     try:
-        await visit.ask_own(factors.REMOVE, factor_id=visit.form.text("factor_id"))
+        await request.ask_own(factors.REMOVE, factor_id=request.form.text("factor_id"))
     except Conflict as error:
-        return await visit.again(_REMOVE, error, await _remove_values(visit))
-    return visit.go(security_path(visit.face.root), REMOVED)
+        return await request.again(_REMOVE, error, await _remove_values(request))
+    return request.go(security_path(request.face.root), REMOVED)
 
 
-async def _remove_values(visit: PageRequest) -> dict[str, Any] | None:
+async def _remove_values(request: PageRequest) -> dict[str, Any] | None:
     """The factor and what is left without it; None: it is gone."""
-    found = await visit.ask_own(factors.LIST)
-    wanted = visit.form.text("factor_id")
-    for each in found.factors:
-        if each.id == wanted:
-            left = len(found.factors) - 1
-            return {**_addresses(visit), "factor": each, "left": left, "is_needed": found.is_needed}
+    enrolled = await request.ask_own(factors.LIST)
+    factor_id = request.form.text("factor_id")
+    for each in enrolled.factors:
+        if each.id == factor_id:
+            left = len(enrolled.factors) - 1
+            return {
+                **_addresses(request),
+                "factor": each,
+                "left": left,
+                "is_needed": enrolled.is_needed,
+            }
     return None
 
 
-async def renew_codes(visit: PageRequest) -> TrioResponse:
-    made = await visit.ask_own(factors.RENEW_CODES)
-    return await _codes_page(visit, made.recovery_codes)
+async def renew_codes(request: PageRequest) -> TrioResponse:
+    made = await request.ask_own(factors.RENEW_CODES)
+    return await _codes_page(request, made.recovery_codes)
 
 
-async def _added(visit: PageRequest, added: AddedFactor) -> TrioResponse:
+async def _added(request: PageRequest, added: AddedFactor) -> TrioResponse:
     if added.recovery_codes:
-        return await _codes_page(visit, added.recovery_codes)
-    return visit.go(security_path(visit.face.root), ADDED)
+        return await _codes_page(request, added.recovery_codes)
+    return request.go(security_path(request.face.root), ADDED)
 
 
-async def _codes_page(visit: PageRequest, codes: tuple[str, ...]) -> TrioResponse:
-    return await visit.page(_CODES, {**_addresses(visit), "codes": codes}, is_secret=True)
+async def _codes_page(request: PageRequest, codes: tuple[str, ...]) -> TrioResponse:
+    return await request.page(_CODES, {**_addresses(request), "codes": codes}, is_secret=True)
 
 
-async def _app_values(visit: PageRequest, nonce: str = "") -> dict[str, Any]:
-    begun = await visit.ask_own(factors.BEGIN_APP, nonce=nonce or None)
+async def _app_values(request: PageRequest, nonce: str = "") -> dict[str, Any]:
+    begun = await request.ask_own(factors.BEGIN_APP, nonce=nonce or None)
     return {
-        **_addresses(visit),
+        **_addresses(request),
         "begun": begun,
-        "form": visit.form,
+        "form": request.form,
         "qr": qr_code(begun.address),
         "secret": " ".join(begun.secret[at : at + 4] for at in range(0, len(begun.secret), 4)),
     }
 
 
-async def _passkey_values(visit: PageRequest, site: PasskeySite) -> dict[str, Any]:
-    begun = await visit.ask_own(factors.BEGIN_PASSKEY, **_of(site, visit))
-    return {**_addresses(visit), "question": begun.question, "form": visit.form}
+async def _passkey_values(request: PageRequest, site: PasskeySite) -> dict[str, Any]:
+    begun = await request.ask_own(factors.BEGIN_PASSKEY, **_of(site, request))
+    return {**_addresses(request), "question": begun.question, "form": request.form}
 
 
-def _of(site: PasskeySite, visit: PageRequest) -> dict[str, str]:
-    return {"host": site.host, "origin": site.origin, "cookie": visit.cookie}
+def _of(site: PasskeySite, request: PageRequest) -> dict[str, str]:
+    return {"host": site.host, "origin": site.origin, "cookie": request.cookie}
 
 
-def _addresses(visit: PageRequest) -> dict[str, str]:
-    root = visit.face.root
+def _addresses(request: PageRequest) -> dict[str, str]:
+    root = request.face.root
     return {"here": security_path(root), "account": f"{root}/account"}
 
 

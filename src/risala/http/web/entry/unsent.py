@@ -18,26 +18,26 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
 
-def find_unsent(visit: PageRequest) -> UnsentForm | None:
+def find_unsent(request: PageRequest) -> UnsentForm | None:
     """The forms that this browser sent without a session."""
-    name = visit.request.cookies.get(visit.door.unsent_cookie, "")
-    return visit.site.unsent.find(name, visit.site.clock.now_ms()) if name else None
+    name = request.http.cookies.get(request.cookie_policy.unsent_cookie, "")
+    return request.site.unsent.find(name, request.site.clock.now_ms()) if name else None
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    form = find_unsent(visit)
-    if form is None or not _is_theirs(visit, form):
-        return visit.go(visit.face.home)
-    return await visit.page("sign_in/again.html", unsent=form)
+async def show(request: PageRequest) -> TrioResponse:
+    form = find_unsent(request)
+    if form is None or not _is_theirs(request, form):
+        return request.go(request.face.home)
+    return await request.page("sign_in/again.html", unsent=form)
 
 
-def _is_theirs(visit: PageRequest, form: UnsentForm) -> bool:
+def _is_theirs(request: PageRequest, form: UnsentForm) -> bool:
     """Whether the form is of no organization, or of one that they are a member of."""
     _, first, *rest = form.path.partition("?")[0].split("/")
     if first != "app" or not rest or not rest[0].startswith("org_"):
         return True
-    assert visit.session is not None, "the route lets strangers in"
-    return any(rest[0] == each.organization_id for each in visit.session.places)
+    assert request.session is not None, "the route lets strangers in"
+    return any(rest[0] == each.organization_id for each in request.session.places)
 
 
 def routes(root: str) -> tuple[PageRoute, ...]:

@@ -32,11 +32,11 @@ AGAIN_S: Final = 30
 
 class DownloadState(StrEnum):
     WAITING = "waiting"
-    """Its page is open; the file was not requested yet."""
+    """The page of the download is open; the file was not requested yet."""
     RUNNING = "running"
     DONE = "done"
     BROKEN = "broken"
-    """Its reader went, or something failed on our side."""
+    """The reader left, or something failed on our side."""
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +99,7 @@ class DownloadFollower:
 
 
 class Downloads:
-    """All of them. All on one loop."""
+    """The downloads of all readers. All run on one loop."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[str, str], Download] = OrderedDict()

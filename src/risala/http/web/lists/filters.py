@@ -41,11 +41,11 @@ class FilterKind(Enum):
     CHOICE = auto()
     DAY = auto()
     PLACE = auto()
-    """Where a page of the list begins."""
+    """The cursor where a page of the list begins."""
     COUNT = auto()
-    """The same, as a number."""
+    """The cursor as a number of rows or entries."""
     ADDRESS = auto()
-    """The same, as an e-mail address."""
+    """The cursor as an e-mail address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Filter:
 
     @property
     def is_typed(self) -> bool:
-        """Whether its reader types it anew."""
+        """Whether the reader types it again."""
         return self.kind in (FilterKind.WORDS, FilterKind.DAY)
 
 
@@ -96,17 +96,17 @@ def days() -> tuple[Filter, Filter]:
 
 
 def cursors(*names: str) -> tuple[Filter, ...]:
-    """Where a page begins; both ways, if no names are given."""
+    """The cursors where a page begins; both ways, if no names are given."""
     return tuple(Filter(each, kind=FilterKind.PLACE) for each in names or ("before", "after"))
 
 
 def counts(*names: str) -> tuple[Filter, ...]:
-    """The same, as numbers of rows or entries."""
+    """The cursors where a page begins, as numbers of rows or entries."""
     return tuple(Filter(each, kind=FilterKind.COUNT) for each in names or ("before", "after"))
 
 
 def addresses() -> tuple[Filter, ...]:
-    """The same, as e-mail addresses."""
+    """The cursors where a page begins, both ways, as e-mail addresses."""
     return tuple(Filter(each, kind=FilterKind.ADDRESS) for each in ("before", "after"))
 
 
@@ -122,17 +122,17 @@ class RefusedFilter:
     typed: str
     fault: Markup
     type: str
-    """Of the field to type it anew; empty: there is none, and it is left out."""
+    """The type of the field to type it again; empty: no field, and the filter is left out."""
 
 
 def refused(
     filters: Iterable[Filter], form: SentForm, formats: Formats
 ) -> tuple[RefusedFilter, ...]:
     """The filters of an address that are not understood."""
-    found = ((each, each.fault_of(form.text(each.name), formats)) for each in filters)
+    faults = ((each, each.fault_of(form.text(each.name), formats)) for each in filters)
     return tuple(
         _shown(each, form, formats.words, formats.words(fault, example=_DAY_EXAMPLE))
-        for each, fault in found
+        for each, fault in faults
         if fault is not None and form.text(each.name)
     )
 
@@ -171,16 +171,16 @@ def _shown(one: Filter, form: SentForm, words: Words, fault: Markup) -> RefusedF
     )
 
 
-async def filters_refused(visit: PageRequest, unknown: Sequence[RefusedFilter]) -> TrioResponse:
+async def filters_refused(request: PageRequest, unknown: Sequence[RefusedFilter]) -> TrioResponse:
     """The page of a list whose filters are not understood. Those that are stay."""
     names = {each.name for each in unknown}
     kept = [
         (name, text)
-        for name, values in visit.form.fields.items()
+        for name, values in request.form.fields.items()
         for text in values
         if name not in names and text
     ]
-    return await visit.wrong(
+    return await request.wrong(
         "filters_refused.html",
         {each.name: each.fault for each in unknown},
         {"refused": unknown, "kept": kept},

@@ -12,11 +12,11 @@ _CREDENTIAL: Final = "crd_"
 """Prefix of ids of credentials, which replace a key's id."""
 
 
-async def of_message(visit: PageRequest, message: MessageView) -> dict[str, object]:
+async def of_message(request: PageRequest, message: MessageView) -> dict[str, object]:
     """The credential that a message came by, None if that is deleted; empty for a message that came
     otherwise."""
     id_ = message.api_key
     if id_ is None or not id_.startswith(_CREDENTIAL):
         return {}
-    found = await visit.ask(credentials.LIST, organization_id=message.organization_id)
-    return {"credential": next((each for each in found.credentials if each.id == id_), None)}
+    listed = await request.ask(credentials.LIST, organization_id=message.organization_id)
+    return {"credential": next((each for each in listed.credentials if each.id == id_), None)}

@@ -79,34 +79,34 @@ def stations_of(formats: Formats, message: MessageView, timeline: Timeline) -> l
         return {"kind": kind, "shape": shape, "title": title, "text": text}
 
     attempt = next((each.at for each in timeline if each.code == "ATTEMPT"), None)
-    found = [
+    stations = [
         station("done", "s-sent", words("Accepted"), formats.clock(message.created_at)),
     ]
     if state == "canceled":
         canceled, at = words.among("state", "Canceled"), formats.clock(message.updated_at)
-        return [*found, station("now", "s-canceled", canceled, at)]
+        return [*stations, station("now", "s-canceled", canceled, at)]
     handed = words("Handed over")
     if state == "uncertain":
-        found.append(station("odd", "s-uncertain", words.among("state", "Uncertain")))
+        stations.append(station("odd", "s-uncertain", words.among("state", "Uncertain")))
     elif attempt is not None:
         kind = "now" if state == "processing" else "done"
-        found.append(station(kind, "s-processing", handed, since(attempt)))
+        stations.append(station(kind, "s-processing", handed, since(attempt)))
     elif state == "failed":
-        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
+        return [*stations, station("bad", "s-failed", words.among("state", "Failed"))]
     else:
-        found.append(station("", "s-processing", handed))
+        stations.append(station("", "s-processing", handed))
     if state == "failed":
-        return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
+        return [*stations, station("bad", "s-failed", words.among("state", "Failed"))]
     sent, delivered = message.sent_at, message.delivered_at
     kind = "" if sent is None else ("now" if state == "sent" else "done")
     unknown: object = words("not known") if state == "uncertain" else ""
-    found.append(station(kind, "s-sent", words.among("state", "Sent"), since(sent) or unknown))
+    stations.append(station(kind, "s-sent", words.among("state", "Sent"), since(sent) or unknown))
     if state == "undelivered":
         undelivered = words.among("state", "Undelivered")
         return [
-            *found,
+            *stations,
             station("bad", "s-undelivered", undelivered, since(message.updated_at)),
         ]
     word = words.among("state", "Delivered")
     kind = "" if delivered is None else "done"
-    return [*found, station(kind, "s-delivered", word, since(delivered) or unknown)]
+    return [*stations, station(kind, "s-delivered", word, since(delivered) or unknown)]

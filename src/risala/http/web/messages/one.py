@@ -13,36 +13,36 @@ from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.http.web.page_request import PageRequest
 
 
-async def story(visit: PageRequest) -> MessageStory:
+async def story(request: PageRequest) -> MessageStory:
     """The message that the address names."""
-    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
+    return await request.ask(messages.SHOW, message_id=request.arguments["message_id"])
 
 
 async def pieces(
-    visit: PageRequest,
+    request: PageRequest,
     values: Callable[[MessageStory], Awaitable[dict[str, object]]],
     *,
     by_time: bool = False,
 ) -> TrioResponse:
     """The pieces of the page, drawn again when this message changes."""
     # A missing message, or one of another organization, opens no stream.
-    message_id = (await story(visit)).message.id
+    message_id = (await story(request)).message.id
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and message_id not in {
             each.message_id for each in changes if isinstance(each, LifeEvent)
         }:
             return ""
-        return await visit.drawn("messages/pieces.html", await values(await story(visit)))
+        return await request.drawn("messages/pieces.html", await values(await story(request)))
 
-    return visit.live(draw, by_time=by_time)
+    return request.live(draw, by_time=by_time)
 
 
-async def came_by(visit: PageRequest, message: MessageView) -> dict[str, object]:
+async def came_by(request: PageRequest, message: MessageView) -> dict[str, object]:
     """The key that a message came by, or the credential of other software; None: it was written by
     hand, or that is deleted."""
-    if others := await visit.of_features("message", message):
+    if others := await request.of_features("message", message):
         return {"key": None, **others}
     id_, whose = message.api_key, {"organization_id": message.organization_id}
-    found = () if id_ is None else (await visit.ask(keys.LIST, **whose)).keys
-    return {"key": next((each for each in found if each.id == id_), None), "credential": None}
+    listed = () if id_ is None else (await request.ask(keys.LIST, **whose)).keys
+    return {"key": next((each for each in listed if each.id == id_), None), "credential": None}

@@ -108,9 +108,9 @@ _RECEIPT_LABELS: Final = (
 )
 
 
-def label_sentence(words: Words, told: str | None) -> Markup | None:
+def label_sentence(words: Words, label_text: str | None) -> Markup | None:
     """How a text that came in was labelled; None: it was read as labelled."""
-    label = read_label(told)
+    label = read_label(label_text)
     return None if label is None else _labelled(words, label, _TEXT_LABELS)
 
 
@@ -122,8 +122,8 @@ def _labelled(words: Words, label: TextLabel, sentences: tuple[str, str]) -> Mar
 def raw_and_label(words: Words, raw: str) -> tuple[str, Markup | None]:
     """The carrier's word in a line of a timeline, and how its receipt was labelled if that was
     wrong (:attr:`risala.sms.receipt.Receipt.in_timeline`)."""
-    word, _, told = raw.removesuffix(")").rpartition(" (")
-    label = read_label(told) if raw.endswith(")") else None
+    word, _, label_text = raw.removesuffix(")").rpartition(" (")
+    label = read_label(label_text) if raw.endswith(")") else None
     if label is None:
         return raw, None
     return word, _labelled(words, label, _RECEIPT_LABELS)
@@ -147,11 +147,11 @@ def cause_markup(formats: Formats, word: str | None) -> Markup | None:
 
 def _why(formats: Formats, entry: StoryEntry) -> Markup:
     """The cause, with the driver's own words where it has some."""
-    found = cause_markup(formats, entry.cause)
-    if found is None:
-        found = formats.words("The carrier accepted it.")
+    cause = cause_markup(formats, entry.cause)
+    if cause is None:
+        cause = formats.words("The carrier accepted it.")
     note = entry.values.get("note")
-    return found if not note else Markup("{} <q dir=auto lang=en>{}</q>").format(found, note)
+    return cause if not note else Markup("{} <q dir=auto lang=en>{}</q>").format(cause, note)
 
 
 def _and(*sentences: Markup | None) -> Markup:
@@ -316,10 +316,10 @@ def _contradiction(formats: Formats, entry: StoryEntry) -> Markup:
             "A later receipt says that it was delivered after all. It stays failed, and the refund "
             "stays too."
         )
-    said = _said(formats, entry)
+    sentence = _said(formats, entry)
     return _and(
         formats.words("A receipt contradicts the one before it."),
-        said,
+        sentence,
         formats.words("Nothing changes."),
     )
 
