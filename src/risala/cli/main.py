@@ -117,11 +117,11 @@ _PLACES: Final = {
     "openapi": _UPKEEP + "openapi:openapi",
     "completion": _UPKEEP + "completion:completion",
 }
-"""Those of the core."""
+"""The places of the core's commands."""
 
 
 def _of_features() -> Mapping[str, str]:
-    """Where the commands of features are; it imports the declarations of all of them."""
+    """The places of features' commands; it imports the declarations of all features."""
     from risala.engine.model.features import features
 
     return {
@@ -135,9 +135,9 @@ class RootGroup(LazyGroup):
     """Our own commands, and those of plugins."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        found = super().get_command(ctx, cmd_name)
-        if found is not None:
-            return found
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            return command
         from risala.cli.plugged import command_of, plugged
 
         factory = plugged().factories.get(cmd_name)
@@ -147,10 +147,15 @@ class RootGroup(LazyGroup):
         return sorted([*self.commands, *_of_plugins()])
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        told = _of_plugins()
-        limit = formatter.width - 6 - max(map(len, [*self.commands, *told]))
+        summaries = _of_plugins()
+        limit = formatter.width - 6 - max(map(len, [*self.commands, *summaries]))
         rows = [
-            (name, told[name] if name in told else self.commands[name].get_short_help_str(limit))
+            (
+                name,
+                summaries[name]
+                if name in summaries
+                else self.commands[name].get_short_help_str(limit),
+            )
             for name in self.list_commands(ctx)
         ]
         with formatter.section("Commands"):

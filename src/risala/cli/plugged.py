@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BRINGING: Final = ("risala.drivers.sinks.plugin",)
 """The built-in plugins that have commands."""
 KNOWN: Final = {"sinks": "State of the event sinks"}
-"""Their commands, so that no plugin is imported to list them; a test compares them."""
+"""The commands of those plugins, so that no plugin is imported to list them; a test compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ def _settings() -> tuple[Path | None, Sequence[str]]:
     elsewhere in the file must not hide the commands by which it is found."""
     import tomllib
 
-    found: dict[str, Any] = {}
+    plugins: dict[str, Any] = {}
     path = Path(os.environ.get("RISALA_CONFIG") or CONFIG_NAME)
     with suppress(OSError, ValueError):
-        found = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("plugins", {})
-    folder = os.environ.get("RISALA_PLUGINS__FOLDER") or found.get("folder")
-    disabled = found.get("disabled", [])
-    if given := os.environ.get("RISALA_PLUGINS__DISABLED"):
-        disabled = [each.strip() for each in given.split(",")]
+        plugins = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("plugins", {})
+    folder = os.environ.get("RISALA_PLUGINS__FOLDER") or plugins.get("folder")
+    disabled = plugins.get("disabled", [])
+    if names := os.environ.get("RISALA_PLUGINS__DISABLED"):
+        disabled = [each.strip() for each in names.split(",")]
     return (
         Path(folder) if isinstance(folder, str) and folder else None,
         [each for each in disabled if isinstance(each, str)] if isinstance(disabled, list) else [],
@@ -158,11 +158,11 @@ def _adopted(command: click.Command, name: str, summary: str) -> click.Command:
 def _guarded(callback: Callable[..., Any] | None, name: str) -> Callable[..., Any]:
     """A plugin's function, whose faults end the command with a sentence."""
 
-    def run(options: Options, /, *given: object, **named: object) -> object:
+    def run(options: Options, /, *positional: object, **named: object) -> object:
         if callback is None:
             return None
         try:
-            return callback(TerminalAccess(options), *given, **named)
+            return callback(TerminalAccess(options), *positional, **named)
         except CommandFailedError as error:
             raise CommandRefused(str(error)) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):

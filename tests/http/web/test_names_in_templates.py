@@ -42,6 +42,8 @@ EXCEPT = {
     ("dashboard/templates/endings/organization.html", 'parts.field("name"'): "A placeholder is "
     "alone in its field, which has its own direction.",
     ("dashboard/templates/keys/credential_made.html", "parts.secret("): "The value of a field.",
+    ("dashboard/templates/webhooks/form.html", "parts.field(second.name"): "The label of a "
+    "record's field.",
     ("web/templates/parts.html", "each.label"): "The labels of a record's fields.",
     ("web/templates/parts.html", "check(each.name"): "The labels of a record's fields.",
     ("web/templates/parts.html", "field(each.name"): "The labels of a record's fields.",

@@ -118,9 +118,9 @@ def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 def refuse_beside_a_scenario(context: click.Context, names: Sequence[str]) -> None:
     """Refuse options, by name, that a scenario sets itself."""
-    said = click.core.ParameterSource.COMMANDLINE
+    typed = click.core.ParameterSource.COMMANDLINE
     for name in names:
-        if context.get_parameter_source(name) is said:
+        if context.get_parameter_source(name) is typed:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(
                 f"{option} cannot be used with a scenario. Write it into the scenario."

@@ -48,7 +48,7 @@ class RemoteGateway:
         return str(await self._posted(path, "upload", content=content))
 
     async def _posted(self, path: str, member: str, **body: Any) -> Any:  # noqa: ANN401 -- JSON
-        """That member of the answer."""
+        """POST a request, and return a member of its answer."""
         try:
             response = await self._client.post(path, **body)
         except httpx2.TimeoutException:
@@ -112,9 +112,9 @@ class RemoteGateway:
                 begun = b""
                 async for chunk in chunks:
                     *blocks, begun = (begun + chunk).split(b"\n\n")
-                    for told in map(_stream_event, blocks):
-                        if told is not None:
-                            yield told
+                    for event in map(_stream_event, blocks):
+                        if event is not None:
+                            yield event
         except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError):
             raise NotListening("The service stopped.") from None
 
@@ -175,8 +175,8 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
             transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S
         ) as client:
             try:
-                told = await client.get("/healthz")
+                health = await client.get("/healthz")
             except httpx2.TransportError as error:
                 raise NotListening(str(error)) from error
-            with counting(told.json().get("decimals", USUAL) if told.is_success else USUAL):
+            with counting(health.json().get("decimals", USUAL) if health.is_success else USUAL):
                 yield RemoteGateway(client, address)

@@ -51,11 +51,11 @@ class Options:
         from risala.config.faults import ConfigError
 
         try:
-            found = self.loader(**overrides)()
+            loaded = self.loader(**overrides)()
         except ConfigError as error:
             raise CommandRefused(str(error)) from error
-        count_in(found.service.currency)
-        return found
+        count_in(loaded.service.currency)
+        return loaded
 
     def plan(self) -> NumberingPlan:
         """The countries that are served; the other settings are not read where these say so alone.

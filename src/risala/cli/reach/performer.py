@@ -34,13 +34,13 @@ class GatewaySession:
 
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
         """Do one operation; arguments that are None count as missing."""
-        given = {key: value for key, value in arguments.items() if value is not None}
-        return await self.performer.perform(name, given)
+        present = {key: value for key, value in arguments.items() if value is not None}
+        return await self.performer.perform(name, present)
 
     async def ask(self, ask: Ask[R], /, **arguments: object) -> Reply[R]:
         """Do one operation; arguments that are None count as missing."""
-        given = {key: value for key, value in arguments.items() if value is not None}
-        return await self.ask_exactly(ask, given)
+        present = {key: value for key, value in arguments.items() if value is not None}
+        return await self.ask_exactly(ask, present)
 
     async def ask_exactly(self, ask: Ask[R], arguments: dict[str, Any]) -> Reply[R]:
         """Do one operation whose arguments may be null, which means: back to the default.
@@ -49,9 +49,9 @@ class GatewaySession:
             CommandRefused: it was refused, or the service answers in another shape than this
                 version of the command knows.
         """
-        told = await self.performer.perform(ask.name, arguments)
+        answer = await self.performer.perform(ask.name, arguments)
         try:
-            return Reply(from_json(ask.result, told), told)
+            return Reply(from_json(ask.result, answer), answer)
         except NotAsExpected as error:
             raise CommandRefused(f"{error} {OTHER_VERSION}") from error
 

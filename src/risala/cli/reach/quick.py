@@ -32,13 +32,13 @@ _SECTION: Final = "RISALA_STORAGE"
 _NUMBERS: Final = "RISALA_NUMBERS"
 
 
-def data_dir(given: Path | None, config: Path | None) -> Path | None:
+def data_dir(path: Path | None, config: Path | None) -> Path | None:
     """The data directory, found in the order of the settings, without reading any other setting.
 
     None if it cannot be found in this way, so that the settings must be read.
     """
-    if given is not None:
-        return given
+    if path is not None:
+        return path
     named = os.environ.get(_VARIABLE, "").strip()
     other = [name for name in os.environ if name.upper().startswith(_SECTION) and name != _VARIABLE]
     if other:
@@ -77,8 +77,8 @@ def _in_file(config: Path) -> Path | None:
     except (OSError, ValueError):
         return None
     storage = tree.get("storage", {})
-    found = storage.get("data_dir", DATA_DIR) if isinstance(storage, dict) else None
-    return Path(found) if isinstance(found, str) else None
+    folder = storage.get("data_dir", DATA_DIR) if isinstance(storage, dict) else None
+    return Path(folder) if isinstance(folder, str) else None
 
 
 class QuickGateway:
@@ -103,14 +103,14 @@ class QuickGateway:
         return str(self._posted(upload_path(organization_id, name), content, "upload"))
 
     def _posted(self, path: str, body: bytes, member: str) -> Any:  # noqa: ANN401 -- JSON
-        """That member of the answer."""
+        """POST a request, and return a member of its answer."""
         try:
-            status, told = _asked(self._connection, "POST", path, body)
+            status, answer = _asked(self._connection, "POST", path, body)
         except TimeoutError:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except (OSError, http.client.HTTPException):
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        payload = json.loads(told)
+        payload = json.loads(answer)
         if status != 200:
             raise CommandRefused.by_api(payload)
         return payload[member]
@@ -123,13 +123,13 @@ def connected(directory: Path) -> Iterator[QuickGateway | None]:
         try:
             address = stack.enter_context(unix_address(directory / CONTROL_NAME))
             connection = stack.enter_context(closing(_UnixConnection(address)))
-            status, told = _asked(connection, "GET", "/healthz")
-            found = QuickGateway(connection) if status == 200 else None
-            places = json.loads(told).get("decimals", USUAL) if found is not None else USUAL
+            status, body = _asked(connection, "GET", "/healthz")
+            gateway = QuickGateway(connection) if status == 200 else None
+            places = json.loads(body).get("decimals", USUAL) if gateway is not None else USUAL
             count_with(places)  # until the command ends: it prints amounts after the last answer
         except (OSError, ValueError, http.client.HTTPException):
-            found = None
-        yield found
+            gateway = None
+        yield gateway
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -174,5 +174,5 @@ WENT_AWAY: Final = (
 
 
 def upload_path(organization_id: str, name: str) -> str:
-    """Where the control socket takes a file, with its query."""
+    """The path at which the control socket takes a file, with its query."""
     return f"/uploads?{urlencode({'organization': organization_id, 'name': name})}"

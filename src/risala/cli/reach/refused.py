@@ -75,8 +75,8 @@ class _RefusedInJson(click.ClickException):
         self._refused = refused
 
     def show(self, file: IO[Any] | None = None) -> None:
-        told = json.dumps(self._refused.wire(), ensure_ascii=False)
-        click.echo(told, file=file, err=file is None)
+        text = json.dumps(self._refused.wire(), ensure_ascii=False)
+        click.echo(text, file=file, err=file is None)
 
 
 @contextmanager

@@ -100,9 +100,9 @@ def _widths(rows: Sequence[Sequence[str]], width: int, measure: Measure) -> list
     # Narrow columns get their full width first; columns of long texts share the rest.
     wants = sorted(range(len(columns)), key=lambda index: whole[index] - least[index])
     for place, index in enumerate(wants):
-        given = min(whole[index] - least[index], left // (len(wants) - place))
-        least[index] += given
-        left -= given
+        widened = min(whole[index] - least[index], left // (len(wants) - place))
+        least[index] += widened
+        left -= widened
     return least
 
 

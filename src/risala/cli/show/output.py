@@ -24,7 +24,7 @@ _TURNS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 """Marks of direction that count beyond themselves, until another ends them."""
 
 _NOT_OURS: Final = _TURNS - {"\u2068", "\u2069"}
-"""Those that :func:`clean` never writes."""
+"""Marks of direction that :func:`clean` never writes."""
 
 
 def clean(value: object, *, err: bool = False) -> str:
@@ -85,15 +85,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
 def fields(pairs: Mapping[str, object] | Sequence[tuple[str, object]]) -> None:
     """Names and values, one pair a line; a sequence may have a name twice."""
     named = pairs.items() if isinstance(pairs, Mapping) else pairs
-    told = [(name, clean(value)) for name, value in named]
+    texts = [(name, clean(value)) for name, value in named]
     if sys.stdout.isatty():
         from rich.cells import cell_len
 
-        for line in layout.pairs_of(told, _columns(), measure=cell_len, label=_dim):
+        for line in layout.pairs_of(texts, _columns(), measure=cell_len, label=_dim):
             click.echo(line)
         return
-    width = max(len(name) for name, _ in told)
-    for name, value in told:
+    width = max(len(name) for name, _ in texts)
+    for name, value in texts:
         click.echo(f"{name.ljust(width)}  {value}")
 
 
@@ -113,7 +113,7 @@ def at(at_ms: int | None) -> str | None:
 
 
 def utc(at_ms: int) -> str:
-    """The same in a sentence."""
+    """A time (UTC epoch milliseconds) in a sentence: as :func:`at`, with ``UTC`` behind it."""
     return f"{at(at_ms)} UTC"
 
 

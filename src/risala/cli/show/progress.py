@@ -63,7 +63,7 @@ def counted_bar(
         task = bar.add_task(what, total=None)
 
         def update(done: int, total: int, waits: str | None) -> None:
-            told = what if waits is None else f"{what}: {waits}"
-            bar.update(task, description=told, completed=done, total=total or None)
+            sentence = what if waits is None else f"{what}: {waits}"
+            bar.update(task, description=sentence, completed=done, total=total or None)
 
         yield update

@@ -13,8 +13,8 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 def span_s(text: str) -> int | None:
     """The seconds of a span such as ``90``, ``90s``, ``10m``, ``2h``, ``3d``; None for no span."""
-    found = re.fullmatch(r"(\d{1,9})([smhd]?)", text.strip(), re.ASCII)
-    return None if found is None else int(found[1]) * _UNITS[found[2] or "s"]
+    match = re.fullmatch(r"(\d{1,9})([smhd]?)", text.strip(), re.ASCII)
+    return None if match is None else int(match[1]) * _UNITS[match[2] or "s"]
 
 
 def moment(text: str, now: datetime) -> datetime | None:
@@ -26,8 +26,8 @@ def moment(text: str, now: datetime) -> datetime | None:
         now: the present, with an offset, which is also used for times written without one.
     """
     text = text.strip().removeprefix("in ")
-    if (found := span_s(text)) is not None:
-        return now + timedelta(seconds=found)
+    if (span := span_s(text)) is not None:
+        return now + timedelta(seconds=span)
     if re.fullmatch(r"\d{1,2}:\d{2}", text, re.ASCII):
         hour, minute = map(int, text.split(":"))
         if hour > 23 or minute > 59:
@@ -71,7 +71,7 @@ def span_option(_: click.Context, __: click.Parameter, value: str | None) -> int
     """A click callback: the seconds of a span."""
     if value is None:
         return None
-    found = span_s(value)
-    if found is None:
+    seconds = span_s(value)
+    if seconds is None:
         raise click.BadParameter("write 90s, 10m, 2h or 3d.")
-    return found
+    return seconds

@@ -21,20 +21,20 @@ R = TypeVar("R")
 Json = dict[str, Any]
 
 
-def without_missing(given: Json) -> Json:
+def without_missing(arguments: Json) -> Json:
     """The arguments that were given, for an operation that knows missing ones from empty ones."""
     return {
         name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in arguments.items()
         if value not in (None, ())
     }
 
 
-async def _arguments(session: GatewaySession, given: Json) -> Json:
+async def _arguments(session: GatewaySession, values: Json) -> Json:
     """The operation's arguments. A repeatable option that is not given counts as missing."""
     arguments: Json = {
         name: (list(value) or None) if isinstance(value, tuple) else value
-        for name, value in given.items()
+        for name, value in values.items()
     }
     if "org" in arguments:
         arguments["organization_id"] = await organization_id(session, arguments.pop("org"))
@@ -65,13 +65,13 @@ def asks(
 
         @common
         @functools.wraps(tell)
-        def command(options: Options, /, **given: Any) -> None:  # noqa: ANN401 -- click's values
+        def command(options: Options, /, **values: Any) -> None:  # noqa: ANN401 -- click's values
             async def work(session: GatewaySession) -> tuple[Reply[R], bool]:
-                return await session.ask(ask, **await arguments(session, given)), session.running
+                return await session.ask(ask, **await arguments(session, values)), session.running
 
             reply, running = options.run(work, creates=creates)
             if not output.show(options.json, reply.json):
-                known = {**given, "running": running}
+                known = {**values, "running": running}
                 tell(reply.value, **{name: known[name] for name in named})
 
         return command
@@ -107,5 +107,5 @@ def says(
     @group.command(name, help=f"{does}\n\n\b\nExample: risala {path} {example}")
     @argument
     @asks(ask)
-    def _(found: R) -> None:
-        output.said(output.clean(done(found)))
+    def _(value: R) -> None:
+        output.said(output.clean(done(value)))

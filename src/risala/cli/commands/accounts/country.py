@@ -46,13 +46,13 @@ def _uses(does: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 @country.command("list")
 @org_option
 @asks(countries.LIST)
-def country_list(found: ReachedCountries) -> None:
+def country_list(reached_countries: ReachedCountries) -> None:
     """List the countries that are served: what is open, and the prices.
 
     \b
     Example: risala country list --org "My shop"
     """
-    _show(found)
+    _show(reached_countries)
 
 
 @country.command("open")
@@ -60,7 +60,7 @@ def country_list(found: ReachedCountries) -> None:
 @_uses("What to open it for")
 @org_option
 @asks(countries.OPEN)
-def country_open(found: ReachedCountries) -> None:
+def country_open(reached_countries: ReachedCountries) -> None:
     """Open COUNTRY (its two letters) for an organization. Home is always open.
 
     \b
@@ -68,7 +68,7 @@ def country_open(found: ReachedCountries) -> None:
       risala country open SN --org "My shop"
       risala country open SN --for verify --for publishable --org "My shop"
     """
-    _show(found)
+    _show(reached_countries)
 
 
 @country.command("close")
@@ -76,13 +76,13 @@ def country_open(found: ReachedCountries) -> None:
 @_uses("What to close it for")
 @org_option
 @asks(countries.CLOSE)
-def country_close(found: ReachedCountries) -> None:
+def country_close(reached_countries: ReachedCountries) -> None:
     """Close COUNTRY for an organization.
 
     \b
     Example: risala country close SN --org "My shop"
     """
-    _show(found)
+    _show(reached_countries)
 
 
 @country.command("price")
@@ -90,29 +90,29 @@ def country_close(found: ReachedCountries) -> None:
 @click.argument("price", metavar="AMOUNT")
 @org_option
 @asks(countries.SET_PRICE)
-def country_price(found: ReachedCountries) -> None:
+def country_price(reached_countries: ReachedCountries) -> None:
     """Give an organization its own price of a segment to numbers that begin with PREFIX.
 
     \b
     Example: risala country price +221 12.00 --org "My shop"
     """
-    _show(found)
+    _show(reached_countries)
 
 
 @country.command("drop-price")
 @click.argument("prefix")
 @org_option
 @asks(countries.DROP_PRICE)
-def country_drop_price(found: ReachedCountries) -> None:
+def country_drop_price(reached_countries: ReachedCountries) -> None:
     """Take an organization's own price of PREFIX away, so that the general one applies.
 
     \b
     Example: risala country drop-price +221 --org "My shop"
     """
-    _show(found)
+    _show(reached_countries)
 
 
-def _show(found: ReachedCountries) -> None:
+def _show(reached_countries: ReachedCountries) -> None:
     output.table(
         ("Country", "Name", "Open for", "A segment costs"),
         (
@@ -121,12 +121,12 @@ def _show(found: ReachedCountries) -> None:
                 each.name,
                 ", ".join(_USES[use] for use in CountryUse if getattr(each, use.value)) or None,
                 ", ".join(
-                    f"{price.prefix}: {output.money(price.price, found.currency)}"
+                    f"{price.prefix}: {output.money(price.price, reached_countries.currency)}"
                     for price in each.prices
                 )
                 or None,
             )
-            for each in found.countries
+            for each in reached_countries.countries
         ),
         empty="",
     )

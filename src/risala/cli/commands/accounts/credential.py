@@ -50,10 +50,10 @@ def credential_create(made: CreatedCredential) -> None:
       risala credential create kannel --username shop --from RISALA
       risala credential create smpp --address 203.0.113.7
     """
-    found = made.credential
+    new = made.credential
     output.warned(
-        f"The credential {found.id} for {found.face}, username "
-        f"{output.clean(found.username, err=True)}."
+        f"The credential {new.id} for {new.face}, username "
+        f"{output.clean(new.username, err=True)}."
         " Keep its password now: it cannot be shown again."
     )
     click.echo(made.password)
@@ -62,7 +62,7 @@ def credential_create(made: CreatedCredential) -> None:
 @credential.command("list")
 @org_option
 @asks(credentials.LIST)
-def credential_list(found: CompatCredentials) -> None:
+def credential_list(compat_credentials: CompatCredentials) -> None:
     """List the credentials of an organization.
 
     \b
@@ -83,7 +83,7 @@ def credential_list(found: CompatCredentials) -> None:
                 output.at(each.last_used_at),
                 output.at(each.revoked_at),
             )
-            for each in found.credentials
+            for each in compat_credentials.credentials
         ),
         empty="There are no credentials yet. Create one with `risala credential create FACE`.",
     )
@@ -92,11 +92,11 @@ def credential_list(found: CompatCredentials) -> None:
 @credential.command("revoke")
 @click.argument("credential_id", metavar="CREDENTIAL")
 @asks(credentials.REVOKE)
-def credential_revoke(found: CompatCredential) -> None:
+def credential_revoke(revoked: CompatCredential) -> None:
     """Revoke a credential for good, and end its open sessions.
 
     \b
     Example:
       risala credential revoke crd_06DQDPN80275MS289XKD40ZZSFRW35P7
     """
-    output.said(f"The credential {found.id} ({output.clean(found.username)}) is revoked.")
+    output.said(f"The credential {revoked.id} ({output.clean(revoked.username)}) is revoked.")

@@ -30,10 +30,10 @@ def hook() -> None:
     """
 
 
-async def _made(session: GatewaySession, given: Json) -> Json:
+async def _made(session: GatewaySession, values: Json) -> Json:
     """The given arguments of an operation; what is in files is read."""
-    arguments = without_missing(given)
-    if "org" in given:
+    arguments = without_missing(values)
+    if "org" in values:
         arguments.setdefault("org", None)
         arguments["organization_id"] = await organization_id(session, arguments.pop("org"))
     secret: IO[str] | None = arguments.pop("secret_file", None)
@@ -142,7 +142,7 @@ def _tell(made: MadeHook, done: str) -> None:
 @hook.command("list")
 @org_option
 @asks(hooks.LIST)
-def hook_list(found: Hooks) -> None:
+def hook_list(hooks: Hooks) -> None:
     """List the hooks of an organization.
 
     \b
@@ -161,7 +161,7 @@ def hook_list(found: Hooks) -> None:
                 output.at(each.last_used_at),
                 output.at(each.disabled_at),
             )
-            for each in found.hooks
+            for each in hooks.hooks
         ),
         empty="There are no hooks yet. Create one with `risala hook create --preset NAME`.",
     )
@@ -169,7 +169,7 @@ def hook_list(found: Hooks) -> None:
 
 @hook.command("presets")
 @asks(hooks.PRESETS)
-def hook_presets(found: HookPresets) -> None:
+def hook_presets(presets: HookPresets) -> None:
     """List the programs that a hook can be made for.
 
     \b
@@ -187,7 +187,7 @@ def hook_presets(found: HookPresets) -> None:
                 each.sends,
                 "yes" if each.needs_numbers else "",
             )
-            for each in found.presets
+            for each in presets.presets
         ),
         empty="There are no presets.",
     )
@@ -196,7 +196,7 @@ def hook_presets(found: HookPresets) -> None:
 @hook.command("show")
 @HOOK
 @asks(hooks.SHOW)
-def hook_show(found: AddressedHook) -> None:
+def hook_show(addressed_hook: AddressedHook) -> None:
     """Show a hook with its address, without its secret.
 
     \b
@@ -205,20 +205,20 @@ def hook_show(found: AddressedHook) -> None:
     """
     output.fields(
         {
-            "id": found.id,
-            "address": found.url,
-            "preset": found.preset,
-            "proof": found.proof,
-            "name": found.name,
-            "numbers": ", ".join(found.numbers or ()) or None,
-            "sender": found.sender,
-            "language": found.locale,
-            "mode": found.mode,
-            "secret": f"…{found.last4}",
-            "old secret until": output.at(found.old_until),
-            "allowed addresses": ", ".join(found.allowed_addresses or ()) or None,
-            "last used": output.at(found.last_used_at),
-            "disabled": output.at(found.disabled_at),
+            "id": addressed_hook.id,
+            "address": addressed_hook.url,
+            "preset": addressed_hook.preset,
+            "proof": addressed_hook.proof,
+            "name": addressed_hook.name,
+            "numbers": ", ".join(addressed_hook.numbers or ()) or None,
+            "sender": addressed_hook.sender,
+            "language": addressed_hook.locale,
+            "mode": addressed_hook.mode,
+            "secret": f"…{addressed_hook.last4}",
+            "old secret until": output.at(addressed_hook.old_until),
+            "allowed addresses": ", ".join(addressed_hook.allowed_addresses or ()) or None,
+            "last used": output.at(addressed_hook.last_used_at),
+            "disabled": output.at(addressed_hook.disabled_at),
         }
     )
 
@@ -227,18 +227,18 @@ def hook_show(found: AddressedHook) -> None:
 @HOOK
 @_settings
 @asks(hooks.SET, arguments=_made)
-def hook_set(found: Hook) -> None:
+def hook_set(changed: Hook) -> None:
     """Change the given settings of a hook.
 
     \b
     Example:
       risala hook set hok_06DQDPN80275MS289XKD40ZZSFRW35P7 --to NUMBER
     """
-    output.said(f"The hook {found.id} is changed.")
+    output.said(f"The hook {changed.id} is changed.")
 
 
 def _done(line: str) -> Callable[[Hook], str]:
-    return lambda found: line.format(found.id)
+    return lambda changed: line.format(changed.id)
 
 
 says(

@@ -99,18 +99,18 @@ def key_rotate(made: CreatedKey) -> None:
     \b
     Example: risala key rotate key_… --overlap 2h
     """
-    found = made.key
+    api_key = made.key
     old = "The old value no longer works."
-    if found.old_until is not None:
-        old = f"The old value works until {output.utc(found.old_until)}."
-    output.warned(f"The key {found.id} has a new value. It is shown only once. {old}")
+    if api_key.old_until is not None:
+        old = f"The old value works until {output.utc(api_key.old_until)}."
+    output.warned(f"The key {api_key.id} has a new value. It is shown only once. {old}")
     click.echo(made.value)
 
 
 @key.command("list")
 @org_option
 @asks(keys.LIST)
-def key_list(found: Keys) -> None:
+def key_list(listed: Keys) -> None:
     """List the keys of an organization.
 
     \b
@@ -137,19 +137,19 @@ def key_list(found: Keys) -> None:
                 output.at(each.last_used_at),
                 each.last_used_address,
             )
-            for each in found.keys
+            for each in listed.keys
         ),
         empty="There are no keys yet. Create one with `risala key create`.",
     )
-    if found.age_days is not None:
-        most = output.counted(found.age_days, "day")
+    if listed.age_days is not None:
+        most = output.counted(listed.age_days, "day")
         output.said(f"A key works for at most {most}. A new value starts the time again.")
 
 
 @key.command("places")
 @key_id
 @asks(keys.PLACES)
-def key_places(found: KeyPlaces) -> None:
+def key_places(places: KeyPlaces) -> None:
     """List the networks that a key was used from, the last one first.
 
     They are kept for ninety days, of each secret key the last twenty. A new one was first seen when
@@ -162,7 +162,7 @@ def key_places(found: KeyPlaces) -> None:
         ("Network", "New", "First used", "Last used"),
         (
             (each.network, each.is_new, output.at(each.first_at), output.at(each.last_at))
-            for each in found.places
+            for each in places.places
         ),
         empty="No place is known yet. A use shows after half a minute; publishable keys show none.",
     )
@@ -184,11 +184,11 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
     if lift and origins:
         raise click.UsageError("Give origins, or --any.")
     change = {"allowed_origins": list(origins)} if lift or origins else {}
-    found = _set(options, key_id, change)
-    if not output.show(options.json, found.json):
-        allowed = found.value.allowed_origins
+    reply = _set(options, key_id, change)
+    if not output.show(options.json, reply.json):
+        allowed = reply.value.allowed_origins
         whose = "any page" if allowed is None else f"pages of {', '.join(allowed)}"
-        output.said(f"The key {found.value.id} (…{found.value.last4}) can be used by {whose}.")
+        output.said(f"The key {reply.value.id} (…{reply.value.last4}) can be used by {whose}.")
 
 
 @key.command("addresses")
@@ -209,11 +209,11 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
     if lift and addresses:
         raise click.UsageError("Give addresses, or --any.")
     change = {"allowed_addresses": list(addresses)} if lift or addresses else {}
-    found = _set(options, key_id, change)
-    if not output.show(options.json, found.json):
-        allowed = found.value.allowed_addresses
+    reply = _set(options, key_id, change)
+    if not output.show(options.json, reply.json):
+        allowed = reply.value.allowed_addresses
         where = "anywhere" if allowed is None else ", ".join(allowed)
-        output.said(f"The key {found.value.id} (…{found.value.last4}) can be used from {where}.")
+        output.said(f"The key {reply.value.id} (…{reply.value.last4}) can be used from {where}.")
 
 
 @key.command("contact")
@@ -232,10 +232,10 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
     if lift and contact is not None:
         raise click.UsageError("Give a contact, or --none.")
     change = {"contact": contact} if lift or contact is not None else {}
-    found = _set(options, key_id, change)
-    if not output.show(options.json, found.json):
-        whom = found.value.contact or "nobody in particular"
-        output.said(f"The contact of the key {found.value.id} (…{found.value.last4}) is {whom}.")
+    reply = _set(options, key_id, change)
+    if not output.show(options.json, reply.json):
+        whom = reply.value.contact or "nobody in particular"
+        output.said(f"The contact of the key {reply.value.id} (…{reply.value.last4}) is {whom}.")
 
 
 @key.command("expires")
@@ -257,11 +257,11 @@ def key_expires(options: Options, key_id: str, expires_at: str | None, never: bo
     if never and expires_at is not None:
         raise click.UsageError("Give a time, or --never.")
     change = {"expires_at": expires_at} if never or expires_at is not None else {}
-    found = _set(options, key_id, change)
-    if not output.show(options.json, found.json):
-        at = found.value.expires_at
+    reply = _set(options, key_id, change)
+    if not output.show(options.json, reply.json):
+        at = reply.value.expires_at
         how = "never expires" if at is None else f"expires at {output.utc(at)}"
-        output.said(f"The key {found.value.id} (…{found.value.last4}) {how}.")
+        output.said(f"The key {reply.value.id} (…{reply.value.last4}) {how}.")
 
 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:
@@ -271,8 +271,8 @@ def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]
 
 
 def _on_key(name: str, ask: Ask[ApiKey], does: str, done: str) -> None:
-    def line(found: ApiKey) -> str:
-        return done.format(f"{found.id} (…{found.last4})")
+    def line(api_key: ApiKey) -> str:
+        return done.format(f"{api_key.id} (…{api_key.last4})")
 
     says(key, name, key_id, ask, line, does=does, example="key_…")
 

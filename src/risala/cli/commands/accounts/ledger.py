@@ -78,9 +78,11 @@ def adjust(options: Options, org: str | None, amount: str, reason: str) -> None:
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
-        found = await organization_id(session, org)
-        entry = await session.ask(ADJUST, organization_id=found, amount=amount, reason=reason)
-        return entry, (await session.ask(SHOW, organization_id=found)).value
+        organization = await organization_id(session, org)
+        entry = await session.ask(
+            ADJUST, organization_id=organization, amount=amount, reason=reason
+        )
+        return entry, (await session.ask(SHOW, organization_id=organization)).value
 
     entry, after = options.run(work)
     if not output.show(options.json, {**entry.json, "currency": after.currency}):

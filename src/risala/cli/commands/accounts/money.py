@@ -55,11 +55,11 @@ def topup(
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
-        found = await organization_id(session, org)
+        organization = await organization_id(session, org)
         entry = await session.ask(
-            TOP_UP, organization_id=found, amount=amount, reference=reference, note=note
+            TOP_UP, organization_id=organization, amount=amount, reference=reference, note=note
         )
-        return entry, (await session.ask(SHOW, organization_id=found)).value
+        return entry, (await session.ask(SHOW, organization_id=organization)).value
 
     entry, after = options.run(work)
     if not output.show(options.json, {**entry.json, "currency": after.currency}):
@@ -102,19 +102,19 @@ def _show(options: Options, organization: str | None) -> None:
         general = await session.ask(PRICE)
         if organization is None:
             return general, await every_organization(session)
-        wanted = await organization_id(session, organization)
-        return general, [(await session.ask(SHOW, organization_id=wanted)).value]
+        chosen = await organization_id(session, organization)
+        return general, [(await session.ask(SHOW, organization_id=chosen)).value]
 
-    general, found = options.run(work)
-    told = [
+    general, organizations = options.run(work)
+    listed = [
         {key: to_json(each)[key] for key in ("id", "name", "pricePerSegment", "currency")}
-        for each in found
+        for each in organizations
     ]
-    if output.show(options.json, {**general.json, "organizations": told}):
+    if output.show(options.json, {**general.json, "organizations": listed}):
         return
     cost = output.money(general.value.per_segment, general.value.currency)
     click.echo(f"A segment costs {cost} (pricing.per_segment in the settings).")
-    shown = [each for each in found if organization or each.price_per_segment is not None]
+    shown = [each for each in organizations if organization or each.price_per_segment is not None]
     if shown:
         click.echo()
         output.table(
@@ -146,9 +146,9 @@ def price_set(options: Options, org: str | None, amount: str) -> None:
     changed = change_organization(options, org, change)
     if output.show(options.json, changed.json):
         return
-    found = changed.value
-    now = money_of(found.price_per_segment, found.currency) or "the general price"
-    output.said(f"A segment of {output.clean(found.name)} costs {now}.")
+    organization = changed.value
+    now = money_of(organization.price_per_segment, organization.currency) or "the general price"
+    output.said(f"A segment of {output.clean(organization.name)} costs {now}.")
 
 
 @click.group(invoke_without_command=True)
@@ -204,12 +204,12 @@ def payer_set(options: Options, who: str, parts_per_day: int | None, yes: bool) 
 
 def _is_sure(now: Payer, who: str) -> bool:
     """Whether to go on; asked twice where there are several organizations."""
-    asked = (
+    question = (
         "From now on each message takes its price from a balance. Change it?"
         if who == CUSTOMERS
         else "From now on messages have no price, and balances rest. Change it?"
     )
-    if not click.confirm(asked, err=True):
+    if not click.confirm(question, err=True):
         return False
     there = output.counted(now.organizations, "organization")
     several = f"This changes it for {there}. Are you sure?"

@@ -92,10 +92,10 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
       risala org list
       risala org list --search shop --status suspended
     """
-    found = options.run(lambda session: every_organization(session, search=search, status=status))
-    if output.show(options.json, {"organizations": [to_json(each) for each in found]}):
+    listed = options.run(lambda session: every_organization(session, search=search, status=status))
+    if output.show(options.json, {"organizations": [to_json(each) for each in listed]}):
         return
-    is_self = any(each.parts_per_day is not None for each in found)
+    is_self = any(each.parts_per_day is not None for each in listed)
     output.table(
         ("Id", "Name", "Status", "Parts today" if is_self else "Balance", "Owner"),
         (
@@ -106,7 +106,7 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
                 _parts_today(each) or money_of(each.balance, each.currency),
                 ", ".join(each.owners) or None,
             )
-            for each in found
+            for each in listed
         ),
         empty=(
             "There are no organizations yet. Create one with `risala org create NAME`."
@@ -119,7 +119,7 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
 @org.command("show")
 @optional_org
 @asks(organizations.SHOW_ALL)
-def org_show(found: OrganizationStory) -> None:
+def org_show(story: OrganizationStory) -> None:
     """Show one organization.
 
     \b
@@ -127,54 +127,59 @@ def org_show(found: OrganizationStory) -> None:
       risala org show
       risala org show "My shop" --json
     """
-    told = _fields(found)
-    if (parts := _parts_today(found)) is not None:  # nobody pays: no sum says anything
-        told = {name: each for name, each in told.items() if name not in _OF_MONEY}
-        told["parts today"] = parts
-    output.fields(told)
+    pairs = _fields(story)
+    if (parts := _parts_today(story)) is not None:  # nobody pays: no sum says anything
+        pairs = {name: each for name, each in pairs.items() if name not in _OF_MONEY}
+        pairs["parts today"] = parts
+    output.fields(pairs)
 
 
 _OF_MONEY: Final = ("balance", "price per segment", "low balance", "spend cap a day", "spent today")
 
 
-def _parts_today(found: ListedOrganization) -> str | None:
-    """Where nobody pays: what was sent today, of what may be; else None."""
-    if found.parts_per_day is None:
+def _parts_today(organization: ListedOrganization) -> str | None:
+    """The parts sent today, of those allowed, where nobody pays; None: there is a balance."""
+    if organization.parts_per_day is None:
         return None
-    return f"{found.parts_today:,} of {found.parts_per_day:,}"
+    return f"{organization.parts_today:,} of {organization.parts_per_day:,}"
 
 
-def _fields(found: Organization) -> dict[str, object]:
-    rate, currency = found.sms_per_s, found.currency
+def _fields(organization: Organization) -> dict[str, object]:
+    rate, currency = organization.sms_per_s, organization.currency
     return {
-        "id": found.id,
-        "name": found.name,
-        "status": found.status,
-        "balance": money_of(found.balance, currency),
-        "price per segment": money_of(found.price_per_segment, currency) or "as for everybody",
+        "id": organization.id,
+        "name": organization.name,
+        "status": organization.status,
+        "balance": money_of(organization.balance, currency),
+        "price per segment": money_of(organization.price_per_segment, currency)
+        or "as for everybody",
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
-        "smart encoding": found.smart_encoding,
-        "lean answers": found.lean_answers,
-        "second factor": "required" if found.factor_required else "optional",
-        "key age": _key_age(found),
-        "low balance": money_of(found.low_balance, currency) or "as for everybody",
-        "spend cap a day": _cap(found),
-        "spent today": money_of(found.spent_today, currency),
-        "time zone": found.time_zone,
-        "created": output.at(found.created_at),
+        "smart encoding": organization.smart_encoding,
+        "lean answers": organization.lean_answers,
+        "second factor": "required" if organization.factor_required else "optional",
+        "key age": _key_age(organization),
+        "low balance": money_of(organization.low_balance, currency) or "as for everybody",
+        "spend cap a day": _cap(organization),
+        "spent today": money_of(organization.spent_today, currency),
+        "time zone": organization.time_zone,
+        "created": output.at(organization.created_at),
     }
 
 
-def _key_age(found: Organization) -> str:
-    days = found.key_age_days
+def _key_age(organization: Organization) -> str:
+    days = organization.key_age_days
     return "as for everybody" if days is None else f"at most {output.counted(days, 'day')}"
 
 
-def _cap(found: Organization) -> str:
+def _cap(organization: Organization) -> str:
     """The effective cap; if operator and owner have each set one, both of them."""
     holds, owner, operator = (
-        money_of(cap, found.currency)
-        for cap in (found.spend_cap, found.owner_spend_cap, found.operator_spend_cap)
+        money_of(cap, organization.currency)
+        for cap in (
+            organization.spend_cap,
+            organization.owner_spend_cap,
+            organization.operator_spend_cap,
+        )
     )
     if holds is None:
         return "none"
@@ -231,7 +236,7 @@ def org_set(
     options: Options,
     /,
     org: str | None,
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay.
 
@@ -242,7 +247,7 @@ def org_set(
     """
     changes = {
         name: None if value == _REMOVES.get(name) else value
-        for name, value in given.items()
+        for name, value in arguments.items()
         if value is not None
     }
     if (rate := changes.get("sms_per_s")) is not None:
@@ -251,18 +256,18 @@ def org_set(
         changes["key_age_days"] = _days(days)
     if not changes:
         raise click.UsageError("Say what to change. `risala org set --help` lists the options.")
-    found = change_organization(options, org, changes)
-    if not output.show(options.json, found.json):
-        output.fields(_fields(found.value))
+    reply = change_organization(options, org, changes)
+    if not output.show(options.json, reply.json):
+        output.fields(_fields(reply.value))
 
 
-def change_organization(options: Options, given: str | None, changes: Json) -> Reply[Organization]:
+def change_organization(options: Options, org: str | None, changes: Json) -> Reply[Organization]:
     """Have an organization's settings changed; the organization as it is afterwards."""
 
     async def work(session: GatewaySession) -> Reply[Organization]:
-        found = await organization_id(session, given)
-        asked = {"organization_id": found, **changes}
-        return await session.ask_exactly(organizations.SET, asked)
+        organization = await organization_id(session, org)
+        arguments = {"organization_id": organization, **changes}
+        return await session.ask_exactly(organizations.SET, arguments)
 
     return options.run(work)
 
@@ -287,7 +292,7 @@ says(
     "suspend",
     optional_org,
     organizations.SUSPEND,
-    lambda found: f"{output.clean(found.name)} is suspended.",
+    lambda changed: f"{output.clean(changed.name)} is suspended.",
     does="Refuse its requests and hold its queue; messages can still expire.",
     example='"My shop"',
 )
@@ -296,7 +301,7 @@ says(
     "resume",
     optional_org,
     organizations.RESUME,
-    lambda found: f"{output.clean(found.name)} is active.",
+    lambda changed: f"{output.clean(changed.name)} is active.",
     does="Undo a suspension.",
     example='"My shop"',
 )
@@ -318,19 +323,19 @@ def org_delete(options: Options, org: str, name: str | None) -> None:
     """
 
     async def work(session: GatewaySession) -> Reply[ErasureProgress]:
-        found = await organization_id(session, org)
-        asked = await session.ask(DELETE_ORGANIZATION, organization_id=found, name=name)
-        return await erase_units(session, asked.value.id)
+        reply = await organization_id(session, org)
+        erasure = await session.ask(DELETE_ORGANIZATION, organization_id=reply, name=name)
+        return await erase_units(session, erasure.value.id)
 
     if name is not None:
         erased = options.run(work)
         if not output.show(options.json, erased.json):
             report_erased(erased.value)
         return
-    found = ask_organization(organizations.DELETION, options, org)
-    if output.show(options.json, found.json):
+    reply = ask_organization(organizations.DELETION, options, org)
+    if output.show(options.json, reply.json):
         return
-    ends = found.value
+    ends = reply.value
     output.fields(
         {
             "name": ends.name,

@@ -55,14 +55,12 @@ def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def ask_organization(
-    ask: Ask[R], options: Options, given: str | None, /, **more: object
-) -> Reply[R]:
+def ask_organization(ask: Ask[R], options: Options, org: str | None, /, **more: object) -> Reply[R]:
     """Ask for an operation that takes an organization, and more."""
 
     async def work(session: GatewaySession) -> Reply[R]:
-        found = await organization_id(session, given)
-        return await session.ask(ask, organization_id=found, **more)
+        organization = await organization_id(session, org)
+        return await session.ask(ask, organization_id=organization, **more)
 
     return options.run(work)
 
@@ -76,18 +74,18 @@ async def every_organization(
     session: GatewaySession, *, search: str | None = None, status: str | None = None
 ) -> list[ListedOrganization]:
     """All organizations that fit, the oldest first."""
-    found: list[ListedOrganization] = []
+    listed: list[ListedOrganization] = []
     before: str | None = None
     while True:
-        asked = {"search": search, "status": status, "before": before, "limit": PAGE_MAX}
-        page = (await session.ask(organizations.LIST, **asked)).value
-        found += page.organizations
+        arguments = {"search": search, "status": status, "before": before, "limit": PAGE_MAX}
+        page = (await session.ask(organizations.LIST, **arguments)).value
+        listed += page.organizations
         before = page.older
         if before is None:
-            return found[::-1]
+            return listed[::-1]
 
 
-async def organization_id(session: GatewaySession, given: str | None) -> str:
+async def organization_id(session: GatewaySession, org: str | None) -> str:
     """The id of an organization.
 
     Args:
@@ -96,25 +94,23 @@ async def organization_id(session: GatewaySession, given: str | None) -> str:
     Raises:
         CommandRefused: no organization, or more than one, matches.
     """
-    if given is not None and given.startswith("org_"):
-        return given
-    found = (await session.ask(organizations.FIND, name=given)).value
-    if found.organization_id is not None:
-        return found.organization_id
-    match found.count, given:
+    if org is not None and org.startswith("org_"):
+        return org
+    answer = (await session.ask(organizations.FIND, name=org)).value
+    if answer.organization_id is not None:
+        return answer.organization_id
+    match answer.count, org:
         case 0, None:
             raise CommandRefused(
                 "There are no organizations yet. Create one with `risala org create NAME`."
             )
         case 0, _:
-            raise CommandRefused(
-                f"There is no organization named {given!r}. See `risala org list`."
-            )
+            raise CommandRefused(f"There is no organization named {org!r}. See `risala org list`.")
         case count, None:
             raise CommandRefused(
                 f"There are {output.counted(count, 'organization')}. Say which one with --org."
             )
         case count, _:
             raise CommandRefused(
-                f"{output.counted(count, 'organization')} are named {given!r}. Use the id of one."
+                f"{output.counted(count, 'organization')} are named {org!r}. Use the id of one."
             )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", type=int, metavar="N", help="Only texts older than this number.")
 @asks(bank_texts.LIST)
-def payment_texts(found: TextPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
+def payment_texts(page: TextPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
     """List the banks' texts that were not credited, newest first, with the reason.
 
     \b
@@ -73,51 +73,51 @@ def payment_texts(found: TextPage, open: bool) -> None:  # noqa: A002 -- the ope
                 each.why,
                 each.payment_id or each.fits,
             )
-            for each in found.texts
+            for each in page.texts
         ),
         empty="No texts are waiting." if open else "There are no texts yet.",
     )
-    output.tell_older(found.next)
+    output.tell_older(page.next)
 
 
 @click.command("dismiss")
 @click.argument("text_id", metavar="TEXT")
 @click.argument("reason")
 @asks(bank_texts.DISMISS)
-def payment_dismiss(found: ShownText) -> None:
+def payment_dismiss(text: ShownText) -> None:
     """Dismiss TEXT: it needs no action. REASON goes into the audit trail.
 
     \b
     Example: risala payment dismiss btx_… "A private transfer."
     """
-    output.said(f"{found.id} is dismissed.")
+    output.said(f"{text.id} is dismissed.")
 
 
 @click.command("lines")
 @asks(bank_texts.LINES)
-def payment_lines(found: Lines) -> None:
+def payment_lines(lines: Lines) -> None:
     """Show each payment method's texts: the account's balance, and what the texts credit.
 
     \b
     Example: risala payment lines
     """
-    _show_lines(found)
+    _show_lines(lines)
 
 
 @click.command("reconcile")
 @click.argument("method")
 @click.argument("balance", metavar="BALANCE")
 @asks(bank_texts.RECONCILE)
-def payment_reconcile(found: Lines) -> None:
+def payment_reconcile(lines: Lines) -> None:
     """Set the balance of METHOD's account to BALANCE; its texts continue from there.
 
     \b
     Example: risala payment reconcile wallet 12500.00
     """
-    _show_lines(found)
+    _show_lines(lines)
 
 
-def _show_lines(found: Lines) -> None:
+def _show_lines(lines: Lines) -> None:
     output.table(
         ("Method", "Carrier", "Balance", "Goes on", "Credited in 24 h", "Of", "Waiting"),
         (
@@ -130,12 +130,12 @@ def _show_lines(found: Lines) -> None:
                 "you confirm each" if each.caps is None else money(each.caps.day),
                 each.open,
             )
-            for each in found.lines
+            for each in lines.lines
         ),
         empty="No payment method reads its bank's texts.",
     )
-    if found.unmatched:
-        texts = output.counted(found.unmatched, "text is", "texts are")
+    if lines.unmatched:
+        texts = output.counted(lines.unmatched, "text is", "texts are")
         output.warned(f"{texts} not matched to a payment: see `risala payment texts`.")
 
 
@@ -163,7 +163,7 @@ def payment() -> None:
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="PAYMENT", help="Only payments older than this one.")
 @asks(payments.LIST)
-def payment_list(found: PaymentPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
+def payment_list(page: PaymentPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
     """List the payments that wait for a decision, newest first; with ORG, only its own.
 
     \b
@@ -183,41 +183,41 @@ def payment_list(found: PaymentPage, open: bool) -> None:  # noqa: A002 -- the o
                 _state_text(each),
                 output.at(each.begun_at),
             )
-            for each in found.payments
+            for each in page.payments
         ),
         empty="No payments are waiting." if open else "There are no payments yet.",
     )
-    output.tell_older(found.next)
+    output.tell_older(page.next)
 
 
 @payment.command("show")
 @payment_id
 @asks(payments.SHOW)
-def payment_show(found: ShownPayment) -> None:
+def payment_show(shown_payment: ShownPayment) -> None:
     """Show everything about a payment.
 
     \b
     Example: risala payment show pay_…
     """
     rows: dict[str, object] = {
-        "Payment": found.id,
-        "Organization": found.organization_id,
-        "Method": found.method,
-        "Amount": output.money(found.amount, found.currency),
-        "Reference": found.reference,
-        "State": _state_text(found),
-        "Paid from": _payer(found.payer),
-        "Begun (UTC)": f"{output.at(found.begun_at)} by {found.begun_by}",
+        "Payment": shown_payment.id,
+        "Organization": shown_payment.organization_id,
+        "Method": shown_payment.method,
+        "Amount": output.money(shown_payment.amount, shown_payment.currency),
+        "Reference": shown_payment.reference,
+        "State": _state_text(shown_payment),
+        "Paid from": _payer(shown_payment.payer),
+        "Begun (UTC)": f"{output.at(shown_payment.begun_at)} by {shown_payment.begun_by}",
     }
-    if found.claimed_at is not None:
-        rows["Said to be paid"] = output.at(found.claimed_at)
-    if found.decided_at is not None:
-        by = found.decided_by or "its provider"
-        rows["Decided (UTC)"] = f"{output.at(found.decided_at)} by {by}"
-    if found.paid is not None:
-        rows["Credited"] = output.money(found.paid, found.currency)
-    if found.why:
-        rows["Why"] = found.why["en"]
+    if shown_payment.claimed_at is not None:
+        rows["Said to be paid"] = output.at(shown_payment.claimed_at)
+    if shown_payment.decided_at is not None:
+        by = shown_payment.decided_by or "its provider"
+        rows["Decided (UTC)"] = f"{output.at(shown_payment.decided_at)} by {by}"
+    if shown_payment.paid is not None:
+        rows["Credited"] = output.money(shown_payment.paid, shown_payment.currency)
+    if shown_payment.why:
+        rows["Why"] = shown_payment.why["en"]
     output.fields(rows)
 
 
@@ -245,19 +245,19 @@ def payment_confirm(
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[ShownPayment], Organization]:
-        found = await session.ask(
+        confirmed = await session.ask(
             payments.CONFIRM,
             payment_id=payment_id,
             amount=amount,
             reference=reference,
             unchecked=unchecked or None,
         )
-        whose = found.value.organization_id
-        return found, (await session.ask(SHOW, organization_id=whose)).value
+        whose = confirmed.value.organization_id
+        return confirmed, (await session.ask(SHOW, organization_id=whose)).value
 
-    found, after = options.run(work)
-    if not output.show(options.json, found.json):
-        paid = output.money(found.value.paid or 0, found.value.currency)
+    confirmed, after = options.run(work)
+    if not output.show(options.json, confirmed.json):
+        paid = output.money(confirmed.value.paid or 0, confirmed.value.currency)
         balance, name = output.money(after.balance, after.currency), after.name
         output.said(f"Credited {paid} to {output.clean(name)}: the balance is {balance}.")
 
@@ -266,25 +266,25 @@ def payment_confirm(
 @payment_id
 @click.argument("reason")
 @asks(payments.REFUSE)
-def payment_refuse(found: ShownPayment) -> None:
+def payment_refuse(shown_payment: ShownPayment) -> None:
     """Refuse PAYMENT because no money came. The customer sees REASON.
 
     \b
     Example: risala payment refuse pay_… "No such transfer has come."
     """
-    output.said(f"{found.id} is refused.")
+    output.said(f"{shown_payment.id} is refused.")
 
 
 @payment.command("poll")
 @payment_id
 @asks(payments.POLL)
-def payment_poll(found: ShownPayment) -> None:
+def payment_poll(shown_payment: ShownPayment) -> None:
     """Ask the provider of PAYMENT for its status now.
 
     \b
     Example: risala payment poll pay_…
     """
-    output.said(f"{found.id}: {_state_text(found)}.")
+    output.said(f"{shown_payment.id}: {_state_text(shown_payment)}.")
 
 
 for _command in (payment_texts, payment_dismiss, payment_lines, payment_reconcile):
@@ -299,10 +299,10 @@ def _payer(payer: PayerStatus | None) -> str | None:
     return f"{payer.number} ({words.get(payer.state, 'not proven to be theirs yet')})"
 
 
-def _state_text(found: ShownPayment) -> str:
+def _state_text(shown_payment: ShownPayment) -> str:
     """The payment's state, and the party that it waits for."""
-    if found.state is not PaymentState.WAITING:
-        return found.state.value
-    if found.asks or not found.by_operator:
-        return "waiting for the customer" if found.asks else "waiting for the provider"
+    if shown_payment.state is not PaymentState.WAITING:
+        return shown_payment.state.value
+    if shown_payment.asks or not shown_payment.by_operator:
+        return "waiting for the customer" if shown_payment.asks else "waiting for the provider"
     return "waiting for you"

@@ -36,20 +36,20 @@ def sender() -> None:
 @click.option("--description", required=True, help="What the sender is used for.")
 @org_option
 @asks(senders.REQUEST)
-def sender_request(asked: MarkedSender) -> None:
+def sender_request(sender: MarkedSender) -> None:
     """Request NAME for an organization; until approval, messages use the default sender.
 
     \b
     Example: risala sender request ACME --description "Receipts of the Acme shop" --org "My shop"
     """
-    output.said(f"{output.clean(asked.name)} is {asked.status}: {asked.id}")
-    _look_twice(asked)
+    output.said(f"{output.clean(sender.name)} is {sender.status}: {sender.id}")
+    _look_twice(sender)
 
 
 @sender.command("list")
 @only_org_option
 @asks(senders.LIST)
-def sender_list(found: MarkedSenders) -> None:
+def sender_list(listed: MarkedSenders) -> None:
     """List all requests and approved senders.
 
     \b
@@ -69,7 +69,7 @@ def sender_list(found: MarkedSenders) -> None:
                 output.at(each.updated_at),
                 _marks(each) if each.status == "pending" else "",
             )
-            for each in found.senders
+            for each in listed.senders
         ),
         empty="No sender has been requested yet.",
     )
@@ -85,62 +85,63 @@ def _marks(each: MarkedSender) -> str:
     return " ".join(mark.text for mark in each.marks)
 
 
-def _look_twice(found: MarkedSender) -> None:
+def _look_twice(sender: MarkedSender) -> None:
     """Warn of objections to a name after the decision, which can still be changed."""
-    if marks := _marks(found):
+    if marks := _marks(sender):
         output.warned(
-            f"Check {output.clean(found.name, err=True)} carefully. {output.clean(marks, err=True)}"
+            f"Check {output.clean(sender.name, err=True)} carefully. "
+            f"{output.clean(marks, err=True)}"
         )
 
 
-async def _sender(session: GatewaySession, given: dict[str, Any]) -> dict[str, Any]:
-    return {**given, "sender_id": await _sender_id(session, given["sender_id"])}
+async def _sender(session: GatewaySession, arguments: dict[str, Any]) -> dict[str, Any]:
+    return {**arguments, "sender_id": await _sender_id(session, arguments["sender_id"])}
 
 
-async def _sender_id(session: GatewaySession, given: str) -> str:
+async def _sender_id(session: GatewaySession, sender: str) -> str:
     """The id for an id, or for a name that only one organization has requested."""
-    if given.startswith("snd_"):
-        return given
-    found = (await session.ask(senders.FIND, name=given)).value
-    if found.sender_id is not None:
-        return found.sender_id
-    if not found.count:
+    if sender.startswith("snd_"):
+        return sender
+    answer = (await session.ask(senders.FIND, name=sender)).value
+    if answer.sender_id is not None:
+        return answer.sender_id
+    if not answer.count:
         raise CommandRefused(
-            f"The sender {given!r} has not been requested. See `risala sender list`."
+            f"The sender {sender!r} has not been requested. See `risala sender list`."
         )
-    several = output.counted(found.count, "organization")
-    raise CommandRefused(f"{several} have requested {given!r}. Use the id of one.")
+    several = output.counted(answer.count, "organization")
+    raise CommandRefused(f"{several} have requested {sender!r}. Use the id of one.")
 
 
 @sender.command("clear")
 @sender_id
 @asks(senders.CLEAR, arguments=_sender)
-def sender_clear(found: MarkedSender) -> None:
+def sender_clear(sender: MarkedSender) -> None:
     """Clear SENDER (its id or name): it is approved by itself once enough is sent in seven days.
 
     \b
     Example: risala sender clear ACME
     """
-    name = output.clean(found.name)
-    if found.status == "approved":
+    name = output.clean(sender.name)
+    if sender.status == "approved":
         output.said(f"{name} is approved.")
     else:
         at = f"{WEEKLY_MESSAGES:,} messages in seven days"
         output.said(f"{name} is cleared. It is approved at {at}.")
-    _look_twice(found)
+    _look_twice(sender)
 
 
 @sender.command("waive")
 @sender_id
 @asks(senders.WAIVE, arguments=_sender)
-def sender_waive(found: MarkedSender) -> None:
+def sender_waive(sender: MarkedSender) -> None:
     """Approve SENDER (its id or name) at once, whatever the volume.
 
     \b
     Example: risala sender waive ACME
     """
-    output.said(f"{output.clean(found.name)} is approved.")
-    _look_twice(found)
+    output.said(f"{output.clean(sender.name)} is approved.")
+    _look_twice(sender)
 
 
 @sender.command("deny")
@@ -152,10 +153,10 @@ def sender_waive(found: MarkedSender) -> None:
     help="The reason that the customer sees.",
 )
 @asks(senders.DENY, arguments=_sender)
-def sender_deny(found: MarkedSender) -> None:
+def sender_deny(sender: MarkedSender) -> None:
     """Refuse SENDER (its id or name).
 
     \b
     Example: risala sender deny ACME --reason misleading
     """
-    output.said(f"{output.clean(found.name)} is denied: {output.clean(found.reason)}")
+    output.said(f"{output.clean(sender.name)} is denied: {output.clean(sender.reason)}")

@@ -16,7 +16,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 TIMEOUT_S: Final = 15.0
-"""The same as the service's own time limit for an endpoint."""
+"""Seconds: the service's own time limit for an endpoint."""
 KEPT_IN: Final = "webhook-secret"
 """Within the folder ``risala`` of the user's state (XDG Base Directory Specification)."""
 
@@ -51,7 +51,7 @@ def address(_: click.Context, __: click.Parameter, url: str | None) -> str | Non
     return url
 
 
-def secret_of(given: str | None) -> str:
+def secret_of(secret: str | None) -> str:
     """The secret to sign with: the given one, or this user's own on this machine.
 
     It stays the same, so that a receiver configured once accepts all later events.
@@ -61,11 +61,11 @@ def secret_of(given: str | None) -> str:
     """
     from risala.engine.rules.webhooks.signatures import is_secret
 
-    if given is not None and not is_secret(given):
+    if secret is not None and not is_secret(secret):
         raise CommandRefused(
             "This is not a secret. A secret is `whsec_` and 24 to 64 bytes in base64."
         )
-    return given or _local_secret()
+    return secret or _local_secret()
 
 
 def _local_secret() -> str:

@@ -78,10 +78,10 @@ def _tell(options: Options, reply: Reply[MailedMessage]) -> None:
         click.echo(reply.value.ignored, err=True)
 
 
-def _recipient(given: str | None, mail: ReadMail) -> str:
-    found = os.environ.get(_RECIPIENT) if given is None else given
-    if found is not None:
-        return found
+def _recipient(option: str | None, mail: ReadMail) -> str:
+    address = os.environ.get(_RECIPIENT) if option is None else option
+    if address is not None:
+        return address
     if len(mail.recipients) != 1:
         end(
             os.EX_USAGE,
@@ -91,16 +91,16 @@ def _recipient(given: str | None, mail: ReadMail) -> str:
     return mail.recipients[0]
 
 
-def _envelope_sender(given: str | None, mail: ReadMail) -> str:
+def _envelope_sender(option: str | None, mail: ReadMail) -> str:
     """The sender in the envelope; empty for a bounce. Never the one in ``From``, which anybody may
     write."""
-    found = os.environ.get(_SENDER) if given is None else given
-    if found is None:
-        found = mail.return_path
-    if found is None:
+    address = os.environ.get(_SENDER) if option is None else option
+    if address is None:
+        address = mail.return_path
+    if address is None:
         text = "The mail has no envelope: let the mail server name the sender by --mail-from."
         end(os.EX_USAGE, text)
-    bare = found.strip().removeprefix("<").removesuffix(">")
+    bare = address.strip().removeprefix("<").removesuffix(">")
     return "" if bare.partition("@")[0].lower() in _NULL_SENDERS else bare
 
 

@@ -29,7 +29,7 @@ def inbound() -> None:
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @asks(records.LIST)
-def inbound_list(found: records.ReceivedMessages, before: str | None) -> None:
+def inbound_list(page: records.ReceivedMessages, before: str | None) -> None:
     """List the received messages, newest first.
 
     \b
@@ -44,18 +44,18 @@ def inbound_list(found: records.ReceivedMessages, before: str | None) -> None:
                 *(output.at(each.received_at), output.at(each.sent_at)),
                 *(each.sender, each.recipient, each.body, each.organization_id),
             )
-            for each in found.messages
+            for each in page.messages
         ),
         empty="No messages have been received yet."
         if before is None
         else "There are no older ones.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
 @inbound.command("routes")
 @asks(records.ROUTES)
-def inbound_routes(found: records.Routes) -> None:
+def inbound_routes(answer: records.Routes) -> None:
     """List the routes of received messages, in the order in which they are tried.
 
     \b
@@ -65,7 +65,7 @@ def inbound_routes(found: records.Routes) -> None:
         ("Id", "Number", "Keyword", "Organization"),
         (
             (each.id, each.number or "any", each.keyword or "any", each.organization_id)
-            for each in found.routes
+            for each in answer.routes
         ),
         empty="There are no routes yet: received messages are stored but go to no organization.",
     )
@@ -110,7 +110,7 @@ says(
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @asks(records.OPT_OUTS)
-def inbound_opt_outs(found: records.OptOutList, before: str | None) -> None:
+def inbound_opt_outs(page: records.OptOutList, before: str | None) -> None:
     """List who has opted out of an organization's messages; --heed and --ignore change that rule.
 
     \b
@@ -119,16 +119,16 @@ def inbound_opt_outs(found: records.OptOutList, before: str | None) -> None:
       risala inbound opt-outs --number NUMBER
       risala inbound opt-outs --heed
     """
-    click.echo("Opt-outs apply." if found.heeds else "Opt-outs do not apply.")
+    click.echo("Opt-outs apply." if page.heeds else "Opt-outs do not apply.")
     output.table(
         ("Number", "Since", "By", "Through"),
         (
             (each.number, output.at(each.at), each.who or each.keyword, each.carrier)
-            for each in found.numbers
+            for each in page.numbers
         ),
         empty="Nobody has opted out." if before is None else "There are no older ones.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
 @inbound.command("opt-out")

@@ -64,11 +64,11 @@ def or_from_mail(by_hand: Callable[..., None]) -> Callable[..., None]:
         from_mail: bool,
         recipient: str | None,
         mail_from: str | None,
-        **given: Any,  # noqa: ANN401 -- click's values
+        **values: Any,  # noqa: ANN401 -- click's values
     ) -> None:
         if from_mail:
-            options = Options(given.pop("data"), given.pop("config"), given.pop("as_json"))
-            if any(value not in _LEFT_OUT for value in given.values()):
+            options = Options(values.pop("data"), values.pop("config"), values.pop("as_json"))
+            if any(value not in _LEFT_OUT for value in values.values()):
                 end(os.EX_USAGE, _ALONE)
             _sent(options, recipient, mail_from)
             return
@@ -76,9 +76,9 @@ def or_from_mail(by_hand: Callable[..., None]) -> Callable[..., None]:
         if recipient is not None or mail_from is not None:
             raise click.UsageError("--to and --mail-from belong to --from-mail.", context)
         for parameter in context.command.params:
-            if isinstance(parameter, click.Argument) and given[parameter.name or ""] is None:
+            if isinstance(parameter, click.Argument) and values[parameter.name or ""] is None:
                 raise click.MissingParameter(ctx=context, param=parameter)
-        by_hand(**given)
+        by_hand(**values)
 
     return command
 

@@ -40,7 +40,7 @@ _BLANKS: Final = re.compile(r"(?:[^\S\n]|[\x00-\x09\x0b-\x1f\x7f-\x9f])+")
 
 
 class UnreadableMail(Exception):
-    """It is no mail, or too much of one; with a sentence for its sender."""
+    """The octets are no mail, or too much of one; with a sentence for the sender."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class ReadMail:
     """What counts of a mail."""
 
     digest: str
-    """The same for the same mail, whenever a mail server brings it."""
+    """A hash of the mail: the same each time that a mail server delivers it."""
     recipients: tuple[str, ...]
     """As the mail's head names them."""
     return_path: str | None
@@ -116,8 +116,8 @@ def _read(mail: Message, octets: bytes) -> ReadMail:
 def _raw(mail: Message, name: str) -> str:
     """A head's value as it came; octets beyond ASCII are taken for UTF-8, or else Latin-1."""
     value = next((text for key, text in mail.raw_items() if key.lower() == name.lower()), "")
-    found = str(value).encode("utf-8", "surrogateescape")
-    return _as_text(found, "utf-8")
+    octets = str(value).encode("utf-8", "surrogateescape")
+    return _as_text(octets, "utf-8")
 
 
 def _decoded(mail: Message, name: str) -> str:
@@ -135,11 +135,11 @@ def _recipients(mail: Message) -> tuple[str, ...]:
         if name != "To":
             values = values[:1]  # the topmost one is of the last delivery
         try:
-            found = tuple(dict.fromkeys(each for _, each in getaddresses(values) if each))
+            addresses = tuple(dict.fromkeys(each for _, each in getaddresses(values) if each))
         except _FAULTS:
             return ()  # mostly an argument names the recipient
-        if found:
-            return found
+        if addresses:
+            return addresses
     return ()
 
 
@@ -160,8 +160,8 @@ def _text(mail: Message) -> str:
     texts = [part for part in _parts(mail) if part.get_content_disposition() != "attachment"]
     for kind in ("text/plain", "text/html"):
         for part in texts:
-            if part.get_content_type() == kind and (found := _text_of(part).strip()):
-                return found
+            if part.get_content_type() == kind and (text := _text_of(part).strip()):
+                return text
     return ""
 
 
@@ -193,8 +193,8 @@ def _as_text(octets: bytes, charset: str) -> str:
     """Octets in their charset; in UTF-8 or else Latin-1 where they are not in it."""
     for name in (charset, "utf-8"):
         try:
-            found = codecs.lookup(name)
-            if found.name in _NO_CHARSETS or not _is_of_text(name):
+            codec = codecs.lookup(name)
+            if codec.name in _NO_CHARSETS or not _is_of_text(name):
                 continue
             # A text that is too long was cut anywhere: its last character may be incomplete.
             decoder = codecs.getincrementaldecoder(name)()
@@ -318,16 +318,16 @@ def _drop_introduction(kept: list[str]) -> None:
     """Take the words that introduce a quote from the end of the lines: ``On … wrote:``."""
     while kept and not kept[-1].strip():
         kept.pop()
-    said = ""
+    introduction = ""
     for count in range(1, _INTRODUCTION_LINES_MAX + 1):
         if count > len(kept) or not kept[-count].strip():
             return
-        said = f"{kept[-count].strip()} {said}".strip()
+        introduction = f"{kept[-count].strip()} {introduction}".strip()
         # With a time or an address: "Do this:" before a quote is the writer's own.
-        if not said.endswith(":"):
+        if not introduction.endswith(":"):
             return
         before = kept[-count - 1] if count < len(kept) else ""
-        if re.search(r"@|\d.*\d", said) and not _BEGINS.match(before):
+        if re.search(r"@|\d.*\d", introduction) and not _BEGINS.match(before):
             del kept[-count:]
             return
 

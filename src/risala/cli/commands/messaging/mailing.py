@@ -102,9 +102,9 @@ def _settings(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _values(given: Json) -> Json:
+def _values(arguments: Json) -> Json:
     """The given settings as `mailing.set` takes them."""
-    values = dict(given)
+    values = dict(arguments)
     if (hours := values.pop("hours", None)) is not None:
         values["from_hour"], values["to_hour"] = hours
     values = {name: value for name, value in values.items() if value is not None}
@@ -156,7 +156,7 @@ def mailing_send(
     mode: str,
     yes: bool,
     wait: bool | None,
-    **given: Any,  # noqa: ANN401 -- click's values
+    **arguments: Any,  # noqa: ANN401 -- click's values
 ) -> None:
     """Send a message to each person of a file or a list.
 
@@ -171,18 +171,24 @@ def mailing_send(
     """
     if (path is None) == (listed is None):
         raise click.UsageError("Give --file or --list.")
-    reads = {name: given.pop(name) for name in recognised_names()}
-    late = _values({name: given.pop(name) for name in ("pace", "hours", "send_at")})
+    reads = {name: arguments.pop(name) for name in recognised_names()}
+    late = _values({name: arguments.pop(name) for name in ("pace", "hours", "send_at")})
 
     async def work(session: GatewaySession) -> Mapping[str, Any]:
-        found = await organization_id(session, org)
-        asked: Json = {"organization_id": found, "text": text, "mode": mode, **given, **reads}
+        organization = await organization_id(session, org)
+        creation: Json = {
+            "organization_id": organization,
+            "text": text,
+            "mode": mode,
+            **arguments,
+            **reads,
+        }
         if path is not None:
             name, content = content_of(path)
-            asked["upload"] = await session.upload(found, name, content)
+            creation["upload"] = await session.upload(organization, name, content)
         else:
-            asked["list_id"] = await list_id_of(session, found, listed or "")
-        made = (await session.ask(mailings.CREATE, **asked)).value
+            creation["list_id"] = await list_id_of(session, organization, listed or "")
+        made = (await session.ask(mailings.CREATE, **creation)).value
         if late:
             await session.ask(mailings.SET, mailing_id=made.id, **late)
         draft = await draft_of(session, made.id, quiet=options.json)
@@ -220,7 +226,7 @@ def mailing_start(options: Options, mailing_id: str, yes: bool, wait: bool | Non
 @org_option
 @click.option("--before", "older", metavar="CURSOR", help="The next page, as named by the last.")
 @asks(mailings.LIST)
-def mailing_list(found: Mailings) -> None:
+def mailing_list(page: Mailings) -> None:
     """List an organization's mailings, newest first.
 
     \b
@@ -239,11 +245,11 @@ def mailing_list(found: Mailings) -> None:
                 each.accepted,
                 each.bad,
             )
-            for each in found.mailings
+            for each in page.mailings
         ),
         empty="There are no mailings yet. Send one with `risala mailing send`.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
 @mailing.command("show")
@@ -257,13 +263,13 @@ def mailing_show(options: Options, mailing_id: str) -> None:
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[MailingView], Organization]:
-        found = await session.ask(mailings.SHOW, mailing_id=mailing_id)
-        owner = found.value.mailing.organization_id
-        return found, (await session.ask(organizations.SHOW, organization_id=owner)).value
+        reply = await session.ask(mailings.SHOW, mailing_id=mailing_id)
+        owner = reply.value.mailing.organization_id
+        return reply, (await session.ask(organizations.SHOW, organization_id=owner)).value
 
-    found, organization = options.run(work)
-    if not output.show(options.json, found.json):
-        show_view(found.value, organization)
+    reply, organization = options.run(work)
+    if not output.show(options.json, reply.json):
+        show_view(reply.value, organization)
 
 
 @mailing.command("set")
@@ -271,7 +277,7 @@ def mailing_show(options: Options, mailing_id: str) -> None:
 @click.option("--text", help="Another text, while it is a draft.")
 @_settings
 @common
-def mailing_set(options: Options, /, mailing_id: str, **given: Any) -> None:  # noqa: ANN401 -- click's
+def mailing_set(options: Options, /, mailing_id: str, **arguments: Any) -> None:  # noqa: ANN401 -- click's
     """Change the given settings of a mailing.
 
     \b
@@ -281,7 +287,9 @@ def mailing_set(options: Options, /, mailing_id: str, **given: Any) -> None:  # 
     """
 
     async def work(session: GatewaySession) -> Reply[Mailing]:
-        return await session.ask_exactly(mailings.SET, {"mailing_id": mailing_id, **_values(given)})
+        return await session.ask_exactly(
+            mailings.SET, {"mailing_id": mailing_id, **_values(arguments)}
+        )
 
     reply = options.run(work)
     if not output.show(options.json, reply.json):
@@ -295,18 +303,18 @@ for each in (mailing_rows, mailing_mend, mailing_leave_out, mailing_report):
 @mailing.command("again")
 @MAILING
 @asks(mailings.AGAIN)
-def mailing_again(found: Mailing) -> None:
+def mailing_again(draft: Mailing) -> None:
     """Make a draft for the people whose message failed or was refused.
 
     \b
     Example: risala mailing again mlg_…
     """
-    output.said(f"The draft is {found.id}. To send it: risala mailing start {found.id}")
+    output.said(f"The draft is {draft.id}. To send it: risala mailing start {draft.id}")
 
 
 def _progress(words: str) -> Callable[[Mailing], str]:
-    def line(found: Mailing) -> str:
-        return f"{found.id} {words}: {found.accepted} sent, {found.ready} to send."
+    def line(changed: Mailing) -> str:
+        return f"{changed.id} {words}: {changed.accepted} sent, {changed.ready} to send."
 
     return line
 
@@ -343,7 +351,7 @@ says(
     "delete",
     MAILING,
     mailings.DELETE,
-    lambda found: f"{found.id} is deleted.",
+    lambda deleted: f"{deleted.id} is deleted.",
     does="Delete a draft, or a mailing that has ended, with its rows.",
     example="mlg_…",
 )

@@ -108,8 +108,8 @@ def reading_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-async def _rows_asked(_: GatewaySession, given: Json) -> Json:
-    return {name: None if value == "all" else value for name, value in given.items()}
+async def _rows_asked(_: GatewaySession, arguments: Json) -> Json:
+    return {name: None if value == "all" else value for name, value in arguments.items()}
 
 
 @click.command("rows")
@@ -124,36 +124,36 @@ async def _rows_asked(_: GatewaySession, given: Json) -> Json:
 @click.option("--after", type=int, metavar="ROW", help="The next page: rows after this one.")
 @click.option("--limit", type=click.IntRange(1, 200), default=ROWS_SHOWN, show_default=True)
 @asks(mailings.ROWS, arguments=_rows_asked)
-def mailing_rows(found: MailingRows) -> None:
+def mailing_rows(rows: MailingRows) -> None:
     """List the bad rows of a mailing, and what is wrong with each.
 
     \b
     Example: risala mailing rows mlg_…
     """
-    show_rows(found, found.rows)
-    if found.after is not None:
-        output.warned(f"There are more: --after {found.after}.")
+    show_rows(rows, rows.rows)
+    if rows.after is not None:
+        output.warned(f"There are more: --after {rows.after}.")
 
 
-async def _mended(session: GatewaySession, given: Json) -> Json:
+async def _mended(session: GatewaySession, arguments: Json) -> Json:
     """The arguments of `mailing.mend`: the row's cells, with the given ones in their places.
 
     Raises:
         CommandRefused: there is no such row or column.
     """
-    mailing_id, row, values = itemgetter("mailing_id", "row", "values")(given)
-    asked = {"mailing_id": mailing_id, "after": row - 1, "limit": 1}
-    found = (await session.ask(mailings.ROWS, **asked)).value
-    if not found.rows or found.rows[0].row != row:
+    mailing_id, row, values = itemgetter("mailing_id", "row", "values")(arguments)
+    query = {"mailing_id": mailing_id, "after": row - 1, "limit": 1}
+    page = (await session.ask(mailings.ROWS, **query)).value
+    if not page.rows or page.rows[0].row != row:
         raise CommandRefused(f"{mailing_id} has no row {row}.")
-    cells = list(found.rows[0].cells)
-    cells += [""] * (len(found.columns) - len(cells))
+    cells = list(page.rows[0].cells)
+    cells += [""] * (len(page.columns) - len(cells))
     for each in values:
         column, _, value = each.partition("=")
-        if column not in found.columns:
-            known = ", ".join(found.columns)
+        if column not in page.columns:
+            known = ", ".join(page.columns)
             raise CommandRefused(f"There is no column {column!r}, only {known}.")
-        cells[found.columns.index(column)] = value
+        cells[page.columns.index(column)] = value
     return {"mailing_id": mailing_id, "row": row, "cells": cells}
 
 
@@ -168,31 +168,31 @@ def _value(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tu
 @click.argument("row", type=click.IntRange(min=1), metavar="ROW")
 @click.argument("values", nargs=-1, required=True, callback=_value, metavar="COLUMN=VALUE...")
 @asks(mailings.MEND, arguments=_mended)
-def mailing_mend(found: MailingRow) -> None:
+def mailing_mend(row: MailingRow) -> None:
     """Write other values into a row of a draft, and check it again.
 
     \b
     Example: risala mailing mend mlg_… 5 Phone=NUMBER
     """
-    wrong = wrong_of(found, WORDS)
+    wrong = wrong_of(row, WORDS)
     if wrong is None:
-        output.said(f"Row {found.row} is {state_words(found)}: {found.number}.")
+        output.said(f"Row {row.row} is {state_words(row)}: {row.number}.")
     else:
-        output.warned(f"Row {found.row} is still bad: {wrong}.")
+        output.warned(f"Row {row.row} is still bad: {wrong}.")
 
 
 @click.command("leave-out")
 @click.argument("mailing_id", metavar="MAILING")
 @click.argument("row", type=click.IntRange(min=1), metavar="[ROW]", required=False)
 @asks(mailings.LEAVE_OUT)
-def mailing_leave_out(found: Mailing) -> None:
+def mailing_leave_out(mailing: Mailing) -> None:
     """Leave out a row, whose person gets nothing; without ROW all bad ones.
 
     \b
     Example: risala mailing leave-out mlg_… 5
     """
-    rows = output.counted(found.left_out, "row")
-    output.said(f"{found.id} leaves out {rows}: {found.ready} to send, {found.bad} bad.")
+    rows = output.counted(mailing.left_out, "row")
+    output.said(f"{mailing.id} leaves out {rows}: {mailing.ready} to send, {mailing.bad} bad.")
 
 
 @click.command("report")
@@ -236,19 +236,19 @@ async def _write_csv(
     from risala.http.web.files.spreadsheet import COMMA, SEMICOLON
 
     form, count = (SEMICOLON if semicolon else COMMA), 0
-    asked: Json = {"mailing_id": mailing_id}
+    query: Json = {"mailing_id": mailing_id}
     with target.open("w", encoding="utf-8", newline="") as file:
         file.write(form.mark)
         while True:
-            part = (await session.ask(mailings.REPORT, **asked)).value
-            if "after" not in asked:
+            part = (await session.ask(mailings.REPORT, **query)).value
+            if "after" not in query:
                 file.write(form.line(report_heading(part.columns, WORDS)))
             for row in part.rows:
                 file.write(form.line(report_cells(row, part.columns, WORDS)))
             count += len(part.rows)
             if part.after is None:
                 return count
-            asked |= {"after": part.after, "export": part.export}
+            query |= {"after": part.after, "export": part.export}
 
 
 async def _write_workbook(session: GatewaySession, mailing_id: str, target: Path) -> int:

@@ -60,18 +60,18 @@ async def draft_of(session: GatewaySession, mailing_id: str, *, quiet: bool) -> 
     """
     import trio
 
-    with counted_bar("Checking", quiet=quiet) as told:
+    with counted_bar("Checking", quiet=quiet) as update:
         while True:
             reply = await session.ask(mailings.SHOW, mailing_id=mailing_id)
             mailing = reply.value.mailing
             if mailing.state is not MailingState.CHECKING:
                 break
-            told(mailing.ready + mailing.bad + mailing.left_out, mailing.rows, None)
+            update(mailing.ready + mailing.bad + mailing.left_out, mailing.rows, None)
             await trio.sleep(LOOK_S)
     if mailing.state is not MailingState.DRAFT:
         raise CommandRefused(f"{mailing_id} is no draft: it is {mailing.state.value}.")
-    asked = {"state": "bad", "limit": SHOWN_BAD}
-    bad = await session.ask(mailings.ROWS, mailing_id=mailing_id, **asked)
+    query = {"state": "bad", "limit": SHOWN_BAD}
+    bad = await session.ask(mailings.ROWS, mailing_id=mailing_id, **query)
     person = None
     if mailing.ready:
         person = await session.ask(mailings.PERSON, mailing_id=mailing_id, place=1)
@@ -145,13 +145,13 @@ async def follow(session: GatewaySession, mailing_id: str, *, quiet: bool) -> Js
     """
     import trio
 
-    told: Json = {}
+    answer: Json = {}
     view: MailingView | None = None
     with counted_bar("Sending", quiet=quiet) as show:
         async with until_signal():
             while True:
                 reply = await session.ask(mailings.SHOW, mailing_id=mailing_id)
-                view, told = reply.value, reply.json
+                view, answer = reply.value, reply.json
                 mailing = view.mailing
                 done = mailing.accepted + mailing.refused
                 show(done, done + mailing.ready, wait_words(mailing))
@@ -159,14 +159,14 @@ async def follow(session: GatewaySession, mailing_id: str, *, quiet: bool) -> Js
                     break
                 await trio.sleep(LOOK_S)
     if quiet:
-        return told
+        return answer
     if view is not None and view.mailing.state is not MailingState.SENDING:
         _tell_end(view)
     else:
         output.warned(
             f"It goes on without this command. To pause it: risala mailing pause {mailing_id}"
         )
-    return told
+    return answer
 
 
 def _tell_end(view: MailingView) -> None:

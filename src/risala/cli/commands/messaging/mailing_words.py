@@ -67,15 +67,15 @@ def span_words(seconds: int | None) -> str:
     return f"about {output.counted(round(minutes / 60), 'hour')}"
 
 
-def hidden_words(found: Mailing | ListGrowth) -> str | None:
+def hidden_words(file: Mailing | ListGrowth) -> str | None:
     """What the sheet hides, and whether it is read; None: it hides nothing."""
-    counts = {"row": found.hidden_rows, "column": found.hidden_columns}
+    counts = {"row": file.hidden_rows, "column": file.hidden_columns}
     hidden = " and ".join(
         output.counted(count, f"hidden {of}") for of, count in counts.items() if count
     )
     if not hidden:
         return None
-    return f"with {hidden}" if found.with_hidden else f"without {hidden} (--with-hidden)"
+    return f"with {hidden}" if file.with_hidden else f"without {hidden} (--with-hidden)"
 
 
 def read_words(mailing: Mailing) -> str | None:
@@ -139,25 +139,25 @@ def _carriers(view: MailingView) -> str | None:
     return ", ".join(shares) or None
 
 
-def show_bad(found: MailingRows, total: int, mailing_id: str) -> None:
+def show_bad(rows: MailingRows, total: int, mailing_id: str) -> None:
     """The first bad rows, and how many more there are."""
-    if not found.rows:
+    if not rows.rows:
         return
     click.echo()
-    show_rows(found, found.rows)
-    if total > len(found.rows):
-        more = output.counted(total - len(found.rows), "more bad row")
+    show_rows(rows, rows.rows)
+    if total > len(rows.rows):
+        more = output.counted(total - len(rows.rows), "more bad row")
         output.warned(f"{more}: risala mailing rows {mailing_id}")
 
 
-def show_rows(found: MailingRows, rows: Iterable[MailingRow]) -> None:
+def show_rows(mailing_rows: MailingRows, rows: Iterable[MailingRow]) -> None:
     """Rows with what is wrong with them."""
     output.table(
-        ("Row", found.columns[found.number_column], "State", "What is wrong"),
+        ("Row", mailing_rows.columns[mailing_rows.number_column], "State", "What is wrong"),
         (
             (
                 each.row,
-                cell(each, found.number_column) if each.number is None else each.number,
+                cell(each, mailing_rows.number_column) if each.number is None else each.number,
                 state_words(each),
                 wrong_of(each, WORDS),
             )
@@ -174,8 +174,8 @@ def cell(row: MailingRow, place: int) -> str | None:
 
 def state_words(row: MailingRow) -> str:
     """What became of a row."""
-    found = result_of(row)
-    return WORDS.get(found, found)
+    result = result_of(row)
+    return WORDS.get(result, result)
 
 
 def show_view(view: MailingView, organization: Organization) -> None:

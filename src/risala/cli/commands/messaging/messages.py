@@ -90,13 +90,13 @@ def message() -> None:
 @message.command("cancel")
 @click.argument("message_id", metavar="ID")
 @asks(messages.CANCEL)
-def message_cancel(found: ShownMessage) -> None:
+def message_cancel(shown_message: ShownMessage) -> None:
     """Cancel a message that has not been sent yet, and refund it.
 
     \b
     Example: risala message cancel sms_…
     """
-    shown = found.message
+    shown = shown_message.message
     price = output.money(money(shown.price), shown.currency)
     output.said(f"{shown.id} is canceled. {price} went back to the balance.")
 
@@ -123,7 +123,7 @@ def message_cancel(found: ShownMessage) -> None:
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @asks(message_lists.LIST)
-def message_list(found: ListPage, before: str | None) -> None:
+def message_list(page: ListPage, before: str | None) -> None:
     """List an organization's messages, newest first, without their texts.
 
     \b
@@ -133,10 +133,10 @@ def message_list(found: ListPage, before: str | None) -> None:
     """
     output.table(
         ("Created (UTC)", "Id", "To", "From", "Status", "Price", "Carrier", "Error"),
-        (_row(each) for each in found.messages),
+        (_row(each) for each in page.messages),
         empty="There are no such messages." if before is None else "There are no older ones.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
 def _row(each: Listed) -> tuple[object, ...]:
@@ -156,13 +156,13 @@ def _row(each: Listed) -> tuple[object, ...]:
 @message.command("show")
 @click.argument("message_id", metavar="ID")
 @asks(messages.SHOW)
-def message_show(found: MessageStory) -> None:
+def message_show(story: MessageStory) -> None:
     """Show a message and its timeline, with the carriers' own words.
 
     \b
     Example: risala message show sms_…
     """
-    output.fields(_fields(found.message, found.part))
+    output.fields(_fields(story.message, story.part))
     click.echo()
     output.table(
         ("At (UTC)", "Status", "What happened", "Carrier", "Attempt", "Segment", "Carrier's word"),
@@ -176,7 +176,7 @@ def message_show(found: MessageStory) -> None:
                 entry.segment,
                 entry.raw,
             )
-            for entry in found.timeline
+            for entry in story.timeline
         ),
         empty="Its timeline is no longer kept.",
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 _ARGUMENT: Final = click.argument("list_id", metavar="LIST")
 _PREFIX: Final = "lst_"
-"""Of lists' ids."""
+"""The prefix of the ids of lists."""
 ROWS_SHOWN: Final = 10
 """Rows without a number that a command names: enough to find them in the file."""
 
@@ -46,29 +46,29 @@ def recipient_list() -> None:
     """
 
 
-async def list_id_of(session: GatewaySession, organization: str, given: str) -> str:
+async def list_id_of(session: GatewaySession, organization: str, name: str) -> str:
     """The id of a list, by its id or name.
 
     Raises:
         CommandRefused: no list, or more than one, has this name.
     """
-    if given.startswith(_PREFIX):
-        return given
+    if name.startswith(_PREFIX):
+        return name
     known = (await session.ask(recipient_lists.LIST, organization_id=organization)).value.lists
-    ids = [each.id for each in known if each.name == given]
+    ids = [each.id for each in known if each.name == name]
     if len(ids) != 1:
         what = "no list" if not ids else output.counted(len(ids), "list")
-        raise CommandRefused(f"There is {what} named {given!r}. See `risala list list`.")
+        raise CommandRefused(f"There is {what} named {name!r}. See `risala list list`.")
     return ids[0]
 
 
-async def _of_list(session: GatewaySession, given: Json) -> Json:
+async def _of_list(session: GatewaySession, arguments: Json) -> Json:
     """The arguments of an operation on a list, which is named by its id or name."""
-    asked = dict(given)
-    org, listed = asked.pop("org"), asked.pop("list_id")
+    rest = dict(arguments)
+    org, listed = rest.pop("org"), rest.pop("list_id")
     if not listed.startswith(_PREFIX):
         listed = await list_id_of(session, await organization_id(session, org), listed)
-    return {"list_id": listed, **asked}
+    return {"list_id": listed, **rest}
 
 
 def _list(command: Callable[..., None]) -> Callable[..., None]:
@@ -86,21 +86,21 @@ def _file_option(command: Callable[..., None]) -> Callable[..., None]:
     return file(SHEET(WITH_HIDDEN(command)))
 
 
-def _read_as(given: Json) -> Json:
+def _read_as(arguments: Json) -> Json:
     """How a file is read: what of it was asked for."""
-    asked = {"sheet": given.pop("sheet"), "with_hidden": given.pop("with_hidden")}
-    return {name: value for name, value in asked.items() if value}
+    options = {"sheet": arguments.pop("sheet"), "with_hidden": arguments.pop("with_hidden")}
+    return {name: value for name, value in options.items() if value}
 
 
-async def _created(session: GatewaySession, given: Json) -> Json:
-    org, title, file = itemgetter("org", "name", "file")(given)
-    read_as = _read_as(given)
+async def _created(session: GatewaySession, arguments: Json) -> Json:
+    org, title, file = itemgetter("org", "name", "file")(arguments)
+    read_as = _read_as(arguments)
     organization = await organization_id(session, org)
-    asked: Json = {"organization_id": organization, "name": title, **read_as}
+    creation: Json = {"organization_id": organization, "name": title, **read_as}
     if file is not None:
         name, content = content_of(file)
-        asked["upload"] = await session.upload(organization, name, content)
-    return asked
+        creation["upload"] = await session.upload(organization, name, content)
+    return creation
 
 
 @recipient_list.command("create")
@@ -121,27 +121,27 @@ def list_create(grown: ListGrowth) -> None:
         _tell(grown)
 
 
-def _values(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> Json:
+def _values(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> Json:
     """``COLUMN=VALUE`` as an object."""
-    found = {}
-    for each in given:
+    cells = {}
+    for each in texts:
         column, equals, value = each.partition("=")
         if not equals or not column.strip():
             raise click.BadParameter(f"{each!r} is not COLUMN=VALUE.")
-        found[column] = value
-    return found
+        cells[column] = value
+    return cells
 
 
-async def _added(session: GatewaySession, given: Json) -> Json:
-    read_as = _read_as(given)
-    asked = await _of_list(session, given)
-    file, cells = asked.pop("file"), asked.pop("cells")
+async def _added(session: GatewaySession, arguments: Json) -> Json:
+    read_as = _read_as(arguments)
+    addition = await _of_list(session, arguments)
+    file, cells = addition.pop("file"), addition.pop("cells")
     if file is None:
-        return {**asked, "cells": cells}
+        return {**addition, "cells": cells}
     name, content = content_of(file)
-    found = await session.ask(recipient_lists.SHOW, list_id=asked.get("list_id"), limit=1)
-    upload = await session.upload(found.value.list.organization_id, name, content)
-    return {**asked, "upload": upload, **read_as}
+    reply = await session.ask(recipient_lists.SHOW, list_id=addition.get("list_id"), limit=1)
+    upload = await session.upload(reply.value.list.organization_id, name, content)
+    return {**addition, "upload": upload, **read_as}
 
 
 @recipient_list.command("add")
@@ -176,8 +176,8 @@ def _tell(grown: ListGrowth) -> None:
         shown = ", ".join(map(str, grown.bad_rows[:ROWS_SHOWN]))
         more = ", …" if grown.bad > ROWS_SHOWN else ""
         output.warned(f"{grown.bad} left out, without a phone number: row {shown}{more}.")
-    told = zip_longest(grown.bad_rows, grown.faults, grown.countries)
-    for row, fault, country in told:
+    rows = zip_longest(grown.bad_rows, grown.faults, grown.countries)
+    for row, fault, country in rows:
         if fault is not None and fault not in UNTOLD:
             output.warned(f"Row {row}: {fault_words(fault, country, WORDS)}.")
 
@@ -185,7 +185,7 @@ def _tell(grown: ListGrowth) -> None:
 @recipient_list.command("list")
 @org_option
 @asks(recipient_lists.LIST)
-def list_list(found: RecipientLists) -> None:
+def list_list(lists: RecipientLists) -> None:
     """List the lists of an organization.
 
     \b
@@ -196,7 +196,7 @@ def list_list(found: RecipientLists) -> None:
         ("Id", "Name", "People", "Columns", "Changed"),
         (
             (each.id, each.name, each.people, ", ".join(each.columns), output.at(each.changed_at))
-            for each in found.lists
+            for each in lists.lists
         ),
         empty="There are no lists yet. Create one with `risala list create NAME`.",
     )
@@ -207,7 +207,7 @@ def list_list(found: RecipientLists) -> None:
 @click.option("--after", metavar="NUMBER", help="The next page: people after this number.")
 @click.option("--limit", type=int, metavar="N", help="How many at most.")
 @asks(recipient_lists.SHOW, arguments=_of_list)
-def list_show(found: ListPeople) -> None:
+def list_show(people: ListPeople) -> None:
     """Show the people of a list, by number.
 
     \b
@@ -215,13 +215,13 @@ def list_show(found: ListPeople) -> None:
       risala list show Parents
     """
     output.table(
-        ("Number", *map(output.clean, found.list.columns), "Opted out"),
-        ((each.number, *each.cells, "yes" if each.opted_out else "") for each in found.people),
+        ("Number", *map(output.clean, people.list.columns), "Opted out"),
+        ((each.number, *each.cells, "yes" if each.opted_out else "") for each in people.people),
         empty="There is nobody on this list yet. Add people with `risala list add`.",
     )
-    output.warned(f"{found.list.people} in all, {found.opted_out} opted out.")
-    if found.after is not None:
-        output.warned(f"There are more: --after {found.after}.")
+    output.warned(f"{people.list.people} in all, {people.opted_out} opted out.")
+    if people.after is not None:
+        output.warned(f"There are more: --after {people.after}.")
 
 
 @recipient_list.command("remove")
@@ -242,24 +242,24 @@ def list_remove(left: RecipientList) -> None:
 @_list
 @click.argument("name")
 @asks(recipient_lists.SET, arguments=_of_list)
-def list_rename(found: RecipientList) -> None:
+def list_rename(renamed: RecipientList) -> None:
     """Give a list another name.
 
     \b
     Example:
       risala list rename Parents Pupils
     """
-    output.said(f"The list is called {output.clean(found.name)}.")
+    output.said(f"The list is called {output.clean(renamed.name)}.")
 
 
 @recipient_list.command("delete")
 @_list
 @asks(recipient_lists.DELETE, arguments=_of_list)
-def list_delete(found: RecipientList) -> None:
+def list_delete(deleted: RecipientList) -> None:
     """Delete a list with its people, for good.
 
     \b
     Example:
       risala list delete Parents
     """
-    output.said(f"The list {output.clean(found.name)} is deleted.")
+    output.said(f"The list {output.clean(deleted.name)} is deleted.")

@@ -53,7 +53,7 @@ def request_log(
     limit: int,
     before: str | None,
     follow: bool,
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """List the requests of an organization's keys, newest first, or show one REQUEST in full.
 
@@ -69,12 +69,12 @@ def request_log(
         _show_one(options, request_id, org)
         return
     if follow:
-        options.run(lambda session: _follow(session, org, given, limit, options), waits=True)
+        options.run(lambda session: _follow(session, org, arguments, limit, options), waits=True)
         return
-    found = ask_organization(requests.LIST, options, org, **given, limit=limit, before=before)
-    if output.show(options.json, found.json):
+    reply = ask_organization(requests.LIST, options, org, **arguments, limit=limit, before=before)
+    if output.show(options.json, reply.json):
         return
-    page = found.value
+    page = reply.value
     output.table(
         _COLUMNS,
         map(_row, page.requests),
@@ -98,44 +98,44 @@ def _row(each: LoggedRequest) -> tuple[object, ...]:
 
 def _show_one(options: Options, request_id: str, org: str | None) -> None:
     async def work(session: GatewaySession) -> Reply[ShownRequest]:
-        found = None if org is None else await organization_id(session, org)
-        return await session.ask(requests.SHOW, organization_id=found, request_id=request_id)
+        request = None if org is None else await organization_id(session, org)
+        return await session.ask(requests.SHOW, organization_id=request, request_id=request_id)
 
     reply = options.run(work)
     if output.show(options.json, reply.json):
         return
-    found = reply.value
+    request = reply.value
     rows = {
-        "request": found.request_id,
-        "organization": found.organization_id,
-        "key": found.key_id,
-        "at": output.at(found.at),
-        "asked": f"{found.method} {found.path}",
-        "from": found.address,
-        "status": found.status,
-        "took": f"{found.took_ms} ms",
-        "made": found.made,
+        "request": request.request_id,
+        "organization": request.organization_id,
+        "key": request.key_id,
+        "at": output.at(request.at),
+        "asked": f"{request.method} {request.path}",
+        "from": request.address,
+        "status": request.status,
+        "took": f"{request.took_ms} ms",
+        "made": request.made,
     }
     output.fields({name: value for name, value in rows.items() if value is not None})
-    for title, body in (("Asked", found.asked), ("Answered", found.answered)):
+    for title, body in (("Asked", request.asked), ("Answered", request.answered)):
         click.echo(f"\n{click.style(title, bold=True)}")
         text = json.dumps(body, indent=2, ensure_ascii=False)
         click.echo("\n".join(output.clean(line) for line in text.splitlines()))
 
 
 async def _follow(
-    session: GatewaySession, org: str | None, given: Json, limit: int, options: Options
+    session: GatewaySession, org: str | None, arguments: Json, limit: int, options: Options
 ) -> None:
     if not session.running:
         raise CommandRefused("The service is not running, so there is nothing to follow.")
-    given = {**given, "organization_id": await organization_id(session, org)}
+    arguments = {**arguments, "organization_id": await organization_id(session, org)}
     tell = _tell_json if options.json else _tell
     async with until_signal():
-        await _look_on(session, given, limit, tell)
+        await _look_on(session, arguments, limit, tell)
 
 
 async def _look_on(
-    session: GatewaySession, given: Json, limit: int, tell: Callable[[LoggedRequest], None]
+    session: GatewaySession, arguments: Json, limit: int, tell: Callable[[LoggedRequest], None]
 ) -> None:
     """Print the newest requests, oldest first, and then each new one."""
     import trio
@@ -143,7 +143,7 @@ async def _look_on(
     last: str | None = None
     while True:
         count = limit if last is None else FOLLOWED_MAX
-        page = await session.ask(requests.LIST, **given, after=last, limit=count)
+        page = await session.ask(requests.LIST, **arguments, after=last, limit=count)
         for each in reversed(page.value.requests):
             tell(each)
             last = each.request_id

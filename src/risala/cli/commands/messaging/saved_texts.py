@@ -50,7 +50,7 @@ def text_create(made: SavedText) -> None:
 @saved_text.command("list")
 @org_option
 @asks(recipient_lists.TEXT_LIST)
-def text_list(found: SavedTexts) -> None:
+def text_list(texts: SavedTexts) -> None:
     """List the saved texts of an organization.
 
     \b
@@ -59,7 +59,7 @@ def text_list(found: SavedTexts) -> None:
     """
     output.table(
         ("Id", "Name", "Language", "Text"),
-        ((each.id, each.name, each.language, _shortened(each.text)) for each in found.texts),
+        ((each.id, each.name, each.language, _shortened(each.text)) for each in texts.texts),
         empty="There are no saved texts yet. Save one with `risala text create NAME`.",
     )
 
@@ -72,7 +72,7 @@ def _shortened(text: str) -> str:
 @saved_text.command("show")
 @TEXT
 @asks(recipient_lists.TEXT_SHOW)
-def text_show(found: SavedText) -> None:
+def text_show(text: SavedText) -> None:
     """Show a saved text.
 
     \b
@@ -81,12 +81,12 @@ def text_show(found: SavedText) -> None:
     """
     output.fields(
         {
-            "id": found.id,
-            "name": found.name,
-            "language": found.language,
-            "text": found.text,
-            "saved": output.at(found.created_at),
-            "by": found.created_by,
+            "id": text.id,
+            "name": text.name,
+            "language": text.language,
+            "text": text.text,
+            "saved": output.at(text.created_at),
+            "by": text.created_by,
         }
     )
 
@@ -97,14 +97,14 @@ def text_show(found: SavedText) -> None:
 @click.option("--language", type=click.Choice(LANGUAGES))
 @click.option("--text", help="Another text.")
 @asks(recipient_lists.TEXT_SET)
-def text_set(found: SavedText) -> None:
+def text_set(text: SavedText) -> None:
     """Change the given values of a saved text.
 
     \b
     Example:
       risala text set txt_06DQDPN80275MS289XKD40ZZSFRW35P7 --text "Bonjour {{name}} !"
     """
-    output.said(f"The text {output.clean(found.name)} is changed.")
+    output.said(f"The text {output.clean(text.name)} is changed.")
 
 
 says(
@@ -112,7 +112,7 @@ says(
     "delete",
     TEXT,
     recipient_lists.TEXT_DELETE,
-    lambda found: f"The text {output.clean(found.name)} is deleted.",
+    lambda deleted: f"The text {output.clean(deleted.name)} is deleted.",
     does="Delete a saved text, for good.",
     example="txt_…",
 )

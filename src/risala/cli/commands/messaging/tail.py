@@ -67,10 +67,10 @@ def tail(options: Options, events: bool, org: str | None) -> None:
     async def work(session: GatewaySession) -> None:
         if not session.running:
             raise CommandRefused("The service is not running, so there is nothing to follow.")
-        wanted = None if org is None else await organization_id(session, org)
+        organization = None if org is None else await organization_id(session, org)
         teller = Teller("events" if events else "life", options.json)
         async with until_signal():
-            await _follow(data_dir, wanted, teller)
+            await _follow(data_dir, organization, teller)
 
     options.run(work, waits=True)
 
@@ -90,9 +90,9 @@ async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> N
                 connect(data_dir) as service,
                 aclosing(service.tail(teller.what, organization, position)) as stream,
             ):
-                async for told in stream:
-                    position = told.id or position
-                    if not teller.tell(told):
+                async for event in stream:
+                    position = event.id or position
+                    if not teller.tell(event):
                         return
         except NotListening:
             pass
@@ -111,21 +111,21 @@ class Teller:
         self._away = False
         self._seen: OrderedDict[str, str] = OrderedDict()
 
-    def tell(self, told: StreamEvent) -> bool:
+    def tell(self, event: StreamEvent) -> bool:
         """Print one event, unless it was the last one printed of its message or event.
 
         Returns:
             False if the output is closed.
         """
-        if self._is_known(told):
+        if self._is_known(event):
             return True
         if self._json:
-            self._write(_json({"kind": told.kind, **_members(told)}))
-        elif told.kind == "life":
-            self._write(_life(from_json(MessageChange, told.data)))
-        elif told.kind == "event":
-            self._write(_event(told.data))
-        elif (text := self._gap(told)) is not None:
+            self._write(_json({"kind": event.kind, **_members(event)}))
+        elif event.kind == "life":
+            self._write(_life(from_json(MessageChange, event.data)))
+        elif event.kind == "event":
+            self._write(_event(event.data))
+        elif (text := self._gap(event)) is not None:
             output.warned(text)
         self._away = False
         return not self._closed
@@ -149,23 +149,23 @@ class Teller:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self._closed = True  # the pipe is closed
 
-    def _is_known(self, told: StreamEvent) -> bool:
-        key = told.data.get("messageId" if told.kind == "life" else "id")
+    def _is_known(self, event: StreamEvent) -> bool:
+        key = event.data.get("messageId" if event.kind == "life" else "id")
         if key is None:
             return False
-        value = json.dumps(told.data)
+        value = json.dumps(event.data)
         known = self._seen.pop(key, None) == value
         self._seen[key] = value
         if len(self._seen) > SEEN_MAX:
             self._seen.popitem(last=False)
         return known
 
-    def _gap(self, told: StreamEvent) -> str | None:
-        match told.kind:
+    def _gap(self, event: StreamEvent) -> str | None:
+        match event.kind:
             case "lagged" if self.what == "events":
                 return "… this reader was too slow; the missed events follow …"
             case "lagged":
-                changes = output.counted(from_json(Lagged, told.data).lost, "change")
+                changes = output.counted(from_json(Lagged, event.data).lost, "change")
                 return (
                     f"… this reader was too slow for {changes}; the current status of each "
                     f"message follows …"
@@ -182,10 +182,10 @@ def _json(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _members(told: StreamEvent) -> Json:
-    if told.kind == "event":
-        return {"organizationId": told.data.get("organizationId"), "event": told.data}
-    return told.data
+def _members(event: StreamEvent) -> Json:
+    if event.kind == "event":
+        return {"organizationId": event.data.get("organizationId"), "event": event.data}
+    return event.data
 
 
 def _life(change: MessageChange) -> str:

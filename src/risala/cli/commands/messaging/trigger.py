@@ -89,7 +89,7 @@ def trigger(
         return
     key = forward.secret_of(secret)
     handed = _post(url, event_id, body, key)
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "id": event_id,
         "type": event,
         "secret": key,
@@ -97,7 +97,7 @@ def trigger(
         "error": handed.reason,
         "tookMs": handed.took_ms,
     }
-    if not output.show(options.json, told):
+    if not output.show(options.json, answer):
         if secret is None:
             click.echo(f"Secret: {key}")
         output.said(f"{event} {event_id}: {output.clean(handed.words)}")
@@ -122,8 +122,8 @@ def made(event: str, currency: str, number: str) -> tuple[str, str]:
     ids = IdSource(SystemClock())
     identities = {prefix: ids.new(prefix) for prefix in PREFIXES}
     at, event_id = time.time_ns() // 1_000_000, ids.new("evt")
-    found = example(EventType(event), at, identities["org"], identities, currency, number)
-    return event_id, event_body(found, event_id)
+    payload = example(EventType(event), at, identities["org"], identities, currency, number)
+    return event_id, event_body(payload, event_id)
 
 
 def _post(url: str, event_id: str, body: str, key: str) -> forward.Handed:

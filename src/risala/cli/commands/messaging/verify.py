@@ -89,10 +89,10 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
     """
 
     async def work(session: GatewaySession) -> Reply[sessions.JudgedCode]:
-        found = await session.ask(sessions.GET, verification_id=verification_id)
+        reply = await session.ask(sessions.GET, verification_id=verification_id)
         return await session.ask(
             sessions.CHECK,
-            organization_id=found.value.organization_id,
+            organization_id=reply.value.organization_id,
             verification_id=verification_id,
             code=code,
         )
@@ -105,7 +105,7 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
 @verify.command("get")
 @verification_id
 @asks(sessions.GET)
-def verify_get(found: VerificationView) -> None:
+def verify_get(view: VerificationView) -> None:
     """Show a verification: its number, status and end.
 
     \b
@@ -113,15 +113,15 @@ def verify_get(found: VerificationView) -> None:
     """
     output.fields(
         {
-            "id": found.id,
-            "organization": found.organization_id,
-            "to": found.to,
-            "status": _status(found),
-            "failed attempts": found.attempts,
-            "expires": output.at(found.expires_at),
-            "created": output.at(found.created_at),
-            "updated": output.at(found.updated_at),
-            "message": found.message_id,
+            "id": view.id,
+            "organization": view.organization_id,
+            "to": view.to,
+            "status": _status(view),
+            "failed attempts": view.attempts,
+            "expires": output.at(view.expires_at),
+            "created": output.at(view.created_at),
+            "updated": output.at(view.updated_at),
+            "message": view.message_id,
         }
     )
 
@@ -149,7 +149,7 @@ def _status(each: VerificationView) -> str:
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @asks(sessions.LIST)
-def verify_list(found: sessions.SessionPage, before: str | None) -> None:
+def verify_list(page: sessions.SessionPage, before: str | None) -> None:
     """List an organization's verifications, newest first.
 
     \b
@@ -164,11 +164,11 @@ def verify_list(found: sessions.SessionPage, before: str | None) -> None:
                 *(output.at(each.created_at), each.id, each.to, _status(each)),
                 f"{each.attempts} of {each.attempts_max}",
             )
-            for each in found.sessions
+            for each in page.sessions
         ),
         empty="There are no such verifications." if before is None else "There are no older ones.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
 says(
@@ -176,7 +176,7 @@ says(
     "cancel",
     verification_id,
     sessions.CANCEL,
-    lambda found: f"The verification {found.id} is {found.status}.",
+    lambda ended: f"The verification {ended.id} is {ended.status}.",
     does="End a verification that is pending; one that has ended stays as it is.",
     example="ver_…",
 )
@@ -216,7 +216,7 @@ def verify_config(
     org: str | None,
     *,
     reset: bool,
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Show how an organization's codes look; with options, change that first.
 
@@ -229,12 +229,12 @@ def verify_config(
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[CodeConfiguration], str]:
-        found = {"organization_id": await organization_id(session, org)}
-        currency = (await session.ask(SHOW, **found)).value.currency
-        shown = await session.ask_exactly(CONFIG, found)
-        changes = _changes(shown.value.settings, given, reset=reset)
+        whose = {"organization_id": await organization_id(session, org)}
+        currency = (await session.ask(SHOW, **whose)).value.currency
+        shown = await session.ask_exactly(CONFIG, whose)
+        changes = _changes(shown.value.settings, arguments, reset=reset)
         if changes:
-            shown = await session.ask_exactly(CONFIG, {**found, **changes})
+            shown = await session.ask_exactly(CONFIG, {**whose, **changes})
         return shown, currency
 
     reply, currency = options.run(work)
@@ -242,7 +242,7 @@ def verify_config(
         _show_config(reply.value, currency)
 
 
-def _changes(current: CodeSettings, given: Json, *, reset: bool) -> Json:
+def _changes(current: CodeSettings, arguments: Json, *, reset: bool) -> Json:
     """The settings to change: an empty text or list removes the own value."""
     changes: Json = {}
     if reset:
@@ -250,7 +250,7 @@ def _changes(current: CodeSettings, given: Json, *, reset: bool) -> Json:
 
         changes = VerifySettings().model_dump(mode="json")
     templates = {} if reset else dict(current.templates)
-    for name, value in given.items():
+    for name, value in arguments.items():
         _, is_template, locale = name.partition("template_")
         if value is None or value == ():
             continue

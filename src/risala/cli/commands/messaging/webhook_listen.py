@@ -65,14 +65,14 @@ def webhook_listen(
       risala webhook listen --forward http://127.0.0.1:3000/webhooks
       risala webhook listen --forward http://127.0.0.1:3000/ --events "sms.failed,verify.*"
     """
-    key, wanted = forward.secret_of(secret), events.split(",")
+    key, patterns = forward.secret_of(secret), events.split(",")
     data_dir = options.data_settings().storage.data_dir
 
     async def work(session: GatewaySession) -> None:
         if not session.running:
             raise CommandRefused("The service is not running, so there are no events to forward.")
         whose = None if org is None else await organization_id(session, org)
-        listener = _Listener(url, key, wanted, options.json)
+        listener = _Listener(url, key, patterns, options.json)
         listener.begin()
         async with until_signal():
             await _follow(data_dir, whose, listener)
@@ -92,19 +92,19 @@ async def _follow(data_dir: Path, organization: str | None, listener: _Listener)
                 connect(data_dir) as service,
                 aclosing(service.tail("events", organization, position)) as stream,
             ):
-                async for told in stream:
-                    position = told.id or position
-                    await listener.hear(told)
+                async for event in stream:
+                    position = event.id or position
+                    await listener.hear(event)
         except NotListening:
             listener.away()
         await trio.sleep(AGAIN_S)
 
 
 class _Listener:
-    def __init__(self, url: str, secret: str, wanted: list[str], as_json: bool) -> None:
+    def __init__(self, url: str, secret: str, patterns: list[str], as_json: bool) -> None:
         self._url = url
         self._secret = secret
-        self._wanted = [pattern.strip() for pattern in wanted if pattern.strip()]
+        self._wanted = [pattern.strip() for pattern in patterns if pattern.strip()]
         self._json = as_json
         self._away = False
 
@@ -115,16 +115,16 @@ class _Listener:
             click.echo(f"Secret: {self._secret}")
             click.echo(f"Events go to {self._url}; Ctrl-C ends it.")
 
-    async def hear(self, told: StreamEvent) -> None:
+    async def hear(self, stream_event: StreamEvent) -> None:
         self._away = False
-        if told.kind in ("lagged", "reset"):
+        if stream_event.kind in ("lagged", "reset"):
             output.warned("Some events were missed because this reader was too slow.")
-        if told.kind != "event":
+        if stream_event.kind != "event":
             return
-        event = from_json(EventHead, told.data)
+        event = from_json(EventHead, stream_event.data)
         if not self._is_wanted(event.type):
             return
-        handed = await forward.post_event(self._url, event.id, told.text, self._secret)
+        handed = await forward.post_event(self._url, event.id, stream_event.text, self._secret)
         if self._json:
             _line(
                 {

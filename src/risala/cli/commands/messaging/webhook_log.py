@@ -45,15 +45,15 @@ def webhook_test(options: Options, endpoint: str) -> None:
             raise CommandRefused(f"The service is not running. {event_id} is sent when it starts.")
         until = trio.current_time() + _TEST_WAIT_S
         while True:
-            found = await session.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event_id)
-            ended = any(each.ended_at for each in found.value.attempts)
+            reply = await session.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event_id)
+            ended = any(each.ended_at for each in reply.value.attempts)
             if ended or trio.current_time() >= until:
-                return found
+                return reply
             await trio.sleep(_LOOK_S)
 
-    found = options.run(work, waits=True)
-    delivery = found.value.delivery
-    if not output.show(options.json, found.json):
+    reply = options.run(work, waits=True)
+    delivery = reply.value.delivery
+    if not output.show(options.json, reply.json):
         answered = delivery.error or f"HTTP {delivery.status}"
         output.said(f"{delivery.event_id}: {output.clean(answered)}")
         if delivery.excerpt:
@@ -77,7 +77,7 @@ def webhook_deliveries(
     endpoint: str,
     event: str | None,
     before: int | None,
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """List the latest deliveries to an endpoint, or every attempt for one EVENT.
 
@@ -89,8 +89,8 @@ def webhook_deliveries(
     if event is not None:
         _show_attempts(options, endpoint, event)
         return
-    found = options.ask(webhooks.DELIVERIES, endpoint_id=endpoint, before=before, **given)
-    if output.show(options.json, found.json):
+    reply = options.ask(webhooks.DELIVERIES, endpoint_id=endpoint, before=before, **arguments)
+    if output.show(options.json, reply.json):
         return
     output.table(
         ("Event", "Type", "State", "Attempts", "Last answer", "Next attempt"),
@@ -100,20 +100,20 @@ def webhook_deliveries(
                 each.error or each.status,
                 output.at(each.next_attempt_at),
             )
-            for each in found.value.deliveries
+            for each in reply.value.deliveries
         ),
         empty="Nothing has been delivered to it yet."
         if before is None
         else "There are no older ones.",
     )
-    output.tell_older(found.value.before)
+    output.tell_older(reply.value.before)
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:
-    found = options.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event)
-    if output.show(options.json, found.json):
+    reply = options.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event)
+    if output.show(options.json, reply.json):
         return
-    delivery = found.value.delivery
+    delivery = reply.value.delivery
     output.fields(
         {
             "event": delivery.event_id,
@@ -126,7 +126,7 @@ def _show_attempts(options: Options, endpoint: str, event: str) -> None:
         ("Attempt", "At", "Answer", "Body"),
         (
             (each.number, output.at(each.started_at), _answer(each), (each.excerpt or "")[:80])
-            for each in found.value.attempts
+            for each in reply.value.attempts
         ),
         empty="It has not been attempted yet.",
     )
@@ -164,8 +164,8 @@ def webhook_replay(options: Options, endpoint: str, event: str | None, since: st
             return await replay_failed(session, endpoint, str(since), update)
 
     replayed, total = options.run(work)
-    told = {"endpointId": endpoint, "replayed": replayed, "total": total}
-    if not output.show(options.json, told):
+    answer = {"endpointId": endpoint, "replayed": replayed, "total": total}
+    if not output.show(options.json, answer):
         failed = output.counted(total, "failed delivery", "failed deliveries")
         output.said(f"Queued again: {replayed} of {failed}.")
 
@@ -177,8 +177,8 @@ async def replay_failed(
     of how many."""
     replayed, total, until = 0, 0, None
     while True:
-        asked = {"endpoint_id": endpoint, "since": since, "until": until}
-        step = (await session.ask(webhooks.REPLAY_FAILED, **asked)).value
+        arguments = {"endpoint_id": endpoint, "since": since, "until": until}
+        step = (await session.ask(webhooks.REPLAY_FAILED, **arguments)).value
         replayed, until = replayed + step.replayed, step.until
         total = total if step.total is None else step.total
         update(replayed, total)
@@ -187,8 +187,8 @@ async def replay_failed(
 
 
 def _replay_one(options: Options, endpoint: str, event: str) -> None:
-    found = options.ask(webhooks.REPLAY, endpoint_id=endpoint, event_id=event)
-    if not output.show(options.json, found.json):
+    reply = options.ask(webhooks.REPLAY, endpoint_id=endpoint, event_id=event)
+    if not output.show(options.json, reply.json):
         output.said(f"{event} is queued again.")
 
 

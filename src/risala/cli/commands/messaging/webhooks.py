@@ -46,15 +46,15 @@ def webhook() -> None:
 
 
 def _headers(
-    _: click.Context, __: click.Parameter, given: tuple[str, ...]
+    _: click.Context, __: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str] | None:
-    found: dict[str, str] = {}
-    for text in given:
+    headers: dict[str, str] = {}
+    for text in texts:
         name, colon, value = text.partition(":")
         if not colon or not name.strip() or not value.strip():
             raise click.BadParameter('write a header as "Name: value".')
-        found[name.strip()] = value.strip()
-    return found or None
+        headers[name.strip()] = value.strip()
+    return headers or None
 
 
 def _settings(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,7 +142,7 @@ def _tell_secret(made: EndpointWithSecret) -> None:
 @webhook.command("list")
 @org_option
 @asks(webhooks.LIST)
-def webhook_list(found: EndpointList) -> None:
+def webhook_list(endpoint_list: EndpointList) -> None:
     """List an organization's endpoints.
 
     \b
@@ -157,7 +157,7 @@ def webhook_list(found: EndpointList) -> None:
                 *(each.id, each.mode, each.url, ", ".join(each.types)),
                 *(_state(each), each.description),
             )
-            for each in found.endpoints
+            for each in endpoint_list.endpoints
         ),
         empty="There are no endpoints yet. Create one with `risala webhook create URL`.",
     )
@@ -194,10 +194,10 @@ def webhook_show(shown: EndpointWithCounts) -> None:
 def _last_days(sums: DeliverySum) -> str | None:
     if sums.share is None:
         return None
-    told = f"{sums.share:.1%} of {sums.over} arrived"
+    sentence = f"{sums.share:.1%} of {sums.over} arrived"
     if sums.median_ms is None:
-        return told
-    return f"{told}, half of them within {sums.median_ms / 1000:.1f} s"
+        return sentence
+    return f"{sentence}, half of them within {sums.median_ms / 1000:.1f} s"
 
 
 def _fields(shown: Endpoint) -> dict[str, object]:
@@ -229,25 +229,25 @@ def webhook_update(
     /,
     endpoint_id: str,
     types: tuple[str, ...],
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay. Types and headers replace the old ones.
 
     \b
     Example: risala webhook update whe_… --url https://shop.example/new
     """
-    changes = {"types": list(types) or None, **given}
+    changes = {"types": list(types) or None, **arguments}
     if all(value is None for value in changes.values()):
         text = "Say what to change. `risala webhook update --help` lists the options."
         raise click.UsageError(text)
-    found = options.ask(webhooks.UPDATE, endpoint_id=endpoint_id, **changes)
-    if not output.show(options.json, found.json):
-        output.fields(_fields(found.value.endpoint))
+    reply = options.ask(webhooks.UPDATE, endpoint_id=endpoint_id, **changes)
+    if not output.show(options.json, reply.json):
+        output.fields(_fields(reply.value.endpoint))
 
 
 def _switch(name: str, ask: Ask[ShownEndpoint], does: str) -> None:
-    def line(found: ShownEndpoint) -> str:
-        return f"{found.endpoint.id} is {_state(found.endpoint)}."
+    def line(endpoint: ShownEndpoint) -> str:
+        return f"{endpoint.endpoint.id} is {_state(endpoint.endpoint)}."
 
     says(webhook, name, endpoint_id, ask, line, does=does, example="whe_…")
 
@@ -263,7 +263,7 @@ says(
     "delete",
     endpoint_id,
     webhooks.DELETE,
-    lambda found: f"Deleted {found.endpoint.id}.",
+    lambda deleted: f"Deleted {deleted.endpoint.id}.",
     does="Delete an endpoint and its secret; pending deliveries are dropped.",
     example="whe_…",
 )

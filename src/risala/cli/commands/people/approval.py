@@ -22,7 +22,7 @@ def approval() -> None:
 
 @approval.command("list")
 @asks(approvals.LIST)
-def approval_list(found: Approvals) -> None:
+def approval_list(page: Approvals) -> None:
     """List what waits, and what was decided last.
 
     \b
@@ -40,7 +40,7 @@ def approval_list(found: Approvals) -> None:
                 each.state if each.decided_by is None else f"{each.state} by {each.decided_by}",
                 output.at(each.expires_at),
             )
-            for each in found.approvals
+            for each in page.approvals
         ),
         empty="Nothing waits for a second operator.",
     )

@@ -71,7 +71,7 @@ def member_invite(new: Invitation) -> None:
 @member.command("list")
 @optional_org
 @asks(members.LIST)
-def member_list(found: Members) -> None:
+def member_list(listed: Members) -> None:
     """List an organization's members and invitations.
 
     \b
@@ -79,10 +79,10 @@ def member_list(found: Members) -> None:
       risala member list
       risala member list "My shop"
     """
-    rows = [(each.email, f"{each.role}", output.at(each.created_at)) for each in found.members]
+    rows = [(each.email, f"{each.role}", output.at(each.created_at)) for each in listed.members]
     rows += [
         (each.email, f"{each.role} (invited)", output.at(each.created_at))
-        for each in found.invitations
+        for each in listed.invitations
     ]
     output.table(
         ("E-mail", "Role", "Since (UTC)"),
@@ -91,18 +91,21 @@ def member_list(found: Members) -> None:
     )
 
 
-async def _member(session: GatewaySession, given: dict[str, str]) -> dict[str, str]:
+async def _member(session: GatewaySession, arguments: dict[str, str]) -> dict[str, str]:
     """The arguments that identify a member, and the role if one is given.
 
     Raises:
         CommandRefused: no member has this address.
     """
-    email, more = given["email"], {name: given[name] for name in given if name == "role"}
-    found = await organization_id(session, given["org"])
-    listed = await session.ask(members.LIST, organization_id=found)
+    email, more = (
+        arguments["email"],
+        {name: arguments[name] for name in arguments if name == "role"},
+    )
+    organization = await organization_id(session, arguments["org"])
+    listed = await session.ask(members.LIST, organization_id=organization)
     for each in listed.value.members:
         if each.email == email.strip().lower():
-            return {"organization_id": found, "user_id": each.user_id, **more}
+            return {"organization_id": organization, "user_id": each.user_id, **more}
     raise CommandRefused(
         f"There is no member {output.clean(email, err=True)}. See `risala member list`."
     )

@@ -33,9 +33,9 @@ def provider() -> None:
     """
 
 
-async def _given(session: GatewaySession, given: Json) -> Json:
+async def _given(session: GatewaySession, values: Json) -> Json:
     """The given arguments of `provider.set`; the secret is read from its file."""
-    arguments = without_missing(given)
+    arguments = without_missing(values)
     arguments["organization_id"] = await organization_id(session, arguments.pop("org", None))
     required: str | None = arguments.pop("required", None)
     if required is not None:
@@ -95,36 +95,36 @@ async def _given(session: GatewaySession, given: Json) -> Json:
 @click.option("--optional", "required", flag_value="no", help="Codes by e-mail enter too.")
 @click.option("--session-hours", type=int, metavar="N", help="How long a session by it lasts.")
 @asks(providers.SET, arguments=_given)
-def provider_set(found: IdentityProvider) -> None:
+def provider_set(provider: IdentityProvider) -> None:
     """Register the identity provider of an organization, or change the given settings.
 
     \b
     Example:
       risala provider set --org Shop --issuer https://id.example.com --domain example.com
     """
-    output.warned(f"The identity provider of {found.organization_id} is set.")
-    for domain in sorted({*found.domains} - {*found.confirmed}):
-        how = f"risala provider confirm --org {found.organization_id} {domain}"
+    output.warned(f"The identity provider of {provider.organization_id} is set.")
+    for domain in sorted({*provider.domains} - {*provider.confirmed}):
+        how = f"risala provider confirm --org {provider.organization_id} {domain}"
         output.warned(f"{domain} works once it is confirmed: {how}")
 
 
 @provider.command("show")
 @org_option
 @asks(providers.SHOW)
-def provider_show(found: ProviderState) -> None:
+def provider_show(state: ProviderState) -> None:
     """Show an organization's identity provider, and the redirect address that it has to know.
 
     \b
     Example:
       risala provider show --org Shop
     """
-    known = found.provider
+    known = state.provider
     if known is None:
-        output.fields({"redirect address": found.redirect_address, "provider": None})
+        output.fields({"redirect address": state.redirect_address, "provider": None})
         return
     output.fields(
         {
-            "redirect address": found.redirect_address,
+            "redirect address": state.redirect_address,
             "issuer": known.issuer,
             "client": known.client_id,
             "secret": "stored" if known.has_secret else "none: a public client",
@@ -146,7 +146,7 @@ def provider_show(found: ProviderState) -> None:
 
 @provider.command("list")
 @asks(providers.LIST)
-def provider_list(found: IdentityProviders) -> None:
+def provider_list(listed: IdentityProviders) -> None:
     """List the identity providers of all organizations; those with an unconfirmed domain first.
 
     \b
@@ -162,7 +162,7 @@ def provider_list(found: IdentityProviders) -> None:
                 ", ".join(_waiting(each)),
                 ", ".join(each.confirmed),
             )
-            for each in found.providers
+            for each in listed.providers
         ),
         empty="No organization has an identity provider.",
     )
@@ -178,7 +178,7 @@ def provider_list(found: IdentityProviders) -> None:
     help="Also where its letters are of several scripts, as in a name that imitates another.",
 )
 @asks(providers.CONFIRM)
-def provider_confirm(found: IdentityProvider) -> None:
+def provider_confirm(provider: IdentityProvider) -> None:
     """Confirm that a domain is the organization's: from then on its people can sign in.
 
     Ask the organization to prove it, for example by a mail from that domain's postmaster.
@@ -187,35 +187,35 @@ def provider_confirm(found: IdentityProvider) -> None:
     Example:
       risala provider confirm --org Shop example.com
     """
-    output.said(f"Confirmed for {found.organization_id}: {', '.join(found.confirmed)}.")
+    output.said(f"Confirmed for {provider.organization_id}: {', '.join(provider.confirmed)}.")
 
 
 @provider.command("refuse")
 @org_option
 @_DOMAIN
 @asks(providers.REFUSE)
-def provider_refuse(found: IdentityProvider) -> None:
+def provider_refuse(provider: IdentityProvider) -> None:
     """Take a domain away from an organization, confirmed or not; who came by it is signed out.
 
     \b
     Example:
       risala provider refuse --org Shop example.com
     """
-    output.said(f"The domain is taken away from {found.organization_id}.")
+    output.said(f"The domain is taken away from {provider.organization_id}.")
 
 
 @provider.command("delete")
 @org_option
 @asks(providers.DELETE)
-def provider_delete(found: IdentityProvider) -> None:
+def provider_delete(provider: IdentityProvider) -> None:
     """Remove an organization's identity provider; its members stay, and sign in by e-mail.
 
     \b
     Example:
       risala provider delete --org Shop
     """
-    output.said(f"The identity provider of {found.organization_id} is removed.")
+    output.said(f"The identity provider of {provider.organization_id} is removed.")
 
 
-def _waiting(found: IdentityProvider) -> list[str]:
-    return sorted({*found.domains} - {*found.confirmed})
+def _waiting(provider: IdentityProvider) -> list[str]:
+    return sorted({*provider.domains} - {*provider.confirmed})

@@ -83,20 +83,20 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
     """
 
     async def work(session: GatewaySession) -> tuple[list[ListedUser], list[Json]]:
-        found: list[ListedUser] = []
+        listed: list[ListedUser] = []
         as_json: list[Json] = []
         after: str | None = None
         while True:
             page = await session.ask(
                 users.LIST, after=after, search=search, operator=operators or None
             )
-            found += page.value.users
+            listed += page.value.users
             as_json += page.json["users"]
             after = page.value.next
             if after is None:
-                return found, as_json
+                return listed, as_json
 
-    found, as_json = options.run(work)
+    listed, as_json = options.run(work)
     if output.show(options.json, {"users": as_json}):
         return
     output.table(
@@ -109,7 +109,7 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
                 each.operator_role,
                 output.at(each.last_seen_at),
             )
-            for each in found
+            for each in listed
         ),
         empty=(
             "No user matches."
@@ -122,17 +122,17 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
 @user.command("show")
 @click.argument("email")
 @asks(users.SHOW)
-def user_show(found: UserStory) -> None:
+def user_show(story: UserStory) -> None:
     """Show one user, their organizations, their sessions and their second factors.
 
     \b
     Example: risala user show me@example.com
     """
-    output.fields(_fields(found.user))
+    output.fields(_fields(story.user))
     click.echo()
     output.table(
         ("Organization", "Name", "Status", "Role"),
-        ((each.organization_id, each.name, each.status, each.role) for each in found.memberships),
+        ((each.organization_id, each.name, each.status, each.role) for each in story.memberships),
         empty="The user is in no organization.",
     )
     click.echo()
@@ -146,7 +146,7 @@ def user_show(found: UserStory) -> None:
                 each.address,
                 each.agent,
             )
-            for each in found.devices
+            for each in story.devices
         ),
         empty="The user is not signed in.",
     )
@@ -161,21 +161,21 @@ def user_show(found: UserStory) -> None:
                 output.at(each.created_at),
                 output.at(each.last_used_at),
             )
-            for each in found.factors
+            for each in story.factors
         ),
         empty="The user has no second factor.",
     )
 
 
-def _fields(found: VersionedUser) -> Json:
+def _fields(versioned: VersionedUser) -> Json:
     return {
-        "id": found.id,
-        "e-mail": found.email,
-        "name": found.name or None,
-        "language": found.language,
-        "operator": found.operator_role,
-        "created": output.at(found.created_at),
-        "last signed in": output.at(found.last_seen_at),
+        "id": versioned.id,
+        "e-mail": versioned.email,
+        "name": versioned.name or None,
+        "language": versioned.language,
+        "operator": versioned.operator_role,
+        "created": output.at(versioned.created_at),
+        "last signed in": output.at(versioned.last_seen_at),
     }
 
 
@@ -195,7 +195,7 @@ def user_set(
     options: Options,
     /,
     email: str,
-    **given: Any,  # noqa: ANN401 -- by the options above
+    **arguments: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay. Helps users who lost access to their mailbox.
 
@@ -204,13 +204,13 @@ def user_set(
       risala user set me@example.com --language ar --no-operator
       risala user set me@example.com --operator-role support
     """
-    changes = {key: value for key, value in given.items() if value is not None}
+    changes = {key: value for key, value in arguments.items() if value is not None}
     if not changes:
         raise click.UsageError("Say what to change. `risala user set --help` lists the options.")
 
-    found = options.ask(users.SET, email=email, **changes)
-    if not output.show(options.json, found.json):
-        output.fields(_fields(found.value))
+    reply = options.ask(users.SET, email=email, **changes)
+    if not output.show(options.json, reply.json):
+        output.fields(_fields(reply.value))
 
 
 @user.command("sign-in")
@@ -244,20 +244,20 @@ def user_sign_in(link: MadeLink, running: bool) -> None:
 @click.argument("email")
 @click.option("--session", "session_id", metavar="ID", help="Only this one.")
 @asks(users.SIGN_OUT)
-def user_sign_out(found: Ended, email: str) -> None:
+def user_sign_out(ended: Ended, email: str) -> None:
     """End all sessions of a user.
 
     \b
     Example: risala user sign-out me@example.com
     """
-    sessions = output.counted(found.ended, "session")
+    sessions = output.counted(ended.ended, "session")
     output.said(f"{output.clean(email)} was signed out of {sessions}.")
 
 
 @user.command("reset-factors")
 @click.argument("email")
 @asks(factors.RESET)
-def user_reset_factors(found: ResetFactors, email: str) -> None:
+def user_reset_factors(reset: ResetFactors, email: str) -> None:
     """Remove all passkeys, authenticator apps and recovery codes of a user who lost them.
 
     The user is signed out everywhere, signs in with a code by e-mail, and is told by mail; so are
@@ -266,10 +266,10 @@ def user_reset_factors(found: ResetFactors, email: str) -> None:
     \b
     Example: risala user reset-factors me@example.com
     """
-    if not found.removed:
+    if not reset.removed:
         output.said(f"{output.clean(email)} has no second factor.")
         return
-    removed = output.counted(found.removed, "factor")
+    removed = output.counted(reset.removed, "factor")
     output.said(f"{output.clean(email)} lost {removed}, and signs in with a code by e-mail.")
 
 

@@ -67,23 +67,23 @@ def account_data() -> None:
 @account_data.command("show")
 @optional_org
 @asks(records.KEPT_SHOW)
-def show_days(found: OrganizationRetention) -> None:
+def show_days(retention: OrganizationRetention) -> None:
     """Show how long an organization keeps its data, and what takes how much.
 
     \b
     Example: risala kept show
     """
-    _tell(found)
+    _tell(retention)
     click.echo()
     output.table(
         ("Stored", "How many", "Rows", "MB"),
         (
             (_STORED[each.name], str(each.count), str(each.rows), str(_mb(each.bytes)))
-            for each in found.stored
+            for each in retention.stored
         ),
         empty="",
     )
-    used, most = _mb(limited_bytes(found.stored)), _mb(found.stored_bytes_max)
+    used, most = _mb(limited_bytes(retention.stored)), _mb(retention.stored_bytes_max)
     output.said(f"Mailings, lists and uploaded files take {used} of {most} MB.")
 
 
@@ -102,7 +102,7 @@ def set_days(
     options: Options,
     /,
     org: str | None,
-    **given: str | None,
+    **arguments: str | None,
 ) -> None:
     """Keep data for fewer days than the operator does; what is not given stays.
 
@@ -111,17 +111,19 @@ def set_days(
       risala kept set "My shop" --texts 7
       risala kept set "My shop" --texts operator
     """
-    changes = {name: _days(value) for name, value in given.items() if value is not None}
+    changes = {name: _days(value) for name, value in arguments.items() if value is not None}
     if not changes:
         raise click.UsageError("Say what to change. `risala kept set --help` lists the options.")
 
     async def work(session: GatewaySession) -> Reply[OrganizationRetention]:
-        found = await organization_id(session, org)
-        before = await session.ask(records.KEPT_SHOW, organization_id=found)
+        organization = await organization_id(session, org)
+        before = await session.ask(records.KEPT_SHOW, organization_id=organization)
         days = {each.name: each.chosen for each in before.value.kept} | changes
         named = {f"{name}_days": value for name, value in days.items()}
         version = before.json.get("version")
-        return await session.ask(records.KEPT_SET, organization_id=found, version=version, **named)
+        return await session.ask(
+            records.KEPT_SET, organization_id=organization, version=version, **named
+        )
 
     reply = options.run(work)
     if not output.show(options.json, reply.json):
@@ -147,29 +149,29 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
     whole = number if number.startswith("+") else options.number(TypedNumber(number, "NUMBER"))
 
     async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
-        found = {"organization_id": await organization_id(session, org), "number": whole}
+        whose = {"organization_id": await organization_id(session, org), "number": whole}
         if not yes:
-            return await session.ask(records.NUMBER_SHOW, **found)
-        asked = await session.ask(records.NUMBER_FORGET, **found)
-        return await erase_units(session, asked.value.id)
+            return await session.ask(records.NUMBER_SHOW, **whose)
+        erasure = await session.ask(records.NUMBER_FORGET, **whose)
+        return await erase_units(session, erasure.value.id)
 
-    told = options.run(work)
-    if output.show(options.json, told.json):
+    reply = options.run(work)
+    if output.show(options.json, reply.json):
         return
-    found = told.value
-    if isinstance(found, ErasureProgress):
-        report_erased(found)
+    report = reply.value
+    if isinstance(report, ErasureProgress):
+        report_erased(report)
         return
     output.fields(
         {
-            "number": found.number,
-            "messages": found.messages,
-            "not sent yet": found.pending,
-            "came in": found.inbound,
-            "verifications": found.verifications,
-            "in mailings": found.mailing_rows,
-            "on lists": found.lists,
-            "opted out": found.opted_out,
+            "number": report.number,
+            "messages": report.messages,
+            "not sent yet": report.pending,
+            "came in": report.inbound,
+            "verifications": report.verifications,
+            "in mailings": report.mailing_rows,
+            "on lists": report.lists,
+            "opted out": report.opted_out,
         }
     )
     output.said("Add --yes to delete it. This cannot be undone. An opt-out stays.")
@@ -178,7 +180,7 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
 @account_data.command("deletions")
 @optional_org
 @asks(records.ERASURE_LIST)
-def list_deletions(found: Erasures) -> None:
+def list_deletions(erasures: Erasures) -> None:
     """List the deletions that are done or in progress, newest first.
 
     \b
@@ -195,7 +197,7 @@ def list_deletions(found: Erasures) -> None:
                 output.clean(each.asked_by),
                 output.at(each.ended_at),
             )
-            for each in found.erasures
+            for each in erasures.erasures
         ),
         empty="Nothing has been deleted yet.",
     )
@@ -218,19 +220,19 @@ def request_export(options: Options, org: str | None, target: Path | None) -> No
     """
 
     async def work(session: GatewaySession) -> Reply[Export]:
-        found = await organization_id(session, org)
-        asked = await session.ask(records.EXPORT_REQUEST, organization_id=found)
-        return asked if target is None else await _fetched(session, asked.value.id, target)
+        organization = await organization_id(session, org)
+        requested = await session.ask(records.EXPORT_REQUEST, organization_id=organization)
+        return requested if target is None else await _fetched(session, requested.value.id, target)
 
-    told = options.run(work, waits=target is not None)
-    if output.show(options.json, told.json):
+    reply = options.run(work, waits=target is not None)
+    if output.show(options.json, reply.json):
         return
-    found = told.value
+    export = reply.value
     if target is None:
-        output.said(f"It is being written: {found.id}. `risala kept exports` shows the progress.")
+        output.said(f"It is being written: {export.id}. `risala kept exports` shows the progress.")
     else:
-        rows = output.counted(found.written, "row")
-        output.said(f"{target}: {rows}, {output.counted(found.bytes, 'byte')}.")
+        rows = output.counted(export.written, "row")
+        output.said(f"{target}: {rows}, {output.counted(export.bytes, 'byte')}.")
 
 
 async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Reply[Export]:
@@ -238,27 +240,27 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
     import trio
 
     while True:
-        told = await session.ask(records.EXPORT_SHOW, export_id=export_id)
-        found = told.value
-        if found.state is not ExportState.WRITING:
+        reply = await session.ask(records.EXPORT_SHOW, export_id=export_id)
+        export = reply.value
+        if export.state is not ExportState.WRITING:
             break
         await trio.sleep(LOOK_S)
-    if found.state is not ExportState.READY:
+    if export.state is not ExportState.READY:
         raise CommandRefused(
-            f"There is no file: {output.clean(found.reason or found.state, err=True)}."
+            f"There is no file: {output.clean(export.reason or export.state, err=True)}."
         )
     fetched = await session.ask(records.EXPORT_FETCH, export_id=export_id)
     try:
         shutil.copyfile(fetched.value.path, target)
     except OSError as error:
         raise CommandRefused(f"{target} cannot be written: {error.strerror}.") from error
-    return told
+    return reply
 
 
 @account_data.command("exports")
 @optional_org
 @asks(records.EXPORT_LIST)
-def list_exports(found: Exports) -> None:
+def list_exports(exports: Exports) -> None:
     """List the exports of an organization, newest first.
 
     \b
@@ -276,7 +278,7 @@ def list_exports(found: Exports) -> None:
                 output.clean(each.asked_by),
                 output.at(each.expires_at),
             )
-            for each in found.exports
+            for each in exports.exports
         ),
         empty="No export has been requested yet.",
     )
@@ -290,7 +292,7 @@ def _days(text: str) -> int | None:
     return int(text)
 
 
-def _tell(found: OrganizationRetention) -> None:
+def _tell(retention: OrganizationRetention) -> None:
     output.table(
         ("What", "Kept", "Owner's choice", "May choose"),
         (
@@ -300,7 +302,7 @@ def _tell(found: OrganizationRetention) -> None:
                 "" if each.chosen is None else output.counted(each.chosen, "day"),
                 ", ".join(map(str, each.offered)),
             )
-            for each in found.kept
+            for each in retention.kept
         ),
         empty="",
     )

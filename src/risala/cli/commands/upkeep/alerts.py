@@ -47,23 +47,23 @@ def alerts(
         return
 
     async def work(session: GatewaySession) -> tuple[Reply[AlertPage], bool]:
-        wanted = {"open": None if shows_all else True, "kind": kind}
-        found = await session.ask(records.LIST, **wanted, limit=limit, before=before)
-        return found, session.running
+        filters = {"open": None if shows_all else True, "kind": kind}
+        page = await session.ask(records.LIST, **filters, limit=limit, before=before)
+        return page, session.running
 
     reply, running = options.run(work)
     if output.show(options.json, reply.json):
         return
-    found = reply.value
+    page = reply.value
     output.table(
         ("Alert", "Since (UTC)", "Kind", "What", "Until", "Seen by"),
-        map(_row, found.alerts),
+        map(_row, page.alerts),
         empty="Nothing is wrong." if not shows_all else "There are no alerts.",
     )
-    for mute in found.mutes:
+    for mute in page.mutes:
         what = mute.kind + (f" of {output.clean(mute.subject)}" if mute.subject else "")
         output.warned(f"{mute.id}: no notifications of {what} until {output.at(mute.until)}.")
-    output.tell_older(found.next)
+    output.tell_older(page.next)
     if not running:
         output.warned("The service is not running, so it does not check for problems.")
 
@@ -118,7 +118,7 @@ def _minutes(context: click.Context, option: click.Parameter, text: str) -> int:
     help="How long: 30m, 2h, 3d.",
 )
 @asks(records.MUTE)
-def mute(found: MuteView) -> None:
+def mute(view: MuteView) -> None:
     """Send no notifications of alerts of KIND for a while; they are still listed.
 
     If the problem remains at the end of that time, the notification is sent then.
@@ -126,4 +126,4 @@ def mute(found: MuteView) -> None:
     \b
     Example: risala alerts mute carrier_down --subject smsc-1 --for 2h
     """
-    output.said(f"No notifications of {found.kind} until {output.at(found.until)} (UTC).")
+    output.said(f"No notifications of {view.kind} until {output.at(view.until)} (UTC).")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FACES: Final = ("cli", "control", "dashboard", "console", "api", "smpp", "system")
 COLUMNS: Final = tuple(each.json_name for each in fields_of(AuditLine))
-"""Of a line, as the API calls them."""
+"""The columns of a line, as the API calls them."""
 _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 
 
@@ -97,14 +97,14 @@ def audit_log(
         return
 
     async def work(session: GatewaySession) -> Reply[LinesPage]:
-        wanted = await _organization(session, organization)
-        asked = {"limit": limit, "before": before, "after": after, **filters}
-        return await session.ask(trail.LIST, organization_id=wanted, **asked)
+        chosen = await _organization(session, organization)
+        query = {"limit": limit, "before": before, "after": after, **filters}
+        return await session.ask(trail.LIST, organization_id=chosen, **query)
 
     reply = options.run(work)
     if output.show(options.json, reply.json):
         return
-    found = reply.value
+    page = reply.value
     output.table(
         ("Line", "At (UTC)", "Who", "By", "What", "Organization", "Of what", "Change"),
         (
@@ -118,27 +118,27 @@ def audit_log(
                 line.subject,
                 change(line.before, line.after),
             )
-            for line in found.lines
+            for line in page.lines
         ),
         empty="There are no lines." if before is None else "There are no older lines.",
     )
-    output.tell_older(found.older)
+    output.tell_older(page.older)
 
 
-async def _organization(session: GatewaySession, given: str | None) -> str | None:
-    return None if given is None else await organization_id(session, given)
+async def _organization(session: GatewaySession, org: str | None) -> str | None:
+    return None if org is None else await organization_id(session, org)
 
 
 async def _export(
     session: GatewaySession, form: str, organization: str | None, filters: dict[str, str | None]
 ) -> None:
     """Write each part when it comes: a trail of any length takes the memory of one."""
-    wanted = {"organization_id": await _organization(session, organization), **filters}
+    named = {"organization_id": await _organization(session, organization), **filters}
     lines: list[str] = [_csv(COLUMNS)] if form == "csv" else []
     before = export = None
     while True:
-        asked = {"before": before, "export": export, **wanted}
-        part = (await session.ask(trail.EXPORT, **asked)).value
+        query = {"before": before, "export": export, **named}
+        part = (await session.ask(trail.EXPORT, **query)).value
         for line in map(to_json, part.lines):
             row = map(_cell, line.values()) if form == "csv" else None
             lines.append(f"{json.dumps(line, ensure_ascii=False)}\n" if row is None else _csv(row))

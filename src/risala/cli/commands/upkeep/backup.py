@@ -121,8 +121,8 @@ def _back_up(
                     seed = backup_signature.signing_key(database.parent) if signs else None
                     report = await trio.to_thread.run_sync(work)
                     if seed is not None:
-                        given = file, report.sha256, begun_at, seed
-                        signature = backup_signature.put_signature(*given)
+                        signed = file, report.sha256, begun_at, seed
+                        signature = backup_signature.put_signature(*signed)
                 except StorageUnusable as error:
                     raise CommandRefused(str(error)) from error
         with suppress(OSError):  # the backup is there all the same
@@ -211,10 +211,10 @@ def _decide(options: Options, decision: str) -> None:
         if not output.show(options.json, held.json):
             restored.tell_held(held.value.messages)
         return
-    found = options.run(lambda session: session.ask(RELEASE if decision == "release" else END))
-    if output.show(options.json, found.json):
+    reply = options.run(lambda session: session.ask(RELEASE if decision == "release" else END))
+    if output.show(options.json, reply.json):
         return
-    count = output.counted(found.value.count, "message")
+    count = output.counted(reply.value.count, "message")
     if decision == "release":
         output.said(f"{count} released: each is sent when it is due.")
     else:

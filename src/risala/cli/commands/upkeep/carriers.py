@@ -54,13 +54,13 @@ def _change(name: str, ask: Ask[Carriers], does: str) -> None:
 @carriers.command("reconnect")
 @carrier_name
 @asks(state.RECONNECT)
-def reconnect(found: Carriers, running: bool) -> None:
+def reconnect(listed: Carriers, running: bool) -> None:
     """Drop a carrier's link and connect again; nothing is lost.
 
     \b
     Example: risala carriers reconnect smsc-1
     """
-    _show_carriers(found, running)
+    _show_carriers(listed, running)
 
 
 @carriers.command("set")
@@ -86,7 +86,7 @@ def set_(options: Options, carrier: str, rate_per_s: float | None, weight: int |
 @click.option("--rate", "field", flag_value="rate_per_s", help="Only the pace.")
 @click.option("--weight", "field", flag_value="weight", help="Only the weight.")
 @asks(state.END_OVERRIDE)
-def unset(found: Carriers, running: bool) -> None:
+def unset(listed: Carriers, running: bool) -> None:
     """Remove the override of a carrier, so that its settings apply again.
 
     \b
@@ -94,7 +94,7 @@ def unset(found: Carriers, running: bool) -> None:
       risala carriers unset smsc-1
       risala carriers unset smsc-1 --rate
     """
-    _show_carriers(found, running)
+    _show_carriers(listed, running)
 
 
 @carriers.command("preview")
@@ -105,10 +105,10 @@ def preview(options: Options) -> None:
     \b
     Example: risala carriers preview
     """
-    found = options.ask(rereading.PREVIEW)
-    if not output.show(options.json, found.json):
-        _changes(found.value)
-    if found.value.faults:
+    reply = options.ask(rereading.PREVIEW)
+    if not output.show(options.json, reply.json):
+        _changes(reply.value)
+    if reply.value.faults:
         raise CommandRefused("Nothing would be changed: the settings have faults.")
 
 
@@ -132,18 +132,18 @@ def apply(options: Options, hash_: str | None) -> None:
     async def work(session: GatewaySession) -> Reply[SettingsPreview]:
         seen = hash_
         if seen is None:
-            found = await session.ask(rereading.PREVIEW)
-            if found.value.faults:
-                return found
-            seen = found.value.hash
+            reply = await session.ask(rereading.PREVIEW)
+            if reply.value.faults:
+                return reply
+            seen = reply.value.hash
         return await session.ask(rereading.APPLY, hash=seen)
 
-    found = options.run(work)
-    if not output.show(options.json, found.json):
-        _changes(found.value)
-    if found.value.faults:
+    reply = options.run(work)
+    if not output.show(options.json, reply.json):
+        _changes(reply.value)
+    if reply.value.faults:
         raise CommandRefused("Nothing was changed: the settings have faults.")
-    if not options.json and (found.value.carriers or found.value.settings):
+    if not options.json and (reply.value.carriers or reply.value.settings):
         output.said("Done.")
 
 
@@ -156,11 +156,11 @@ _EFFECTS = {
 }
 
 
-def _changes(found: SettingsPreview) -> None:
+def _changes(preview: SettingsPreview) -> None:
     """The changes, done or planned."""
-    for fault in found.faults:
+    for fault in preview.faults:
         click.echo(output.clean(fault.text))
-    if found.faults:
+    if preview.faults:
         return
     output.table(
         ("Carrier", "Is", "Which", "Changed settings"),
@@ -169,14 +169,14 @@ def _changes(found: SettingsPreview) -> None:
                 *(each.carrier, each.kind, _EFFECTS[each.effect]),
                 ", ".join(map(_field, each.fields)),
             )
-            for each in found.carriers
+            for each in preview.carriers
         ),
         empty="Every carrier is as in the settings.",
     )
-    for one in found.settings:
+    for one in preview.settings:
         output.said(f"{one.key}: {one.before} becomes {one.after}.")
-    if found.need_restart:
-        output.warned(f"These need a restart: {', '.join(found.need_restart)}.")
+    if preview.need_restart:
+        output.warned(f"These need a restart: {', '.join(preview.need_restart)}.")
 
 
 def _field(change: FieldChange) -> str:
@@ -191,18 +191,18 @@ def _field(change: FieldChange) -> str:
     "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="The most to show."
 )
 @asks(routes.TRAFFIC)
-def traffic(found: Traffic) -> None:
+def traffic(answer: Traffic) -> None:
     """Show a carrier's traffic of the last minutes, without secrets, codes and texts.
 
     \b
     Example: risala carriers traffic smsc-1 --limit 20
     """
-    for line in found.lines:
+    for line in answer.lines:
         if line.left_out:
             click.echo(f"… {line.left_out} more")
         arrow = "→" if line.sent else "←"
         click.echo(f"{output.at(line.at)} {arrow} {output.clean(line.text)}")
-    if not found.lines:
+    if not answer.lines:
         output.said("Nothing lately.")
 
 
@@ -213,7 +213,7 @@ def traffic(found: Traffic) -> None:
 )
 @click.option("--before", type=int, metavar="RECEIPT", help="Only receipts older than this one.")
 @asks(stored.UNMATCHED)
-def unmatched(found: UnmatchedReceipts) -> None:
+def unmatched(receipts: UnmatchedReceipts) -> None:
     """List the receipts that matched no message, newest first; of NAME, or of all carriers.
 
     \b
@@ -228,18 +228,18 @@ def unmatched(found: UnmatchedReceipts) -> None:
                 *(each.seq, output.at(each.received_at), each.carrier, each.carrier_id),
                 *(each.recipient or "?", each.raw, _WHY.get(each.why, each.why)),
             )
-            for each in found.receipts
+            for each in receipts.receipts
         ),
         empty="Every receipt matched a message.",
     )
-    if found.next is not None:
-        output.said(f"There are older ones: --before {found.next}.")
+    if receipts.next is not None:
+        output.said(f"There are older ones: --before {receipts.next}.")
 
 
 @carriers.command("show")
 @carrier_name
 @asks(state.SHOW)
-def show(found: CarrierDetails, carrier: str) -> None:
+def show(details: CarrierDetails, carrier: str) -> None:
     """Show one carrier: what its driver reports, its commands, and the link's latest events.
 
     \b
@@ -247,35 +247,35 @@ def show(found: CarrierDetails, carrier: str) -> None:
     """
     output.fields(
         {
-            "Name": found.name,
-            "Driver": found.driver,
-            "State": found.state,
-            "Says": found.text,
-            **_put_over(found),
-            **found.details,
+            "Name": details.name,
+            "Driver": details.driver,
+            "State": details.state,
+            "Says": details.text,
+            **_put_over(details),
+            **details.details,
         }
     )
-    _unmatched(found.unmatched)
-    if found.refunded_uncertain:
-        told = output.counted(found.refunded_uncertain, "message")
+    _unmatched(details.unmatched)
+    if details.refunded_uncertain:
+        count = output.counted(details.refunded_uncertain, "message")
         click.echo(
-            f"Failed as uncertain in 30 days: {told}, refunded. Each may have reached its phone."
+            f"Failed as uncertain in 30 days: {count}, refunded. Each may have reached its phone."
         )
-    if found.commands:
+    if details.commands:
         click.echo()
-        _commands(carrier, found.commands)
-    if found.trace:
+        _commands(carrier, details.commands)
+    if details.trace:
         click.echo()
         output.table(
             ("When", "What happened"),
-            ((output.at(line.at), line.text) for line in found.trace),
+            ((output.at(line.at), line.text) for line in details.trace),
             empty="",
         )
 
 
-def _put_over(found: Carrier) -> dict[str, str]:
+def _put_over(carrier: Carrier) -> dict[str, str]:
     """The operator's overrides of the settings."""
-    over, file = found.override, found.file
+    over, file = carrier.override, carrier.file
     if over is None:
         return {}
     by = f"by {over.who or 'a deleted user'}, {output.at(over.at)}"
@@ -294,12 +294,12 @@ _WHY = {
 }
 
 
-def _unmatched(told: CarrierReceipts) -> None:
+def _unmatched(receipts: CarrierReceipts) -> None:
     """Receipts without a message."""
-    waiting = f"; {told.waiting} wait for theirs" if told.waiting else ""
+    waiting = f"; {receipts.waiting} wait for theirs" if receipts.waiting else ""
     click.echo()
-    click.echo(f"Receipts that matched no message: {told.total}{waiting}.")
-    if told.latest:
+    click.echo(f"Receipts that matched no message: {receipts.total}{waiting}.")
+    if receipts.latest:
         output.table(
             ("When", "Id", "For", "Says", "Why"),
             (
@@ -307,7 +307,7 @@ def _unmatched(told: CarrierReceipts) -> None:
                     *(output.at(each.received_at), each.carrier_id, each.recipient or "?"),
                     *(each.raw, _WHY.get(each.why, each.why)),
                 )
-                for each in told.latest
+                for each in receipts.latest
             ),
             empty="",
         )
@@ -332,10 +332,10 @@ def ask(options: Options, carrier: str, command: str | None, arguments: tuple[st
         if not output.show(options.json, {"commands": [to_json(each) for each in commands]}):
             _commands(carrier, commands)
         return
-    found = options.ask(state.ASK, carrier=carrier, command=command, arguments=list(arguments))
-    if not output.show(options.json, found.json):
-        if found.value.answer:
-            output.fields(found.value.answer)
+    reply = options.ask(state.ASK, carrier=carrier, command=command, arguments=list(arguments))
+    if not output.show(options.json, reply.json):
+        if reply.value.answer:
+            output.fields(reply.value.answer)
         else:
             output.said(f"{carrier}: done.")
 
@@ -348,19 +348,19 @@ def _commands(carrier: str, commands: Sequence[OfferedCommand]) -> None:
     )
 
 
-def _carriers(options: Options, ask: Ask[Carriers], **given: object) -> None:
+def _carriers(options: Options, ask: Ask[Carriers], **arguments: object) -> None:
     async def work(session: GatewaySession) -> tuple[Reply[Carriers], bool]:
-        return await session.ask(ask, **given), session.running
+        return await session.ask(ask, **arguments), session.running
 
-    found, running = options.run(work)
-    if not output.show(options.json, found.json):
-        _show_carriers(found.value, running)
+    reply, running = options.run(work)
+    if not output.show(options.json, reply.json):
+        _show_carriers(reply.value, running)
 
 
-def _show_carriers(found: Carriers, running: bool) -> None:
+def _show_carriers(listed: Carriers, running: bool) -> None:
     output.table(
         ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
-        map(_carrier_row, found.carriers),
+        map(_carrier_row, listed.carriers),
         empty="No carrier is configured. Add a [[carriers]] table to the settings.",
     )
     if not running:

@@ -58,13 +58,13 @@ def _examine(options: Options) -> list[Finding]:
     try:
         settings = options.settings()
         data_dir = settings.storage.data_dir
-        told = Finding("settings", Grade.OK, "The settings load.")
+        finding = Finding("settings", Grade.OK, "The settings load.")
         if settings.old_names:
-            told = Finding("settings", Grade.WARN, " ".join(settings.old_names))
+            finding = Finding("settings", Grade.WARN, " ".join(settings.old_names))
     except CommandRefused as error:
         # The data is checked even if the settings are wrong: often both have one cause.
         data_dir = options.data or StorageSection().data_dir
-        told = Finding("settings", Grade.FAIL, str(error))
+        finding = Finding("settings", Grade.FAIL, str(error))
     there = data_dir.is_dir()
 
     async def main() -> list[Finding]:
@@ -75,7 +75,7 @@ def _examine(options: Options) -> list[Finding]:
         with progress.shown(quiet=options.json) as shown:
             return await trio.to_thread.run_sync(partial(examine, patient, shown))
 
-    return [told, *session.run_async(main)]
+    return [finding, *session.run_async(main)]
 
 
 async def _patient(data_dir: Path) -> Patient:
@@ -103,7 +103,7 @@ async def _with_service(patient: Patient, session: GatewaySession) -> Patient:
     """With the report of the running service, or the reason why it could not give one."""
     try:  # the data in memory first: the carriers are read from the database
         patient = replace(patient, statistics=await session.perform("statistics"))
-        found = await session.ask(state.LIST)
+        reply = await session.ask(state.LIST)
     except CommandRefused as error:
         return replace(patient, untold=str(error))
-    return replace(patient, carriers=found.value.carriers)
+    return replace(patient, carriers=reply.value.carriers)

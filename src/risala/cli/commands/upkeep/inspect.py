@@ -34,9 +34,9 @@ def audit(options: Options, /, file: TextIO | None) -> None:
     \b
     Example: risala audit
     """
-    told = options.ask(AUDIT) if file is None else options.ask(AUDIT, heads=_heads(file))
-    report = told.value
-    if not output.show(options.json, told.json):
+    reply = options.ask(AUDIT) if file is None else options.ask(AUDIT, heads=_heads(file))
+    report = reply.value
+    if not output.show(options.json, reply.json):
         for fault in report.faults:
             click.echo(output.clean(fault))
         for remark in report.remarks:
@@ -53,8 +53,8 @@ def audit(options: Options, /, file: TextIO | None) -> None:
                     f"{output.counted(report.heads, 'head')}."
                 )
     if not report.clean:
-        found = output.counted(len(report.faults), "fault")
-        raise CommandRefused(f"The audit found {found}.")
+        count = output.counted(len(report.faults), "fault")
+        raise CommandRefused(f"The audit found {count}.")
 
 
 def _heads(file: TextIO) -> list[str]:
@@ -66,12 +66,12 @@ def _heads(file: TextIO) -> list[str]:
     from risala.engine.rules.trail.heads import NoHead, heads_of
 
     try:
-        found = [each.text for each in heads_of(file)]
+        heads = [each.text for each in heads_of(file)]
     except NoHead as error:
         raise CommandRefused(f"{file.name}: {error}") from error
-    if not found:
+    if not heads:
         raise CommandRefused(f"{file.name} has no head of the audit trail.")
-    return found
+    return heads
 
 
 @click.group(invoke_without_command=True)
@@ -132,10 +132,10 @@ def plugins_new(name: str, folder: Path | None, kind: str, http: bool, as_json: 
 
 
 def _plugins(options: Options) -> None:
-    told = options.ask_service(lambda session: session.ask(LIST)) or _loaded_here(options)
-    if output.show(options.json, told.json):
+    reply = options.ask_service(lambda session: session.ask(LIST)) or _loaded_here(options)
+    if output.show(options.json, reply.json):
         return
-    found = told.value
+    report = reply.value
     output.table(
         ("Plugin", "From", "Version", "Contract", "Brings", "State"),
         (
@@ -143,16 +143,16 @@ def _plugins(options: Options) -> None:
                 *(each.name, each.source, each.version, each.contract, ", ".join(each.names)),
                 each.state if each.fault is None else f"{each.state}: {each.fault}",
             )
-            for each in found.plugins
+            for each in report.plugins
         ),
         empty="No plugins were found.",
     )
-    for line in _remarks(found):
+    for line in _remarks(report):
         click.echo(output.clean(line))
     click.echo()
     output.table(
         ("Driver", "What it is"),
-        ((driver.name, driver.summary) for driver in found.drivers),
+        ((driver.name, driver.summary) for driver in report.drivers),
         empty="No driver.",
     )
 
@@ -166,19 +166,19 @@ def _loaded_here(options: Options) -> Reply[PluginsReport]:
     settings = options.settings().plugins
     manager = PluginManager()
     manager.load(folder=settings.folder, disabled=settings.disabled, load_s=settings.load_s)
-    found = plugins_report(manager.plugins(), manager.faults, None)
-    return Reply(found, to_json(found))
+    report = plugins_report(manager.plugins(), manager.faults, None)
+    return Reply(report, to_json(report))
 
 
-def _remarks(found: PluginsReport) -> Iterator[str]:
+def _remarks(report: PluginsReport) -> Iterator[str]:
     """The remarks, one a line."""
-    for each in found.plugins:
+    for each in report.plugins:
         for warning in each.warnings:
             yield f"{each.name}: {warning}"
         for thing in each.health or ():
             if not thing.is_well:
                 yield f"{each.name}, {thing.name}: {thing.state}. {thing.text}".rstrip()
-    named = {each.name for each in found.plugins}
-    for fault in found.faults:
+    named = {each.name for each in report.plugins}
+    for fault in report.faults:
         if fault.name not in named:
             yield f"{fault.name}: {fault.reason}"

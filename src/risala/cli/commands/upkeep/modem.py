@@ -88,13 +88,13 @@ def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa
     if port is None:
         _list(options, asking["baud"])
         return
-    found = _examine(options, port, **asking)
-    if not output.show(options.json, _payload(found)) and found.can_send is not None:
-        output.table(("", "Found"), _rows(found), empty="")
-    if found.can_send is False:
-        raise CommandRefused(found.verdict)
+    examined = _examine(options, port, **asking)
+    if not output.show(options.json, _payload(examined)) and examined.can_send is not None:
+        output.table(("", "Found"), _rows(examined), empty="")
+    if examined.can_send is False:
+        raise CommandRefused(examined.verdict)
     if not options.json:
-        output.said(found.verdict)
+        output.said(examined.verdict)
 
 
 @modem.command()
@@ -112,17 +112,17 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
       risala modem doctor sim-1
     """
     log_to_stderr()
-    found = _examine(options, port, **asking)
-    if not output.show(options.json, _payload(found)):
+    examined = _examine(options, port, **asking)
+    if not output.show(options.json, _payload(examined)):
         output.table(
             ("Check", "", "What it means, and what to do"),
-            ((check.name, check.state, check.text) for check in found.checks),
+            ((check.name, check.state, check.text) for check in examined.checks),
             empty="",
         )
-    if found.failed:
-        raise CommandRefused(f"Failed: {', '.join(check.name for check in found.failed)}.")
+    if examined.failed:
+        raise CommandRefused(f"Failed: {', '.join(check.name for check in examined.failed)}.")
     if not options.json:
-        output.said(found.verdict)
+        output.said(examined.verdict)
 
 
 # -- checks -----------------------------------------------------------------------------------
@@ -190,9 +190,9 @@ def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> Mo
 def _table(options: Options, name: str) -> dict[str, Any]:
     """The driver's table of a carrier."""
     carriers = [each for each in options.settings().carriers if each.driver == _DRIVER]
-    found = next((each for each in carriers if each.name == name), None)
-    if found is not None:
-        return found.settings
+    carrier = next((each for each in carriers if each.name == name), None)
+    if carrier is not None:
+        return carrier.settings
     names = ", ".join(each.name for each in carriers)
     raise CommandRefused(
         f"{name} is neither a port (/dev/…, socket://…) nor a carrier with a modem"
@@ -224,8 +224,8 @@ def _list(options: Options, baud: int) -> None:
         host = Host()
         return await ask_all(candidates(host), baud, holders=host.holders)
 
-    found = session.run_async(main)
-    if not output.show(options.json, {"ports": [asdict(each) for each in found]}):
+    ports = session.run_async(main)
+    if not output.show(options.json, {"ports": [asdict(each) for each in ports]}):
         output.table(
             ("Port", "Device", "Answers AT", "Modem", "IMEI", "What it says"),
             (
@@ -237,11 +237,11 @@ def _list(options: Options, baud: int) -> None:
                     each.imei or None,
                     each.text or None,
                 )
-                for each in found
+                for each in ports
             ),
             empty="There is no serial port.",
         )
-    if not any(each.answers or each.served for each in found):
+    if not any(each.answers or each.served for each in ports):
         raise CommandRefused(
             "No modem answers. Check the plug and the hub, and that no other program uses the "
             "modem."
@@ -253,21 +253,21 @@ def _list(options: Options, baud: int) -> None:
 # -- output ---------------------------------------------------------------------------------------
 
 
-def _payload(found: Findings) -> dict[str, Any]:
+def _payload(findings: Findings) -> dict[str, Any]:
     return {
-        "port": found.port,
-        "canSend": found.can_send,
-        "verdict": found.verdict,
-        "modem": found.facts(),
-        "checks": [asdict(check) for check in found.checks],
+        "port": findings.port,
+        "canSend": findings.can_send,
+        "verdict": findings.verdict,
+        "modem": findings.facts(),
+        "checks": [asdict(check) for check in findings.checks],
     }
 
 
-def _rows(found: Findings) -> Iterator[tuple[str, object]]:
+def _rows(findings: Findings) -> Iterator[tuple[str, object]]:
     """The findings as rows for people, with a dash for values that no check reached."""
     from risala.drivers.modem.doctor.findings import REGISTRATIONS, Strength
 
-    facts = found.facts()
+    facts = findings.facts()
     for title, name in (
         ("Manufacturer", "manufacturer"),
         ("Model", "model"),
@@ -278,21 +278,21 @@ def _rows(found: Findings) -> Iterator[tuple[str, object]]:
         ("SIM", "sim"),
     ):
         yield title, facts[name]
-    registration = found.registration
+    registration = findings.registration
     yield "Registration", None if registration is None else REGISTRATIONS[registration]
-    yield "Operator", found.operator or None
-    dbm, strength = found.signal_dbm, Strength.of(found.signal_dbm)
+    yield "Operator", findings.operator or None
+    dbm, strength = findings.signal_dbm, Strength.of(findings.signal_dbm)
     yield "Signal", None if dbm is None else f"{strength.drawn} {dbm} dBm, {strength.word}"
-    yield "SMSC number", found.smsc or None
-    for name, usage in found.storages.items():
-        used = " (chosen)" if name == found.storage else ""
+    yield "SMSC number", findings.smsc or None
+    for name, usage in findings.storages.items():
+        used = " (chosen)" if name == findings.storage else ""
         yield f"Storage {name}", f"{usage.used} of {usage.total} taken{used}"
-    yield "Messages as PDUs", found.pdu_mode
-    routing = found.routing
+    yield "Messages as PDUs", findings.pdu_mode
+    routing = findings.routing
     if routing is not None:
         yield "Announced by", f"CNMI {routing.text or 'none'}, CSMS {int(routing.acknowledges)}"
         yield "Status reports", routing.reports
-    for quirk in found.quirks:
+    for quirk in findings.quirks:
         yield "Quirk", quirk
-    for check in found.warned:
+    for check in findings.warned:
         yield "Warning", f"{check.name}: {check.text}"

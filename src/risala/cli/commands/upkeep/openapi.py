@@ -29,6 +29,6 @@ def openapi(config: Path | None) -> None:
     """
     from risala.http.api.openapi.document import document
 
-    found = Options(None, config, json=True).settings()
-    made = document(plan=found.plan, currency=found.service.currency)
+    settings = Options(None, config, json=True).settings()
+    made = document(plan=settings.plan, currency=settings.service.currency)
     click.echo(json.dumps(made, ensure_ascii=False, indent=2))

@@ -59,16 +59,16 @@ def tell(report: RestoreReport) -> None:
         )
 
 
-def tell_mailings(found: RestoredMailings) -> None:
-    if found.paused:
-        click.echo(f"{output.counted(found.paused, 'mailing')} that was being sent: paused.")
-    if found.rows_left_out:
-        rows = output.counted(found.rows_left_out, "row")
+def tell_mailings(mailings: RestoredMailings) -> None:
+    if mailings.paused:
+        click.echo(f"{output.counted(mailings.paused, 'mailing')} that was being sent: paused.")
+    if mailings.rows_left_out:
+        rows = output.counted(mailings.rows_left_out, "row")
         click.echo(f"{rows} that a mailing has sent since, as the old database shows: left out.")
-    if found.unknown:
+    if mailings.unknown:
         output.warned(
-            f"Nobody knows of {output.counted(found.unknown, 'mailing')} what was sent since the "
-            "backup. People may get a second message if it goes on."
+            f"Nobody knows of {output.counted(mailings.unknown, 'mailing')} what was sent since "
+            "the backup. People may get a second message if it goes on."
         )
 
 

@@ -36,7 +36,7 @@ def retention() -> None:
 
 @retention.command("show")
 @asks(RETENTION_SHOW)
-def retention_show(found: RetentionRules) -> None:
+def retention_show(rules: RetentionRules) -> None:
     """What is kept for how long, and the oldest that is there.
 
     \b
@@ -51,7 +51,7 @@ def retention_show(found: RetentionRules) -> None:
                 output.at(rule.oldest),
                 "overdue: `risala retention run`" if rule.overdue else "",
             )
-            for rule in found.rules
+            for rule in rules.rules
         ),
         empty="",
     )
@@ -76,10 +76,10 @@ def retention_run(options: Options) -> None:
 async def _forget(session: GatewaySession) -> Counter[str]:
     """Request one unit after the other; returns their results, by rule."""
     gone: Counter[str] = Counter()
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     while True:
-        step = (await session.ask(RETENTION_RUN, **given)).value
+        step = (await session.ask(RETENTION_RUN, **arguments)).value
         gone[step.name] += step.rows
         if step.next is None:
             return gone
-        given = shallow(step.next)
+        arguments = shallow(step.next)

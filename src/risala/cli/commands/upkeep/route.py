@@ -83,32 +83,32 @@ def route(
         raise CommandRefused(error.message) from error
 
     async def work(session: GatewaySession) -> Reply[RouteAnswer]:
-        wanted = None
+        chosen = None
         if organization is not None:
-            wanted = await organization_id(session, organization)
+            chosen = await organization_id(session, organization)
         return await session.ask(
-            routes.TEST, to=to, segments=segments, organization_id=wanted, sender=sender
+            routes.TEST, to=to, segments=segments, organization_id=chosen, sender=sender
         )
 
-    found = options.run(work)
-    if not output.show(options.json, found.json):
-        _print_route(found.value)
+    reply = options.run(work)
+    if not output.show(options.json, reply.json):
+        _print_route(reply.value)
 
 
-def _print_route(found: RouteAnswer) -> None:
-    network = found.network or "no mobile network of the plan"
-    output.said(f"{found.to} ({network}): {_verdict(found)}")
+def _print_route(answer: RouteAnswer) -> None:
+    network = answer.network or "no mobile network of the plan"
+    output.said(f"{answer.to} ({network}): {_verdict(answer)}")
     rows: list[tuple[object, ...]] = [
         (each.carrier, each.tier, each.weight, _match(each), _reason(each.reason))
-        for each in found.candidates
+        for each in answer.candidates
     ]
-    rows += [(each.carrier, None, None, None, _reason(each.reason)) for each in found.others]
+    rows += [(each.carrier, None, None, None, _reason(each.reason)) for each in answer.others]
     output.table(
         ("Carrier", "Tier", "Weight", "Serves", "Why"), rows, empty="No carrier is configured."
     )
-    if found.organization is not None:
-        reason = found.organization.reason.code
-        whose = output.clean(found.organization.name, err=True)
+    if answer.organization is not None:
+        reason = answer.organization.reason.code
+        whose = output.clean(answer.organization.name, err=True)
         if reason == "country_not_open":
             output.warned(
                 f"The country is not open to {whose}, so the send is refused."
@@ -116,15 +116,15 @@ def _print_route(found: RouteAnswer) -> None:
             )
         elif reason != "sends":
             output.warned(f"{whose} is {reason}: its messages are held.")
-    if (told := found.sender) is not None:
-        values = {"name": told.name, **told.reason.values}
-        output.said(f"Sender: {_SENDERS[told.reason.code].format_map(values)}.")
+    if (choice := answer.sender) is not None:
+        values = {"name": choice.name, **choice.reason.values}
+        output.said(f"Sender: {_SENDERS[choice.reason.code].format_map(values)}.")
 
 
-def _verdict(found: RouteAnswer) -> str:
-    if found.goes is not None:
-        return f"goes to {found.goes}."
-    if found.verdict.code == "waits":
+def _verdict(answer: RouteAnswer) -> str:
+    if answer.goes is not None:
+        return f"goes to {answer.goes}."
+    if answer.verdict.code == "waits":
         return "waits: no carrier takes it now."
     return "waits: no enabled carrier serves this number."
 
@@ -140,10 +140,10 @@ def _reason(reason: CarrierCondition) -> str:
 
 
 def _unserved(options: Options) -> None:
-    told = options.ask(routes.UNSERVED)
-    if output.show(options.json, told.json):
+    reply = options.ask(routes.UNSERVED)
+    if output.show(options.json, reply.json):
         return
-    found = told.value
+    unserved = reply.value
     output.table(
         ("Numbers", "Network", "Why"),
         (
@@ -152,15 +152,15 @@ def _unserved(options: Options) -> None:
                 each.network or "fixed lines, or several",
                 "no enabled carrier serves them" if each.state == "unserved" else _downs(each),
             )
-            for each in found.numbers
+            for each in unserved.numbers
         ),
         empty="Every number has a carrier that is up.",
     )
-    if found.waiting:
-        if found.waiting_is_more:
-            few = f"{found.waiting} or more messages wait"
+    if unserved.waiting:
+        if unserved.waiting_is_more:
+            few = f"{unserved.waiting} or more messages wait"
         else:
-            few = output.counted(found.waiting, "message waits", "messages wait")
+            few = output.counted(unserved.waiting, "message waits", "messages wait")
         output.warned(f"{few} for a carrier.")
 
 

@@ -87,10 +87,10 @@ def export_key(options: Options, file: Path) -> None:
     """
     if file.exists():
         raise CommandRefused(f"{file} already exists.")
-    found = options.run(lambda session: session.ask(EXPORT)).value
-    _write(file, _WORDS.format(key=found.key) + found.text)
-    if not output.show(options.json, {"key": found.key, "path": str(file)}):
-        output.said(f"Wrote the sealing key {found.key} to {file}.")
+    exported = options.run(lambda session: session.ask(EXPORT)).value
+    _write(file, _WORDS.format(key=exported.key) + exported.text)
+    if not output.show(options.json, {"key": exported.key, "path": str(file)}):
+        output.said(f"Wrote the sealing key {exported.key} to {file}.")
         click.echo(
             "Keep it where no backup of the database lies, in a password safe or on paper, and "
             "delete this file from the machine."

@@ -86,11 +86,11 @@ def serve(
     if country is not None:
         flags |= _at_home_in(country.upper())
     settings = options.settings(**flags)
-    if not demo and (found := used_data(settings.storage.data_dir, options.file)) is not None:
+    if not demo and (used := used_data(settings.storage.data_dir, options.file)) is not None:
         output.warned(
             f"The data directory {settings.storage.data_dir.absolute()} is empty: a new service"
-            f" begins there. These settings were used with {found}, where a database is. To go on"
-            f" with that one, stop this and start it with --data {found}"
+            f" begins there. These settings were used with {used}, where a database is. To go on"
+            f" with that one, stop this and start it with --data {used}"
         )
     from risala.app import run_service
 

@@ -22,13 +22,13 @@ def smpp() -> None:
 
 @smpp.command("sessions")
 @asks(SESSIONS)
-def smpp_sessions(found: BoundEsmes) -> None:
+def smpp_sessions(esmes: BoundEsmes) -> None:
     """Who is bound now, since when, and what they have sent.
 
     \b
     Example: risala smpp sessions
     """
-    if not found.is_open:
+    if not esmes.is_open:
         output.warned("The SMPP server does not run. Enable it with `smpp_server.enabled`.")
     output.table(
         (
@@ -41,7 +41,7 @@ def smpp_sessions(found: BoundEsmes) -> None:
                 (each.peer or "?") + (" (TLS)" if each.is_tls else ""),
                 *(iso(each.since), each.accepted, each.refused, each.delivered),
             )
-            for each in found.sessions
+            for each in esmes.sessions
         ),
         empty="No client is bound.",
     )

@@ -101,10 +101,10 @@ def _plugins(settings: Settings) -> list[Finding]:
                 manager.build_driver(carrier, partial(resolve_secrets, environ=variables))
             except PluginConfigError as error:
                 faults.append(str(error))
-    found = Finding("plugins", Grade.OK, "All plugins load and accept their settings.")
+    finding = Finding("plugins", Grade.OK, "All plugins load and accept their settings.")
     if faults:
-        found = Finding("plugins", Grade.FAIL, " ".join(faults))
-    return [found, *_secrets(variables.missing)]
+        finding = Finding("plugins", Grade.FAIL, " ".join(faults))
+    return [finding, *_secrets(variables.missing)]
 
 
 def _secrets(missing: Sequence[str]) -> list[Finding]:

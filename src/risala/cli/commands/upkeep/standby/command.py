@@ -30,7 +30,7 @@ DATABASE: Final = "risala.db"
 _SHIPPED: Final = click.argument(
     "directory", type=click.Path(path_type=Path, file_okay=False), required=False
 )
-"""Where the primary ships to; without it, as the settings say."""
+"""The folder to which the primary ships; without it, that of the settings."""
 _ACCEPTS: Final = click.option(
     "--accept-loss",
     "accepts_loss",
@@ -143,8 +143,8 @@ def _successor(settings: Settings, resend_pending: bool, accepts_loss: bool) -> 
             "Set lease or lease_directory in [standby]."
         )
     data_dir = settings.storage.data_dir
-    given = (data_dir, data_dir / DATABASE, lease, settings.standby.lease_s, SystemClock())
-    return Successor(*given, resend_pending=resend_pending, accepts_loss=accepts_loss)
+    parts = (data_dir, data_dir / DATABASE, lease, settings.standby.lease_s, SystemClock())
+    return Successor(*parts, resend_pending=resend_pending, accepts_loss=accepts_loss)
 
 
 def serve_instead(options: Options) -> NoReturn:
@@ -157,8 +157,8 @@ def serve_instead(options: Options) -> NoReturn:
     if sys.orig_argv[-len(own) :] == own:  # as it was begun: by a script, a file of all, a module
         command = sys.orig_argv[: -len(own)]
     command.append("serve")
-    for name, given in (("--config", options.config), ("--data", options.data)):
-        command += [] if given is None else [name, str(given)]
+    for name, value in (("--config", options.config), ("--data", options.data)):
+        command += [] if value is None else [name, str(value)]
     sys.stdout.flush()
     os.execv(sys.executable, command)  # noqa: S606 -- our own program, without a shell
 
@@ -194,7 +194,7 @@ def status(options: Options, directory: Path | None) -> None:
     except (OSError, BadPiece) as error:
         raise CommandRefused(f"The standby's data cannot be read: {error}") from error
     now_ms = SystemClock().now_ms()
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "generation": None if position is None else position.generation,
         "copied": None if position is None else position.number,
         "shipped": None if shipped is None else shipped.number,
@@ -208,7 +208,7 @@ def status(options: Options, directory: Path | None) -> None:
         "leaseEpoch": None if lease is None else lease.epoch,
         "leaseReleased": None if lease is None else lease.released,
     }
-    if not output.show(options.json, told):
+    if not output.show(options.json, answer):
         output.fields(
             {
                 "copy": "none yet" if position is None else f"up to piece {position.number}",

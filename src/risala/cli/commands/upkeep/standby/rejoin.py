@@ -138,19 +138,19 @@ def try_and_tell(options: Options, directory: Path | None) -> None:
             return await trio.to_thread.run_sync(work)
 
     try:
-        found = session.run_async(main)
+        trial = session.run_async(main)
     except (StorageUnusable, OSError) as error:
         raise CommandRefused(str(error)) from error
-    if found.fault is not None:
-        raise CommandRefused(f"The copy cannot be restored: {found.fault}")
-    told = {
-        "copyOf": None if found.copy_of is None else iso(found.copy_of),
-        "sizeBytes": found.size_bytes,
-        "tookS": found.took_s,
+    if trial.fault is not None:
+        raise CommandRefused(f"The copy cannot be restored: {trial.fault}")
+    answer = {
+        "copyOf": None if trial.copy_of is None else iso(trial.copy_of),
+        "sizeBytes": trial.size_bytes,
+        "tookS": trial.took_s,
     }
-    if not output.show(options.json, told):
-        mib = found.size_bytes / (1024 * 1024)
-        output.said(f"The copy can be restored: {mib:.1f} MiB in {found.took_s:g} s.")
+    if not output.show(options.json, answer):
+        mib = trial.size_bytes / (1024 * 1024)
+        output.said(f"The copy can be restored: {mib:.1f} MiB in {trial.took_s:g} s.")
 
 
 def mend_lease_and_tell(options: Options, *, primary_is_dead: bool) -> None:
@@ -191,29 +191,29 @@ def mend_lease_and_tell(options: Options, *, primary_is_dead: bool) -> None:
                 return await trio.to_thread.run_sync(run)
 
     try:
-        found = session.run_async(main)
+        mended = session.run_async(main)
     except BadPiece as error:
         raise CommandRefused(
             f"{error} If you know that no primary sends, use --i-know-the-primary-is-dead."
         ) from error
     except (NothingToMend, PrimaryAlive, StorageUnusable, OSError) as error:
         raise CommandRefused(str(error)) from error
-    lease = found.lease
-    told = {
-        "former": found.former,
+    lease = mended.lease
+    answer = {
+        "former": mended.former,
         "epoch": lease.epoch,
         "machine": lease.machine,
-        "ours": found.is_ours,
-        "audited": found.is_written_down,
+        "ours": mended.is_ours,
+        "audited": mended.is_written_down,
     }
-    if not output.show(options.json, told):
-        had = "It could not be read" if found.former is None else f"It had {found.former}"
+    if not output.show(options.json, answer):
+        had = "It could not be read" if mended.former is None else f"It had {mended.former}"
         output.said(
             f"The lease of {output.clean(lease.machine)} has the number {lease.epoch} now. {had}."
         )
-        if not found.is_written_down:
+        if not mended.is_written_down:
             click.echo("There is no database here, so no audit trail has a line of it.")
-        if found.is_ours:
+        if mended.is_ours:
             click.echo("It is this machine's: start the service here.")
         else:
             click.echo("Next: `risala standby takeover`, where it was refused.")
