@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from babel.core import get_global
 
 from risala.config.payments import PARTS_PER_DAY_MAX
+from risala.engine.model.records.fields import NAME_MAX
 from risala.engine.rules.people.names import UnfitName, name_in_mails
 from risala.http.web.languages import N_
 from risala.sms.address import sender_fault, spelled
@@ -26,8 +27,6 @@ NO: Final = "no"
 _PORT_MAX: Final = 65_535
 _RATE_MAX: Final = 100_000
 _AMOUNT: Final = re.compile(r"[0-9]{1,12}(\.[0-9]{1,4})?")
-_NAME_MAX: Final = 80
-"""Characters of an organization's name."""
 _AT_HOME: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
@@ -216,11 +215,12 @@ def public_url(text: str, _: Answers) -> str:
 
 def organization(text: str, _: Answers) -> str:
     try:
-        name = name_in_mails(text, _NAME_MAX)
+        name = name_in_mails(text, NAME_MAX)
     except UnfitName:
         name = ""
     if not name or re.search("[<>@]", name):
-        raise Wrong(N_("A name has at most 80 characters, and no link or e-mail address."))
+        sentence = N_("A name has at most {most} characters, and no link or e-mail address.")
+        raise Wrong(sentence, most=NAME_MAX)
     return name
 
 
