@@ -58,7 +58,7 @@ soak: worlds kills timing steady ## run all that takes long: histories, kills, t
 RIG := RISALA_TESTS_EXEC=1 PYTHONPATH=.:tests/support nice $(BIN)/python -m
 KILLS ?= 200
 tamperings: $(VENV)/.stamp-dev ## tamper with audit trails a thousand times, and check a million lines
-	TAMPERINGS=1000 CHAIN_LINES=1000000 RISALA_TESTS_EXEC=1 nice $(BIN)/python -m pytest -q -s tests/engine/rules/trail tests/engine/journal/upkeep/test_trail_check.py $(ARGS)
+	TAMPERINGS=1000 CHAIN_LINES=1000000 RISALA_TESTS_EXEC=1 nice $(BIN)/python -m pytest -q -s tests/engine/rules/trail tests/engine/journal/audit/test_check.py $(ARGS)
 
 kills: $(VENV)/.stamp-dev ## kill the real process under load from all kinds of callers; KILLS=… sets how often
 	KILLS=$(KILLS) $(RIG) proofs.crashes $(ARGS)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from proofs.process.books import FAULTS_MAX, FINAL
 from proofs.process.house import PRICE, House
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import MODES
 from risala.engine.model.states import Mode

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from proofs.pair.load import Asked
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.lines import Kind
 
 FINAL: Final = ("delivered", "undelivered", "failed", "canceled")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from proofs.process.faces import SENDING, Told
 from proofs.process.house import PRICE, WROTE, House
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.lines import Kind
 from risala.engine.model.times import iso
 

@@ -68,7 +68,7 @@ MAY: dict[str, str] = {
     "engine/features/own_data/stored/erasures.py": READER,  # what goes, counted
     "engine/features/own_data/stored/exports.py": READER,  # how much there will be
     "engine/features/own_data/stored/retention.py": BULK,
-    f"{JOURNAL}/messages/redacting.py": BULK,
+    f"{JOURNAL}/messages/messages.py": BULK,
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
@@ -101,7 +101,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/figures.py": READER,
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
-    f"{JOURNAL}/pages/statement.py": READER,
     f"{JOURNAL}/store/pages.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/mails.py": READER,  # of those that wait
@@ -143,11 +142,11 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/writer.py": FILE,
-    f"{JOURNAL}/upkeep/audit.py": READER,
+    f"{JOURNAL}/audit/books.py": READER,
     f"{JOURNAL}/store/audit_log.py": READER,  # lines as their hashes cover them
     f"{JOURNAL}/upkeep/database_copy.py": FILE,
-    f"{JOURNAL}/upkeep/trail/check.py": READER,  # of every line, whatever is in it
-    f"{JOURNAL}/upkeep/trail/heads.py": READER,
+    f"{JOURNAL}/audit/check.py": READER,  # of every line, whatever is in it
+    f"{JOURNAL}/audit/heads.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,

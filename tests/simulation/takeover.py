@@ -26,7 +26,7 @@ from tests.simulation.plan import Plan
 from tests.simulation.world import World
 
 from risala.engine.features.backup.stored.restore import RestoreReport, restore
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.wiring.foundation import DATABASE

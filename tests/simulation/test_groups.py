@@ -15,7 +15,7 @@ import trio
 from tests.simulation.checks.standby import Standby
 
 from risala.engine.journal import carriers
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.lines import Kind
 from risala.engine.model.records.keys import KeyType

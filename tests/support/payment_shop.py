@@ -10,7 +10,7 @@ import trio
 
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.engine.features.payments.service import PaymentService
-from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.audit.books import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.plugins.payment import (
     Confirmation,

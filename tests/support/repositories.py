@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.journal.store.repository import Store
 
 

@@ -15,8 +15,8 @@ from risala.app.stop import Stop
 from risala.engine.features.standby.lease_holder import KillTimer, LeaseHolder
 from risala.engine.features.standby.named_stores import lease_of
 from risala.engine.features.standby.stored.closed_database import last_entry
+from risala.engine.journal.store import stopped
 from risala.engine.journal.store.writer import CommitLog
-from risala.engine.journal.upkeep import stopped
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.services import Waiting

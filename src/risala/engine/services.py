@@ -24,7 +24,7 @@ from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import CommitLog, Journal

@@ -12,9 +12,9 @@ import trio
 
 from risala.config.model import LimitsSection
 from risala.engine.intake import together
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.messages.acceptance import accept_each
 from risala.engine.journal.store.transaction import Group
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import (
     EngineError,

@@ -27,7 +27,7 @@ from risala.engine.features.own_data.stored.retention import RetentionRepository
 from risala.engine.features.payments.stored import payments
 from risala.engine.features.payments.stored import texts as bank_texts
 from risala.engine.journal import storage
-from risala.engine.journal.accounts import accounts, ledger, references, senders
+from risala.engine.journal.accounts import accounts, balances, ledger, references, senders
 from risala.engine.journal.accounts import keys as stored_keys
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import (
@@ -44,7 +44,7 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import figures, lists, statement
+from risala.engine.journal.pages import figures, lists
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks import history
 from risala.engine.model.errors import Conflict, InsufficientBalance
@@ -144,7 +144,7 @@ def a_life_of_everything(book):
     answers.known_answer(conn, organization_id, "live", "key")
     answers.used_keys(conn, organization_id, "live", ["key"])
     timeline.read(conn, delivered)
-    statement.page(
+    balances.page(
         conn, StatementFilter(organization_id=organization_id, kinds=frozenset()), limit=10
     )
     stored_keys.key_by_hash(conn, b"digest")
@@ -262,7 +262,7 @@ def what_programs_list(book):
     kinds = frozenset({0})
     for way in ({}, {"before": 5}, {"after": 5}):
         wanted = StatementFilter(organization_id=organization_id, kinds=kinds, since=1, until=9)
-        statement.page(conn, wanted, limit=20, **way)
+        balances.page(conn, wanted, limit=20, **way)
 
 
 def _begun(asked, conn):
@@ -348,7 +348,7 @@ def test_what_came_by_hand_is_found_among_any_number_of_charges(book):
     organization_id = book.organization()
     book.conn.set_trace_callback(run.append)
     wanted = StatementFilter(organization_id=organization_id, kinds=frozenset({2, 3}))
-    statement.page(book.conn, wanted, limit=10)
+    balances.page(book.conn, wanted, limit=10)
     book.unit(lambda conn: ledger.top_up(conn, organization_id, 1, "BK-1", book.now_ms))
     book.conn.set_trace_callback(None)
     looks = [sql for sql in run if re.search(r"\bfrom\W+entry\b", sql, re.IGNORECASE)]

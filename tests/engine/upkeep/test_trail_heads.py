@@ -19,9 +19,9 @@ from risala.config.model import MailSection
 from risala.config.outward import StandbySection
 from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.features.backup.stored.restore import restore
+from risala.engine.journal.audit import heads_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store import key_file as trail_key
-from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.trail.heads import Head, NoHead, heads_of, signed_head

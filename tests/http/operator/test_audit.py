@@ -9,7 +9,7 @@ import re
 import pytest
 
 from cases import sweep
-from risala.engine.journal.upkeep.trail import heads_file
+from risala.engine.journal.audit import heads_file
 from risala.engine.rules.trail.chain import ChainEnd
 from risala.engine.rules.trail.heads import signed_head
 

@@ -19,9 +19,9 @@ from tests.simulation.outsiders import HEALTHY
 from tests.simulation.people import strangers, submits
 from tests.simulation.world import World
 
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.answers import known_answer
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.sentences import sentence

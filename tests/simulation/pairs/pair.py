@@ -34,7 +34,7 @@ from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.stored.piece_store import PieceStore
 from risala.engine.features.standby.stored.pieces import EncodedPiece
 from risala.engine.features.standby.takeover import Takeover, TakeoverReport
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:

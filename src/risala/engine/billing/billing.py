@@ -29,7 +29,7 @@ from risala.engine.billing.claims import (
     Settle,
     TopUp,
 )
-from risala.engine.journal.repositories.ledger import LedgerRepository
+from risala.engine.journal.accounts.balances import LedgerRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import (
     Draining,

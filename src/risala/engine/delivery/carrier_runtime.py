@@ -13,7 +13,7 @@ from risala.engine.delivery.driver_context import TextTaker, WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.ids import IdSource
 from risala.sms.numbering.plan import NumberingPlan
 

@@ -18,7 +18,7 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop, concerns_all
 from risala.engine.delivery.matching_again import match_ending
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 
 log = structlog.get_logger(__name__)
 

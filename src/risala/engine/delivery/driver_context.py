@@ -14,7 +14,7 @@ from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.discreet import discreet, discreet_receipt
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.attempts import Arrival

@@ -15,7 +15,7 @@ from dataclasses import field
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.records.messages import START, DueRow, Place
 

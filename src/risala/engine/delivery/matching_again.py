@@ -16,8 +16,8 @@ import structlog
 import trio
 
 from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.journal.messages.held import ReceiptRepository
 from risala.engine.journal.recorder import Page, Recorder
-from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.records.attempts import Arrival
 from risala.plugins.contract import IdForms

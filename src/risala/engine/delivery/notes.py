@@ -12,7 +12,7 @@ import trio
 
 from risala.engine.actors.alarm import Bell
 from risala.engine.delivery.fairqueue import FairQueue
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.journal.store.named import BrokenRow
 from risala.engine.model.records.messages import Change, DueRow
 

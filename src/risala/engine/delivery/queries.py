@@ -16,8 +16,8 @@ import trio
 
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.queue import ReceiptRepository
+from risala.engine.journal.messages.held import ReceiptRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.attempts import Arrival

@@ -22,7 +22,7 @@ from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Job
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference

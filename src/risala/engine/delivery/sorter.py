@@ -12,7 +12,7 @@ import trio
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.rules.router import TEST_ROUTE, Router
 

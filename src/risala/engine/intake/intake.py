@@ -14,8 +14,8 @@ from risala.engine.intake.intake_places import IntakePlaces, IntakeStatistics, K
 from risala.engine.intake.policies import Ruling
 from risala.engine.intake.steps import SAY_AGAIN, IntakeSteps, unconfirmed
 from risala.engine.intake.together import Together
+from risala.engine.journal.messages.messages import Around
 from risala.engine.journal.messages.verifications import VerificationRepository
-from risala.engine.journal.repositories.messages import Around
 from risala.engine.limits.claims import SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry

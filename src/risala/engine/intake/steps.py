@@ -20,7 +20,7 @@ from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.intake.policies import Policies, Ruled, Ruling
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import OutcomeUnknown, Refusal, SenderNotApproved

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.upkeep.trail import heads_file
+from risala.engine.journal.audit import heads_file
 from risala.engine.kernel.arguments import (
     ArgumentKind,
     Arguments,

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.kernel import owners
 from risala.engine.kernel.arguments import (
     ArgumentKind,

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 import trio
 
 from risala.engine.accounts.accounts import Accounts
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.callers import is_at_machine
 from risala.engine.model.errors import NotFound
 from risala.engine.model.features import Declared, features

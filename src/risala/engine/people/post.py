@@ -17,7 +17,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.journal.people.mails import MailRepository
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.people_records.mails import MailOutcome, OwedMail

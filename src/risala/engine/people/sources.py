@@ -11,11 +11,11 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.journal.accounts.memberships import MembershipRepository
+from risala.engine.journal.audit.trail import AuditRepository
 from risala.engine.journal.people.signing_in import SignInRepository
 from risala.engine.journal.people.user_changes import UserRepository
 from risala.engine.journal.people.web_sessions import WebSessionRepository
-from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.audit import AuditRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource

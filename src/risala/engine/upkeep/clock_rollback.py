@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock, ClockJump
 
 log = structlog.get_logger(__name__)

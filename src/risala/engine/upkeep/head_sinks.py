@@ -10,7 +10,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.repositories.audit import AuditRepository
+from risala.engine.journal.audit.trail import AuditRepository
 from risala.engine.model.errors import StorageUnusable, Unavailable
 from risala.engine.upkeep.trail_heads import FIRST_S, LOOK_S
 from risala.plugins.sink import AuditHeadSink, SinkUnavailableError

@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from risala import __version__
 from risala.engine.follow.esmes import Esmes
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.features import features
 from risala.engine.model.records.carriers.state import Carrier

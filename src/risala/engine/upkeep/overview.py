@@ -33,9 +33,9 @@ from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.tile import tile_of
 from risala.engine.follow.live import Follower, Live
 from risala.engine.journal.carriers import CarrierRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.repositories import Repositories
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed

@@ -21,9 +21,9 @@ from risala.engine.actors.set_aside import SetAsideItems
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.journal.requests import RequestRepository
-from risala.engine.journal.sealed.resealing import sealed_in
+from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.repository import Store
@@ -169,7 +169,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
     sealing = SealingKeys(path.parent)
     journal = Journal(
         path,
-        migrate=sealed_in(sealing, migrate_in(settings.service.currency, migrate)),
+        migrate=SealedRepository.sealed_in(sealing, migrate_in(settings.service.currency, migrate)),
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,
         page_cache_mb=settings.storage.page_cache_mb,

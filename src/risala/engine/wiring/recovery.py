@@ -9,7 +9,7 @@ import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
 from risala.engine.actors.set_aside import ItemLoop
-from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock
 
 log = structlog.get_logger(__name__)

@@ -31,10 +31,10 @@ from risala.engine.features.mailings.records import MailingState
 from risala.engine.features.mailings.stored.repository import MailingRepository
 from risala.engine.features.mailings.stored.restored import RestoredMailings
 from risala.engine.features.mailings.stored.settling import row_key
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp

@@ -13,11 +13,11 @@ from risala.engine.features.own_data.records import LATE_MS
 from risala.engine.features.own_data.retention import DAY_MS
 from risala.engine.features.own_data.stored import retention
 from risala.engine.features.own_data.stored.retention import TEXT_GONE, TIMELINE_GONE
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import endings, held, reads
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.state import load
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.events import EventType

@@ -13,7 +13,7 @@ from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import REFERENCE, MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import DECLINED, TAKEN, SandboxCard, SandboxSettings
 from risala.engine.features.payments.service import AGAIN_S
-from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.audit.books import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from risala.engine.wiring.connections import Connections

@@ -23,7 +23,7 @@ from risala.config.payments import PaymentsSection
 from risala.engine.features.payments.records import ACCESS
 from risala.engine.features.payments.stored import payments as rows
 from risala.engine.features.payments.stored.repository import PaymentRepository
-from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.audit.books import audit
 from risala.engine.model.errors import EngineError
 from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import Accepted, Inbound, Refused

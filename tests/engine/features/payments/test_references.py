@@ -7,7 +7,7 @@ import trio
 
 from payment_shop import OPERATOR, assert_books_agree, found_shop, wallet
 from risala.engine.features.own_data.stored import erasures
-from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.audit.books import audit
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.wiring.connections import Connections
 

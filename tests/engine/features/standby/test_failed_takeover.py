@@ -25,10 +25,10 @@ from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.features.standby.stored.piece_store import PieceDirectory
 from risala.engine.features.standby.takeover import Takeover
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.store import opening
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import StorageUnusable
 
 STORES = (

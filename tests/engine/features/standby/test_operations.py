@@ -14,7 +14,7 @@ from patience import until_true
 from risala.config.outward import StandbySection
 from risala.engine.features.standby import service as wiring
 from risala.engine.features.standby.service import second_machine
-from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import Conflict, LogSilent, OutcomeUnknown, SenderNotApproved
 

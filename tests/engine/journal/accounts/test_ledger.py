@@ -6,10 +6,9 @@ import sqlite3
 
 import pytest
 
-from risala.engine.journal.accounts import ledger
+from risala.engine.journal.accounts import balances, ledger
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.messages.acceptance import accept, accept_one
-from risala.engine.journal.pages import statement
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.accounts import StatementFilter
@@ -162,7 +161,7 @@ def test_in_a_batch_each_stands_alone_and_the_money_is_spent_in_order(book):
         ("charge", -120, 0),
     ]
     wanted = StatementFilter(organization_id=organization_id, kinds=frozenset())
-    charge, _ = statement.page(book.conn, wanted, limit=2).entries
+    charge, _ = balances.page(book.conn, wanted, limit=2).entries
     assert (charge.reference, charge.messages) == (news[0].id, 3)
     assert audit(book.conn).clean
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cases import examples
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.messages.acceptance import SendRequest, accept_each, accept_group
 from risala.engine.journal.store.transaction import Done, Piece, run_batch
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Failed, Refusal
 from risala.engine.model.records.messages import Stamp

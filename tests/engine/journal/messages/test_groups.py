@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from cases import examples
 from risala.engine.features.own_data.stored import retention
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.messages import acceptance, delivery, reads, receipts, timeline
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.under_way import UnderWay
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line

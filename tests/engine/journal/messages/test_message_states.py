@@ -23,9 +23,9 @@ from hypothesis.stateful import (
 from cases import examples, first
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.accounts.accounts import set_organization_status
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.messages import deadlines, delivery, endings
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict
 from risala.engine.model.records.attempts import Attempt
 from risala.engine.rules.retry import Circumstances, decide

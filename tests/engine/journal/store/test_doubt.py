@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import trio
 
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.writer import PROBE_S
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 

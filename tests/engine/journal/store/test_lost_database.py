@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store import presence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed, StorageUnusable
 from risala.plugins.testing.fake_driver import FakeDriver
 

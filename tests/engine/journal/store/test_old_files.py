@@ -14,10 +14,10 @@ import trio
 
 from risala.config.load import load_settings
 from risala.config.model import CarrierSection, StandbySection
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.foreign import ForeignSchema, refuse_foreign
 from risala.engine.journal.store.schema.migrations import known, migrate
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
+from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.store.sealing_key import KEY_VARIABLE, SealingKeys
 from risala.engine.model.errors import Conflict, SecretLost, StorageFailed, StorageUnusable
 from risala.engine.rules.secrets.sealing import SecretPurpose

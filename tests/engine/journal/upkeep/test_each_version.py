@@ -18,10 +18,10 @@ import pytest
 from sqlite_utils import Database
 
 import stones
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.errors import StorageUnusable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -20,10 +20,10 @@ from sqlite_utils import Database
 import stones
 from risala.engine.features.backup.stored import restore
 from risala.engine.features.backup.stored.backup import back_up
+from risala.engine.journal.audit.books import audit_file
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.upkeep import database_copy
-from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.upgrade import note, room, upgrade
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
 from risala.engine.model.errors import StorageUnusable

@@ -8,7 +8,7 @@ from prometheus_client.core import Metric
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored.alerts import AlertRepository
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.upkeep.carrier_metrics import gauge
 
 

@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 
 from risala.engine.features.mailings.records import MailingWait
 from risala.engine.features.mailings.stored.repository import MailingRepository
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.upkeep.carrier_metrics import gauge
 
 

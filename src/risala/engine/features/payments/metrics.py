@@ -9,7 +9,7 @@ from prometheus_client.core import Metric
 
 from risala.engine.features.payments.records import PaymentState
 from risala.engine.features.payments.stored.repository import PaymentRepository
-from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories import Repositories
 from risala.engine.upkeep.carrier_metrics import gauge
 
 _OPEN: Final = (PaymentState.BEGUN, PaymentState.WAITING)

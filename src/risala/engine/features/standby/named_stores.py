@@ -14,7 +14,7 @@ from risala.config.outward import StandbySection
 from risala.engine.features.standby.lease import LeaseDirectory, LeaseStore, held
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.features.standby.stored.piece_store import PieceDirectory, PieceStore
-from risala.engine.journal.upkeep.trail import heads_file
+from risala.engine.journal.audit import heads_file
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Finding, Grade
 from risala.engine.rules.trail.heads import Head

@@ -39,7 +39,8 @@ from risala.engine.features.standby.lease_watch import (
 from risala.engine.features.standby.stored.closed_database import last_entry, write_line
 from risala.engine.features.standby.stored.copy import CopyPosition, StandbyCopy
 from risala.engine.features.standby.stored.notes import BadPiece
-from risala.engine.journal.upkeep import database_copy, stopped
+from risala.engine.journal.store import stopped
+from risala.engine.journal.upkeep import database_copy
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock

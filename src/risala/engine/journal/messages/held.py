@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal.messages import awaiting, matching
 from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.records.attempts import Arrival, Attempt, SubmitAnswer
@@ -293,3 +295,32 @@ def waiting(conn: sqlite3.Connection, carrier: str) -> int:
         (carrier,),
     ).fetchone()
     return int(count)
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRepository:
+    """Receipts that are held. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- segments without a receipt
+
+    accepted_since = read(awaiting.accepted_since)
+    is_awaited = read(awaiting.is_awaited)
+    uncertain_due = read(awaiting.uncertain_due)
+
+    # -- receipts without a message
+
+    unused = read(unused)
+    ending = read(ending)
+    is_waited_for = read(matching.is_waited_for)
+    unmatched_total = read(unmatched_total)
+    waiting = read(waiting)
+    use = command(use)
+    forget = command(forget)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
+from risala.dataclass import dataclass
+from risala.engine.journal import clock_rollback
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.messages import deadlines, reads
 from risala.engine.journal.state import load
+from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import stopped
 from risala.engine.journal.store.names import NUMBER
+from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Unserved
@@ -120,3 +128,52 @@ def held(conn: sqlite3.Connection) -> int:
     """The number of messages that a restore holds. It counts them."""
     query = "SELECT count(*) FROM message WHERE status = 0 AND due_at >= ?"
     return int(value_of(conn, query, (HELD_DUE_AT,)) or 0)
+
+
+# -- for the rest of the engine
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRepository:
+    """What is due, by queue. Reads on the loop's thread are by an index, and of as many rows as is
+    asked for; those over all queues skip from one to the next. What a restore holds is counted and
+    sorted on a thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    queues = read(reads.queues)
+    due = read(reads.due)
+    next_due = read(reads.next_due)
+    message = read(reads.row)
+    acknowledged_parts = read(reads.acknowledged_parts)
+    may_send = read(accounts.is_active)
+    interrupted = read(deadlines.interrupted)
+    due_keys = read(deadlines.due)
+    next_deadline = read(deadlines.next_deadline)
+
+    def routes(self) -> str | None:
+        """The fingerprint of the routes by which everything was last sorted."""
+        return meta.get(self._store.reader, "routes")
+
+    count = read(count)
+    oldest = read(oldest)
+    oldest_due = read(oldest_due)
+    unserved = read(unserved)
+    is_unserved = read(is_unserved)
+
+    # -- commands
+
+    note_running = command(stopped.runs)
+    note_stopped = command(stopped.stopped)
+    follow_clock = command(clock_rollback.follow)
+    recover = command(deadlines.recover)
+    reroute = command(reads.reroute)
+
+    async def note_routes(self, fingerprint: str) -> None:
+        """Everything is sorted into these routes."""
+        await self._store.commit(partial(meta.put, key="routes", value=fingerprint))

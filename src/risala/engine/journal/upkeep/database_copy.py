@@ -21,10 +21,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from risala.engine.journal.audit.books import audit
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum
-from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.upkeep.books import AuditReport
 

@@ -13,9 +13,9 @@ from risala.config.kinds import bind_parts
 from risala.config.model import Settings
 from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
+from risala.engine.journal.audit import heads_file
 from risala.engine.journal.store.key_file import KEY_FILE
 from risala.engine.journal.store.lock import filesystem_of
-from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 
 WAL_WARN_BYTES: Final = 1_000_000_000

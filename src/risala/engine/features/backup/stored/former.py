@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.state import MessageState
+from risala.engine.journal.store import stopped
 from risala.engine.journal.store.opening import open_reader
-from risala.engine.journal.upkeep import stopped
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import MODES, STATUSES
 from risala.engine.model.states import Mode, Status

@@ -22,10 +22,12 @@ from risala.engine.features.backup.records import HeldMessage
 from risala.engine.features.backup.stored import held as held_messages
 from risala.engine.features.backup.stored.backup import unpacked
 from risala.engine.features.backup.stored.former import SetAside, Shown
+from risala.engine.journal.audit import heads
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.sealed import resealing
 from risala.engine.journal.state import MessageState, load_key
+from risala.engine.journal.store import stopped
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import (
     open_reader,
@@ -35,9 +37,8 @@ from risala.engine.journal.store.opening import (
 )
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import OpeningKeys
-from risala.engine.journal.upkeep import checksum, database_copy, stopped
+from risala.engine.journal.upkeep import checksum, database_copy
 from risala.engine.journal.upkeep.database_copy import Progress
-from risala.engine.journal.upkeep.trail import heads
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable

@@ -21,7 +21,7 @@ from risala.engine.features.own_data.records import (
     following,
 )
 from risala.engine.features.own_data.stored import erasures
-from risala.engine.journal.messages.redacting import OVER, empty
+from risala.engine.journal.messages.messages import OVER, empty
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.sql import value_of

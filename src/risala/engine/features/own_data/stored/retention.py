@@ -19,7 +19,7 @@ from risala.engine.features.own_data.records import (
     EVENTS_WALK,
     RetentionDays,
 )
-from risala.engine.journal.messages.redacting import TEXT_GONE, redact
+from risala.engine.journal.messages.messages import TEXT_GONE, redact
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import sql as meta
 from risala.engine.journal.store.named import Rows

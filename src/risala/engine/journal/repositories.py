@@ -7,24 +7,25 @@ from typing import TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.accounts.accounts import OrganizationRepository
+from risala.engine.journal.accounts.balances import LedgerRepository
 from risala.engine.journal.accounts.keys import KeyRepository
 from risala.engine.journal.accounts.memberships import MembershipRepository
 from risala.engine.journal.accounts.senders import SenderRepository
+from risala.engine.journal.audit.trail import AuditRepository
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.inbound.inbound import InboundRepository
+from risala.engine.journal.messages.held import ReceiptRepository
 from risala.engine.journal.messages.live import EventRepository
+from risala.engine.journal.messages.messages import MessageRepository
 from risala.engine.journal.messages.verifications import VerificationRepository
+from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.journal.pages.figures import FiguresRepository
 from risala.engine.journal.pages.find import MessageListRepository
 from risala.engine.journal.people.mails import MailRepository
 from risala.engine.journal.people.signing_in import SignInRepository
 from risala.engine.journal.people.user_changes import UserRepository
 from risala.engine.journal.people.web_sessions import WebSessionRepository
-from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.repositories.ledger import LedgerRepository
-from risala.engine.journal.repositories.messages import MessageRepository
-from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
-from risala.engine.journal.repositories.upkeep.sealed import SealedRepository
+from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.storage import StorageRepository
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.webhooks.endpoints import EndpointRepository

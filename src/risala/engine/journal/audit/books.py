@@ -10,11 +10,11 @@ from typing import Final
 
 from sqlite_utils import Database
 
+from risala.engine.journal.audit import check as trail_check
+from risala.engine.journal.audit import heads as trail_heads
+from risala.engine.journal.audit import heads_file
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep.trail import check as trail_check
-from risala.engine.journal.upkeep.trail import heads as trail_heads
-from risala.engine.journal.upkeep.trail import heads_file
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.features import features
 from risala.engine.model.records.upkeep.books import AuditReport

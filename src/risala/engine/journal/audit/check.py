@@ -8,10 +8,10 @@ from itertools import islice
 from typing import Final
 
 from risala.dataclass import dataclass
+from risala.engine.journal.audit import heads
 from risala.engine.journal.store import audit_log
 from risala.engine.journal.store.schema.audit import TRIGGERS
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep.trail import heads
 from risala.engine.rules.trail.chain import COLUMNS, HASH, ChainEnd, ChainWalk
 from risala.engine.rules.trail.heads import Head
 

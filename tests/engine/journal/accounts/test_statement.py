@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from risala.engine.journal.accounts import ledger
-from risala.engine.journal.pages import statement
+from risala.engine.journal.accounts import balances, ledger
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
 
@@ -32,7 +31,7 @@ def shop(book):
 def page(book, shop, *kinds, since=None, until=None, **more):
     numbers = frozenset(map(ENTRY_KINDS.number, kinds))
     wanted = StatementFilter(organization_id=shop, kinds=numbers, since=since, until=until)
-    return statement.page(book.conn, wanted, **{"limit": 10, **more})
+    return balances.page(book.conn, wanted, **{"limit": 10, **more})
 
 
 def test_a_page_back_is_the_page_that_one_came_from(book, shop):

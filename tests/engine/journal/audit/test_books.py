@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
+from risala.engine.journal.audit.books import audit, audit_file
 from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.state import load
-from risala.engine.journal.upkeep.audit import audit, audit_file
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.journal.pages import trail
+from risala.engine.journal.audit import trail
 from risala.engine.journal.store.audited import audited
 from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.callers import Caller, CallerKind, Role

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from risala.engine.journal.audit import check as trail_check
+from risala.engine.journal.audit.books import audit, audit_file
 from risala.engine.journal.store import audit_log
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
-from risala.engine.journal.upkeep.audit import audit, audit_file
-from risala.engine.journal.upkeep.trail import check as trail_check
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.rules.trail.chain import COLUMNS, EMPTY, ChainEnd, hash_of

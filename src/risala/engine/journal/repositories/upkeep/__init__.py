@@ -1,1 +1,0 @@
-"""Repositories of what keeps the data as a whole."""
