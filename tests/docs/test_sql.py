@@ -72,7 +72,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/payers.py": HOT,  # what an organization sent today, for each message
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
-    f"{JOURNAL}/accounts/spending.py": HOT,
     f"{JOURNAL}/inbound/inbound.py": HOT,  # a message that came in
     f"{JOURNAL}/inbound/opt_outs.py": HOT,  # who wrote last, and whether a number is out
     f"{JOURNAL}/keys.py": HOT,
@@ -102,7 +101,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/find.py": READER,
     f"{JOURNAL}/pages/lists.py": READER,
     f"{JOURNAL}/store/pages.py": READER,
-    f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/people/mails.py": READER,  # of those that wait
     f"{JOURNAL}/people/security.py": READER,  # counts by day and by address
     f"{JOURNAL}/people/user_changes.py": BULK,  # what a user noted by hand, without their name
@@ -110,7 +108,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests.py": FILE,  # a file of its own, and its rows by the hundred
-    f"{JOURNAL}/clock_rollback.py": BULK,
     f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,
@@ -175,10 +172,10 @@ EXCEPTIONS = {
     ("engine/features/hooks/stored.py", "UPDATE hooks SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
-    (f"{JOURNAL}/clock_rollback.py", "UPDATE api_keys SET old_until"),
+    (f"{JOURNAL}/messages/waiting.py", "UPDATE api_keys SET old_until"),
     ("engine/features/hooks/stored.py", "UPDATE hooks SET old_until"),
     (
-        f"{JOURNAL}/clock_rollback.py",
+        f"{JOURNAL}/messages/waiting.py",
         "UPDATE webhook_endpoints SET notice_due_at",
     ),  # all times, once
     # Of each attempt at a delivery: whether its endpoint fails.

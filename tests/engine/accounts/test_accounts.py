@@ -11,7 +11,7 @@ from cases import first, sweep
 from risala.engine.accounts import accounts as module
 from risala.engine.accounts import last_uses
 from risala.engine.features.hooks.registry import HookRegistry
-from risala.engine.journal import clock_rollback
+from risala.engine.journal.messages import waiting
 from risala.engine.journal.store import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, KeyExpired, NotFound, Unauthorized
 from risala.engine.model.records.keys import KeyType
@@ -298,7 +298,7 @@ async def test_a_clock_set_back_does_not_lengthen_an_old_value(house, autojump_c
     journal, accounts = house.gateway.services.recorder.journal, house.gateway.services.accounts
     before = accounts.key(created.key.id).old_until
     now_ms = house.gateway.services.recorder.clock.now_ms()
-    await journal.commit(lambda conn: clock_rollback.follow(conn, 600_000, now_ms - 600_000))
+    await journal.commit(lambda conn: waiting.follow(conn, 600_000, now_ms - 600_000))
     assert accounts.key(created.key.id).old_until == before - 600_000
 
 

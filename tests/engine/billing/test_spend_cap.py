@@ -110,7 +110,7 @@ async def test_a_batchs_items_stand_alone_and_a_restart_remembers(open_house, qu
 
 async def test_the_net_refuses_where_billing_knows_nothing(book):
     """The transaction looks at the cap again: no actor stands before it here."""
-    from risala.engine.journal.accounts import spending
+    from risala.engine.journal.accounts import payers
     from risala.engine.journal.messages.acceptance import accept
 
     organization_id = book.organization()
@@ -122,4 +122,4 @@ async def test_the_net_refuses_where_billing_knows_nothing(book):
     assert accepted == [True, True, False]
     other_day = book.new_message(organization_id, day=8)
     assert book.unit(lambda conn: accept(conn, [other_day]).id) == other_day.id
-    assert [spending.spent(book.conn, organization_id, day) for day in (7, 8)] == [100, 50]
+    assert [payers.spent(book.conn, organization_id, day) for day in (7, 8)] == [100, 50]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from cases import examples
-from risala.engine.journal import clock_rollback
+from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import sign_in_tokens, users, web_sessions
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import Device, Language, SessionKind, SignedIn, User
@@ -225,7 +225,7 @@ def test_a_clock_that_is_set_back_gives_no_code_more_time(book):
         "sgn", b"b", CUSTOMER, A, Language.FRENCH, 0, now_ms, now_ms + 600_000, now_ms
     )
     book.unit(lambda conn: sign_in_tokens.ask(conn, asked))
-    book.unit(lambda conn: clock_rollback.follow(conn, hour_ms, now_ms - hour_ms))
+    book.unit(lambda conn: waiting.follow(conn, hour_ms, now_ms - hour_ms))
     found = sign_in_tokens.request_of(book.conn, b"b")
     assert found.expires_at == now_ms - hour_ms + 600_000
 

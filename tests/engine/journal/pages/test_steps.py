@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from risala.engine.journal.pages import steps
+from risala.engine.journal.pages import figures
 
 
 def first_steps(book, organization_id):
-    return steps.first_steps(book.conn, organization_id)
+    return figures.first_steps(book.conn, organization_id)
 
 
 def listen(book, organization_id):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.accounts import payers, spending
+from risala.engine.journal.accounts import payers
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.pages import Walk, page_by_time
@@ -277,7 +277,7 @@ def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> 
         " ORDER BY m.created_at, m.user_id LIMIT ?",
         (organization.id, OWNERS_SHOWN_MAX),
     )
-    spent = spending.spent(conn, organization.id, today)
+    spent = payers.spent(conn, organization.id, today)
     return OrganizationFacts(spent, sent_at, tuple(email for (email,) in owners))
 
 
@@ -298,7 +298,7 @@ class OrganizationRepository:
     name = read(organization_name)
     page = read(page)
     facts = read(facts)
-    spent = read(spending.spent)
+    spent = read(payers.spent)
     opened = read(opened)
     stored_payer = read(payers.stored_payer)
     parts_of = read(payers.parts_of)

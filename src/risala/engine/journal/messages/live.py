@@ -139,11 +139,7 @@ class EventRepository:
     last_seq = read(outbox.last_seq)
     after = read(outbox.after)
     is_far = read(outbox.is_far)
-
-    def seq_before(self, at_ms: int) -> int:
-        """A place before all events since a time."""
-        return outbox.seq_before(at_ms)
-
+    seq_before = staticmethod(outbox.seq_before)
     position = read(outbox.position)
     about = read(events_about)
     changed_since = read(changed_since)

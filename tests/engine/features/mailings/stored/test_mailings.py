@@ -13,8 +13,8 @@ from risala.engine.features.mailings.records import MailingState, MailingWait, R
 from risala.engine.features.mailings.row_records import SettledRow
 from risala.engine.features.mailings.stored import checking, figures, mailings, rows, settling
 from risala.engine.features.tables.records import RowFault
-from risala.engine.journal import clock_rollback
 from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.messages import waiting
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.states import Mode
@@ -266,7 +266,7 @@ def test_a_wait_keeps_its_length_when_the_clock_is_set_back(books):
     going = {each: books.sending(1).id for each in waits}
     for each, again_at in waits.items():
         books.change(going[each], wait=each, again_at=again_at)
-    books.book.unit(lambda conn: clock_rollback.follow(conn, 9000, now_ms - 9000))
+    books.book.unit(lambda conn: waiting.follow(conn, 9000, now_ms - 9000))
     found = {each: mailings.mailing(books.conn, name).again_at for each, name in going.items()}
     assert found == {MailingWait.BALANCE: now_ms - 8500, MailingWait.HOURS: now_ms + 9000}
 
