@@ -239,22 +239,22 @@ GUARDS: Final = (
     Guard(
         "A payment is credited once, whoever confirms it again.",
         "engine/features/payments/stored/payments.py",
-        "    if found.entry is not None:\n        _refuse_other(found, given)\n"
-        "        return ledger.entry(conn, found.entry)\n",
+        "    if stored.entry is not None:\n        _refuse_other(stored, new)\n"
+        "        return ledger.entry(conn, stored.entry)\n",
         "",
         ("engine/features/payments/test_desk.py",),
     ),
     Guard(
         "A payment of another sum or in another currency waits for a person.",
         "engine/features/payments/credit_writer.py",
-        "(settled.amount, settled.currency) == asked",
+        "(settled.amount, settled.currency) == requested",
         "settled.amount > 0",
         ("engine/features/payments/test_desk.py", "engine/features/payments"),
     ),
     Guard(
         "A payment is confirmed only where the payer's number is shown to be theirs.",
         "engine/features/payments/service.py",
-        "        if not unchecked and found.is_open and self.payers.is_owed(found):\n",
+        "        if not unchecked and payment.is_open and self.payers.is_owed(payment):\n",
         "        if False:\n",
         ("engine/features/payments/test_payers.py",),
     ),
@@ -268,7 +268,7 @@ GUARDS: Final = (
     Guard(
         "A payer's code is judged.",
         "engine/features/payments/payers.py",
-        "            if not approved and not self._was_approved(found.payer_session):\n",
+        "            if not approved and not self._was_approved(payment.payer_session):\n",
         "            if False:\n",
         ("engine/features/payments/test_payers.py",),
     ),

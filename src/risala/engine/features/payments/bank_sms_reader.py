@@ -60,20 +60,22 @@ class BankSmsReader:
         """A method's reading, with the reference in comparable form; a plugin's bug must not stop
         us."""
         try:
-            found = method.heard(message)
-            settled = found.settled
+            reading = method.heard(message)
+            settled = reading.settled
             key = None if settled is None else comparable(settled.reference)
-            if found.kind is TextKind.CREDIT:
+            if reading.kind is TextKind.CREDIT:
                 if settled is None or key is None or settled.amount <= 0:
                     raise ValueError("a credit has a reference and an amount")
                 if settled.currency != self._currency:
                     raise ValueError("a credit has another currency than the balances")
             if settled is not None and settled.payer is not None:
-                found = replace(found, settled=replace(settled, payer=self._number(settled.payer)))
+                reading = replace(
+                    reading, settled=replace(settled, payer=self._number(settled.payer))
+                )
         except Exception:
             log.exception("payment.method_bug", method=name)
             return TextReading(TextKind.NO_PATTERN), None
-        return found, key
+        return reading, key
 
     def _number(self, payer: str) -> str | None:
         try:
@@ -103,8 +105,8 @@ class BankSmsReader:
         Raises:
             Unavailable: the disk does not take it.
         """
-        while found := self._unread():
-            for each in found:
+        while unread := self._unread():
+            for each in unread:
                 with self._items.item(each.id):
                     await self._read(each)
         waiting = self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX)
@@ -117,11 +119,11 @@ class BankSmsReader:
         return self._items.free(self._texts.unread(count), lambda text: text.id)
 
     async def _read(self, stored: BankText) -> None:
-        found = self._heard(stored)
-        if found is None:
+        reading = self._heard(stored)
+        if reading is None:
             await self._texts.leave(stored.id, TextWhy.NO_METHOD)
             return
-        read = await self._texts.read(stored.id, found, self._have.now_ms())
+        read = await self._texts.read(stored.id, reading, self._have.now_ms())
         log.info("payment.text", method=read.method, state=read.state.value, why=read.why)
 
     def _heard(self, stored: BankText) -> Read | None:
@@ -139,11 +141,11 @@ class BankSmsReader:
         for name, method in self._have.listeners.items():
             if method.carrier != stored.carrier:
                 continue
-            found = Read(name, *self._asked(name, method, message))
-            if found.reading.kind in _BELIEVED:
-                return found
-            if best is None or _rank(found) > _rank(best):
-                best = found
+            reading = Read(name, *self._asked(name, method, message))
+            if reading.reading.kind in _BELIEVED:
+                return reading
+            if best is None or _rank(reading) > _rank(best):
+                best = reading
         return best
 
     async def _settle(self, stored: BankText) -> None:
@@ -206,5 +208,5 @@ class BankSmsReader:
         await self._texts.set_balance(by, method, balance, self._have.now_ms(), who)
 
 
-def _rank(found: Read) -> int:
-    return _HOPELESS.index(found.reading.kind)
+def _rank(read: Read) -> int:
+    return _HOPELESS.index(read.reading.kind)

@@ -72,30 +72,30 @@ class CreditWriter:
             if not lock.locked() and not lock.statistics().tasks_waiting:
                 self._turns.pop(payment_id, None)
 
-    def method(self, found: StoredPayment) -> PaymentMethod:
+    def method(self, payment: StoredPayment) -> PaymentMethod:
         """Raises ``Unavailable``: it is no longer offered, or no service runs."""
-        method = self._have.methods.get(found.method)
+        method = self._have.methods.get(payment.method)
         if method is None:
             raise Unavailable("This payment method is not offered here.")
         return method
 
-    def handed(self, found: StoredPayment) -> Payment:
+    def handed(self, payment: StoredPayment) -> Payment:
         """A payment in the form for its method."""
         url = self._have.public_url
         return Payment(
-            payment_id=found.id,
-            organization_id=found.organization_id,
-            amount=found.amount,
-            currency=found.currency,
-            language=found.language,
-            begun_at_ms=found.begun_at,
-            return_url=f"{url}/app/{found.organization_id}/billing/payments/{found.id}",
-            callback_url=f"{url}/pay/{found.method}/callback",
-            reference=found.reference,
-            entered=dict(found.entered),
+            payment_id=payment.id,
+            organization_id=payment.organization_id,
+            amount=payment.amount,
+            currency=payment.currency,
+            language=payment.language,
+            begun_at_ms=payment.begun_at,
+            return_url=f"{url}/app/{payment.organization_id}/billing/payments/{payment.id}",
+            callback_url=f"{url}/pay/{payment.method}/callback",
+            reference=payment.reference,
+            entered=dict(payment.entered),
         )
 
-    async def step(self, found: StoredPayment, ask: Step, *, polls: int = 0) -> StoredPayment:
+    async def step(self, payment: StoredPayment, ask: Step, *, polls: int = 0) -> StoredPayment:
         """One step of a method, and its consequences.
 
         Args:
@@ -104,25 +104,25 @@ class CreditWriter:
         Raises:
             Unavailable: the method cannot be asked, or the disk did not take it.
         """
-        return await self.apply(found, await self._answer(found, ask), polls=polls)
+        return await self.apply(payment, await self._answer(payment, ask), polls=polls)
 
-    async def _answer(self, found: StoredPayment, ask: Step) -> Progress:
+    async def _answer(self, payment: StoredPayment, ask: Step) -> Progress:
         try:
             with trio.fail_after(STEP_S):
-                progress = await ask(self.handed(found))
+                progress = await ask(self.handed(payment))
             if not isinstance(progress, PaymentPending | PaymentSettled | PaymentRefused):
                 raise TypeError(f"a {type(progress).__name__} is no progress of a payment")
         except (trio.TooSlowError, PaymentMethodError) as error:
-            log.warning("payment.method", method=found.method, reason=str(error))
+            log.warning("payment.method", method=payment.method, reason=str(error))
             raise MethodSilent(_NO_ANSWER) from error
         except Exception as error:
             # A plugin's bug: the payment stays as it was, and others go on.
-            log.exception("payment.method_bug", method=found.method)
+            log.exception("payment.method_bug", method=payment.method)
             raise MethodSilent(_NO_ANSWER) from error
         return progress
 
     async def apply(
-        self, found: StoredPayment, progress: Progress, *, polls: int = 0
+        self, payment: StoredPayment, progress: Progress, *, polls: int = 0
     ) -> StoredPayment:
         """Store the answer of a method or its provider.
 
@@ -130,40 +130,40 @@ class CreditWriter:
             Unavailable: the disk did not take it.
         """
         if isinstance(progress, PaymentSettled):
-            return await self._settle(found, progress)
+            return await self._settle(payment, progress)
         stored, now_ms = self._have.payments, self._have.now_ms()
         if isinstance(progress, PaymentRefused):
             cause, why = progress.cause, dict(progress.text)
             return self.watch(
-                await stored.refuse(None, found.id, cause=cause, why=why, who=None, at=now_ms)
+                await stored.refuse(None, payment.id, cause=cause, why=why, who=None, at=now_ms)
             )
-        offer, asks_payer = self._have.methods[found.method].offer, self._have.codes.are_sent
-        change = _of_progress(found, progress, offer, now_ms, polls, asks_payer)
-        return self.watch(await stored.change(None, found.id, change))
+        offer, asks_payer = self._have.methods[payment.method].offer, self._have.codes.are_sent
+        change = _of_progress(payment, progress, offer, now_ms, polls, asks_payer)
+        return self.watch(await stored.change(None, payment.id, change))
 
-    async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
+    async def _settle(self, payment: StoredPayment, settled: PaymentSettled) -> StoredPayment:
         """Credit what a provider reports as paid, if it is the requested amount.
 
         Another sum or currency waits for the operator: anybody with access to the provider's
         account may have changed it, and only the stored payment is ours.
         """
-        asked = (found.amount, found.currency)
-        if (settled.amount, settled.currency) == asked:
+        requested = (payment.amount, payment.currency)
+        if (settled.amount, settled.currency) == requested:
             try:
-                await self.credit(found, settled, None, None)
+                await self.credit(payment, settled, None, None)
             except (Conflict, Invalid) as error:
                 # Its reference was credited to another, or is invalid: only a person can judge
                 # this.
-                log.error("payment.conflict", payment_id=found.id, reason=str(error))
+                log.error("payment.conflict", payment_id=payment.id, reason=str(error))
             else:
-                return self._have.payments.payment(found.id)
-        elif found.state is PaymentState.CONFIRMED:
-            return found
+                return self._have.payments.payment(payment.id)
+        elif payment.state is PaymentState.CONFIRMED:
+            return payment
         else:
             log.error(
                 "payment.mismatch",
-                payment_id=found.id,
-                asked=f"{money(found.amount)} {found.currency}",
+                payment_id=payment.id,
+                asked=f"{money(payment.amount)} {payment.currency}",
                 paid=f"{money(settled.amount)} {settled.currency}",
             )
         change: PaymentChange = {
@@ -171,11 +171,11 @@ class CreditWriter:
             "reference": settled.reference,
             "poll_at": None,
         }
-        return await self._have.payments.change(None, found.id, change)
+        return await self._have.payments.change(None, payment.id, change)
 
     async def credit(
         self,
-        found: StoredPayment,
+        payment: StoredPayment,
         settled: PaymentSettled,
         who: str | None,
         by: AuditEntry | None,
@@ -185,8 +185,8 @@ class CreditWriter:
         Raises:
             Conflict: the reference was credited already.
         """
-        given = PaymentCredit(
-            payment_id=found.id,
+        new_credit = PaymentCredit(
+            payment_id=payment.id,
             provider=settled.provider,
             reference=settled.reference,
             key=key_of("reference", settled.reference),
@@ -196,7 +196,7 @@ class CreditWriter:
             at=self._have.now_ms(),
         )
         return await self.enter(
-            found.organization_id, partial(self._have.payments.credit, by, given)
+            payment.organization_id, partial(self._have.payments.credit, by, new_credit)
         )
 
     async def enter(
@@ -211,23 +211,28 @@ class CreditWriter:
         self._have.owed()
         return entry
 
-    def watch(self, found: StoredPayment) -> StoredPayment:
+    def watch(self, payment: StoredPayment) -> StoredPayment:
         """Wake the polls of providers, in case this payment is the next."""
-        if found.poll_at is not None:
-            self._have.polls.expect(found.poll_at)
-        return found
+        if payment.poll_at is not None:
+            self._have.polls.expect(payment.poll_at)
+        return payment
 
 
 # -- what methods answer
 
 
-def asked_field(asked: PaymentField) -> AskedField:
+def asked_field(payment_field: PaymentField) -> AskedField:
     """A method's field as it is stored and shown."""
-    return AskedField(asked.name, dict(asked.label), asked.is_reference, asked.is_payer)
+    return AskedField(
+        payment_field.name,
+        dict(payment_field.label),
+        payment_field.is_reference,
+        payment_field.is_payer,
+    )
 
 
 def _of_progress(
-    found: StoredPayment,
+    payment: StoredPayment,
     progress: PaymentPending,
     offer: PaymentOffer,
     now_ms: int,
@@ -244,12 +249,12 @@ def _of_progress(
         "state": PaymentState.WAITING,
         "by_operator": progress.confirmation is Confirmation.OPERATOR,
         "instructions": dict(progress.instructions),
-        "checkout_url": _link(found, progress.checkout_url, offer),
+        "checkout_url": _link(payment, progress.checkout_url, offer),
         "asks": tuple(
             asked_field(each) for each in progress.asks if asks_payer or not each.is_payer
         ),
         "expires_at": progress.expires_at_ms,
-        **_polled(found, progress, now_ms, polls),
+        **_polled(payment, progress, now_ms, polls),
     }
     if progress.reference is not None:
         change["reference"] = progress.reference
@@ -259,22 +264,22 @@ def _of_progress(
 
 
 def _polled(
-    found: StoredPayment, progress: PaymentPending, now_ms: int, polls: int
+    payment: StoredPayment, progress: PaymentPending, now_ms: int, polls: int
 ) -> PaymentChange:
     if progress.poll_after_s is None or progress.poll_after_s < 0:
         return {"poll_at": None, "polls": polls, "poll_every": None}
     every = round(progress.poll_after_s * 1000)
-    at = next_poll(PolledSoFar(found.begun_at, progress.expires_at_ms, every, polls), now_ms)
+    at = next_poll(PolledSoFar(payment.begun_at, progress.expires_at_ms, every, polls), now_ms)
     return {"poll_at": at, "polls": polls, "poll_every": every}
 
 
-def _link(found: StoredPayment, url: str | None, offer: PaymentOffer) -> str | None:
-    """Where the customer pays: only a link that is safe on a page."""
+def _link(payment: StoredPayment, url: str | None, offer: PaymentOffer) -> str | None:
+    """The link where the customer pays, if it is safe on a page."""
     if url is None or url.startswith("https://"):
         return url
     if offer.only_in_demo and url.startswith("/pay/"):
         return url
-    log.error("payment.checkout", payment_id=found.id, method=found.method)
+    log.error("payment.checkout", payment_id=payment.id, method=payment.method)
     return None
 
 

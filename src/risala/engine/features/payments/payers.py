@@ -36,27 +36,27 @@ class Payers:
         self._have = sources
         self._writer = writer
 
-    def is_owed(self, found: StoredPayment) -> bool:
+    def is_owed(self, payment: StoredPayment) -> bool:
         """Whether the customer was asked for the payer's number, and has not yet proved that it is
         theirs."""
-        payer = self.status(found)
+        payer = self.status(payment)
         return payer is not None and payer.state in (PayerState.UNSENT, PayerState.SENT)
 
-    def status(self, found: StoredPayment) -> PayerStatus | None:
+    def status(self, payment: StoredPayment) -> PayerStatus | None:
         """None: nobody was asked for the payer's number."""
-        if found.payer_number is None:
+        if payment.payer_number is None:
             return None
-        left = max(0, CODES_MAX - found.payer_codes)
-        return PayerStatus(found.payer_number, self._state(found), left)
+        left = max(0, CODES_MAX - payment.payer_codes)
+        return PayerStatus(payment.payer_number, self._state(payment), left)
 
-    def _state(self, found: StoredPayment) -> PayerState:
-        if found.payer_checked_at is not None:
+    def _state(self, payment: StoredPayment) -> PayerState:
+        if payment.payer_checked_at is not None:
             return PayerState.CHECKED
         if not self._have.codes.are_sent:
             return PayerState.NONE
-        if found.payer_session is None:
+        if payment.payer_session is None:
             return PayerState.UNSENT
-        pending = self._have.codes.status(found.payer_session) is SessionState.PENDING
+        pending = self._have.codes.status(payment.payer_session) is SessionState.PENDING
         return PayerState.SENT if pending else PayerState.UNSENT
 
     async def begin(self, claimed: StoredPayment) -> StoredPayment:
@@ -85,26 +85,26 @@ class Payers:
             self._refuse_over(found)
             if found.payer_codes >= CODES_MAX:
                 raise Conflict("No further codes are sent for this payment. We check it by hand.")
-            wanted = (
+            to_number = (
                 found.payer_number
                 if number is None
                 else payer_number(self._have.settings.plan, "number", number)
             )
-            assert wanted is not None, "what is asked for has a number"
-            return await self._send(found, wanted, by)
+            assert to_number is not None, "what is asked for has a number"
+            return await self._send(found, to_number, by)
 
     async def _send(
-        self, found: StoredPayment, number: str, by: AuditEntry | None
+        self, payment: StoredPayment, number: str, by: AuditEntry | None
     ) -> StoredPayment:
         # Counted first: a crash in between loses a code, but never sends one too many.
         change: PaymentChange = {
             "payer_number": number,
-            "payer_codes": found.payer_codes + 1,
+            "payer_codes": payment.payer_codes + 1,
             "payer_session": None,
         }
-        await self._have.payments.change(by, found.id, change)
-        session_id = await self._have.codes.send(number, found.language)
-        return await self._have.payments.change(None, found.id, {"payer_session": session_id})
+        await self._have.payments.change(by, payment.id, change)
+        session_id = await self._have.codes.send(number, payment.language)
+        return await self._have.payments.change(None, payment.id, {"payer_session": session_id})
 
     async def check(self, payment_id: str, code: str, by: AuditEntry) -> StoredPayment:
         """Judge a code that the customer typed.
@@ -116,12 +116,12 @@ class Payers:
             Unavailable: not possible now.
         """
         async with self._writer.turn(payment_id):
-            found = self._have.payments.payment(payment_id)
-            self._refuse_over(found)
-            if found.payer_session is None:
+            payment = self._have.payments.payment(payment_id)
+            self._refuse_over(payment)
+            if payment.payer_session is None:
                 raise Conflict("No code was sent for this payment. Request one.")
-            approved = await self._have.codes.judge(found.payer_session, code)
-            if not approved and not self._was_approved(found.payer_session):
+            approved = await self._have.codes.judge(payment.payer_session, code)
+            if not approved and not self._was_approved(payment.payer_session):
                 raise Invalid("code", "wrong_code", "This is not the code.")
             change: PaymentChange = {"payer_checked_at": self._have.now_ms()}
             checked = await self._have.payments.change(by, payment_id, change)
@@ -132,8 +132,8 @@ class Payers:
         """Whether it was the code, in case a crash came before that was stored here."""
         return self._have.codes.status(session_id) is SessionState.APPROVED
 
-    def _refuse_over(self, found: StoredPayment) -> None:
-        if not found.is_open or not self.is_owed(found):
+    def _refuse_over(self, payment: StoredPayment) -> None:
+        if not payment.is_open or not self.is_owed(payment):
             raise Conflict("This payment no longer needs anything from you.")
 
 

@@ -21,7 +21,8 @@ class PaymentState(StrEnum):
     BEGUN = "begun"
     """Stored; its method has not answered yet."""
     WAITING = "waiting"
-    """It waits for the customer, the provider or the operator: see :attr:`StoredPayment.asks`."""
+    """The payment waits for the customer, the provider or the operator: see
+    :attr:`StoredPayment.asks`."""
     CONFIRMED = "confirmed"
     """Credited."""
     REFUSED = "refused"
@@ -77,7 +78,7 @@ class StoredPayment:
     """The number of its ledger entry."""
     begun_by: Annotated[str, UNAUDITED]
     decided_by: Annotated[str | None, UNAUDITED]
-    """Who confirmed or refused it; None: its provider."""
+    """The operator or method that confirmed or refused it; None: its provider."""
     begun_at: Annotated[int, UNAUDITED]
     claimed_at: Annotated[int | None, UNAUDITED]
     """When the customer reported that they paid."""
@@ -104,7 +105,7 @@ class StoredPayment:
         return self.state in (PaymentState.BEGUN, PaymentState.WAITING)
 
     def state_at(self, now_ms: int) -> PaymentState:
-        """Its state at a given time."""
+        """The payment's state at a given time."""
         over = self.expires_at is not None and self.expires_at <= now_ms
         return PaymentState.EXPIRED if over and self.is_open else self.state
 
@@ -178,7 +179,7 @@ class QueuedPayment(ShownPayment):
 
     organization_name: str
     title: Texts
-    """Of its method; empty: there is no such method any more."""
+    """The title of the payment's method; empty: there is no such method any more."""
     language: str
 
 
@@ -291,7 +292,7 @@ class PaymentCredit:
     """Minor units that came."""
     payer: str | None = field(repr=False)
     by: str | None
-    """Who confirmed it; None: its provider."""
+    """The operator or method that confirmed it; None: its provider."""
     at: int
 
 

@@ -55,13 +55,13 @@ class Callbacks:
         return len(reports)
 
     async def _take(self, name: str, report: PaymentReport) -> None:
-        found = self._reported(name, report)
-        if found is None:
+        payment = self._reported(name, report)
+        if payment is None:
             return
         if report.needs_operator:
-            await self._have.payments.change(None, found.id, {"by_operator": True})
+            await self._have.payments.change(None, payment.id, {"by_operator": True})
             return
-        await self._writer.apply(found, report.result)
+        await self._writer.apply(payment, report.result)
 
     def _reported(self, name: str, report: PaymentReport) -> StoredPayment | None:
         """The payment in a provider's report; None: it is already credited, and this is a repeat.
@@ -70,9 +70,9 @@ class Callbacks:
             NotFound: no payment fits, or several.
         """
         if report.payment_id is not None:
-            found = self._have.payments.payment(report.payment_id)
-            if found.method == name:
-                return found
+            payment = self._have.payments.payment(report.payment_id)
+            if payment.method == name:
+                return payment
         elif isinstance(report.result, PaymentSettled):
             key = key_of("reference", report.result.reference)
             fitting = self._have.payments.matching(name, key)
@@ -84,21 +84,21 @@ class Callbacks:
         raise NotFound("There is no such payment.")
 
     async def play(self, payment_id: str, card: str) -> StoredPayment:
-        found = self.playable(payment_id)
-        method = self._writer.method(found)
+        payment = self.playable(payment_id)
+        method = self._writer.method(payment)
         assert isinstance(method, Played), "only what is played is playable"
         try:
-            told = method.played(self._writer.handed(found), card, self._have.now_ms())
+            callback = method.played(self._writer.handed(payment), card, self._have.now_ms())
         except ValueError:
             raise Invalid("card", "no_test_card", "This is not a sandbox card.") from None
-        await self.callback(found.method, told)
+        await self.callback(payment.method, callback)
         return self._have.payments.payment(payment_id)
 
     def playable(self, payment_id: str) -> StoredPayment:
-        found = self._have.payments.payment(payment_id)
-        if not isinstance(self._have.methods.get(found.method), Played):
+        payment = self._have.payments.payment(payment_id)
+        if not isinstance(self._have.methods.get(payment.method), Played):
             raise NotFound("There is no such payment.")
-        return found
+        return payment
 
 
 class Polls:
@@ -132,8 +132,8 @@ class Polls:
 
     def _due(self) -> list[StoredPayment]:
         at_once = AT_ONCE + len(self._items)
-        found = self._have.payments.to_poll(self._have.now_ms(), at_once, self._items.broken_row)
-        return self._items.free(found, lambda each: each.id)[:AT_ONCE]
+        due = self._have.payments.to_poll(self._have.now_ms(), at_once, self._items.broken_row)
+        return self._items.free(due, lambda each: each.id)[:AT_ONCE]
 
     async def _poll_one(self, payment_id: str, failed: list[Unavailable]) -> None:
         try:
@@ -144,9 +144,9 @@ class Polls:
 
     async def _poll_due_one(self, payment_id: str) -> None:
         async with self._writer.turn(payment_id):
-            found = self._have.payments.payment(payment_id)
-            if found.poll_at is not None and found.poll_at <= self._have.now_ms():
-                await self._poll(found)
+            payment = self._have.payments.payment(payment_id)
+            if payment.poll_at is not None and payment.poll_at <= self._have.now_ms():
+                await self._poll(payment)
 
     async def now(self, payment_id: str, by: AuditEntry) -> StoredPayment:
         """Ask about one at once, for an operator, whose request is already in the audit trail.
@@ -157,30 +157,30 @@ class Polls:
             Unavailable: its provider does not answer.
         """
         async with self._writer.turn(payment_id):
-            found = self._have.payments.payment(payment_id)
-            method = self._writer.method(found)
-            if not found.is_open or not isinstance(method, Polled):
+            payment = self._have.payments.payment(payment_id)
+            method = self._writer.method(payment)
+            if not payment.is_open or not isinstance(method, Polled):
                 raise Conflict("The provider cannot be asked about this payment.")
             await self._have.payments.note_asked(by, payment_id)
-            return await self._writer.step(found, method.poll, polls=found.polls)
+            return await self._writer.step(payment, method.poll, polls=payment.polls)
 
-    async def _poll(self, found: StoredPayment) -> None:
+    async def _poll(self, payment: StoredPayment) -> None:
         """Ask about one, and return when to ask again."""
-        method: object = self._have.methods.get(found.method)
-        polls = found.polls + 1
+        method: object = self._have.methods.get(payment.method)
+        polls = payment.polls + 1
         if not isinstance(method, Polled):
-            await self._have.payments.change(None, found.id, {"poll_at": None})
+            await self._have.payments.change(None, payment.id, {"poll_at": None})
             return
         try:
-            after = await self._writer.step(found, method.poll, polls=polls)
+            after = await self._writer.step(payment, method.poll, polls=polls)
         except MethodSilent:
-            after = await self._put_off(found, polls)
+            after = await self._put_off(payment, polls)
         if after.is_open and after.poll_at is None and after.expires_at is None:
             # No answer will ever come: the operator sees it.
-            await self._have.payments.change(None, found.id, {"by_operator": True})
+            await self._have.payments.change(None, payment.id, {"by_operator": True})
 
-    async def _put_off(self, found: StoredPayment, polls: int) -> StoredPayment:
-        every = found.poll_every or EVERY_MIN_MS
-        so_far = PolledSoFar(found.begun_at, found.expires_at, every, polls)
+    async def _put_off(self, payment: StoredPayment, polls: int) -> StoredPayment:
+        every = payment.poll_every or EVERY_MIN_MS
+        so_far = PolledSoFar(payment.begun_at, payment.expires_at, every, polls)
         at = next_poll(so_far, self._have.now_ms())
-        return await self._have.payments.change(None, found.id, {"poll_at": at, "polls": polls})
+        return await self._have.payments.change(None, payment.id, {"poll_at": at, "polls": polls})

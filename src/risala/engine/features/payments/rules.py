@@ -31,12 +31,12 @@ class ReportedPayment:
     """A payment as a text reports it."""
 
     key: str
-    """Its reference in comparable form."""
+    """The payment's reference in comparable form."""
     amount: int
     payer: str | None
 
 
-def owner_of(told: ReportedPayment, candidates: Sequence[StoredPayment]) -> str:
+def owner_of(reported: ReportedPayment, candidates: Sequence[StoredPayment]) -> str:
     """The payment's id, or a word for why it has no owner: ``unclaimed``, ``several``,
     ``payer_unchecked``, ``payer`` or ``amount``.
 
@@ -47,16 +47,18 @@ def owner_of(told: ReportedPayment, candidates: Sequence[StoredPayment]) -> str:
     proved = [
         each
         for each in candidates
-        if told.payer and each.payer_checked_at is not None and each.payer_number == told.payer
+        if reported.payer
+        and each.payer_checked_at is not None
+        and each.payer_number == reported.payer
     ]
-    exact = [each for each in proved if each.reference_key == told.key] or [
-        each for each in proved if each.reference_key is None and each.amount == told.amount
+    exact = [each for each in proved if each.reference_key == reported.key] or [
+        each for each in proved if each.reference_key is None and each.amount == reported.amount
     ]
     if len(exact) > 1:
         return "several"
     if exact:
-        return exact[0].id if exact[0].amount == told.amount else "amount"
-    claimed = [each for each in candidates if each.reference_key == told.key]
+        return exact[0].id if exact[0].amount == reported.amount else "amount"
+    claimed = [each for each in candidates if each.reference_key == reported.key]
     if any(each.payer_checked_at is None for each in claimed):
         return "payer_unchecked"
     return "payer" if claimed else "unclaimed"

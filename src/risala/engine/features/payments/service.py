@@ -163,10 +163,10 @@ class PaymentService:
             Unavailable: the method cannot be asked.
         """
         async with self._writer.turn(payment_id):
-            found = self.payment(payment_id)
-            if found.state_at(self._have.now_ms()) is not PaymentState.BEGUN:
-                return found
-            return await self._writer.step(found, self._writer.method(found).begin)
+            payment = self.payment(payment_id)
+            if payment.state_at(self._have.now_ms()) is not PaymentState.BEGUN:
+                return payment
+            return await self._writer.step(payment, self._writer.method(payment).begin)
 
     async def claim(
         self, payment_id: str, entered: Mapping[str, str], by: AuditEntry
@@ -180,21 +180,21 @@ class PaymentService:
             Unavailable: the method cannot be asked; the entries are kept.
         """
         async with self._writer.turn(payment_id):
-            found, now_ms = self.payment(payment_id), self._have.now_ms()
-            if found.state_at(now_ms) is not PaymentState.WAITING or not found.asks:
+            payment, now_ms = self.payment(payment_id), self._have.now_ms()
+            if payment.state_at(now_ms) is not PaymentState.WAITING or not payment.asks:
                 raise Conflict("This payment no longer needs anything from you.")
-            method = self._writer.method(found)
-            given = entered_of(found.asks, entered)
-            asked, reference = reference_of(found.asks, given)
+            method = self._writer.method(payment)
+            entries = entered_of(payment.asks, entered)
+            field_name, reference = reference_of(payment.asks, entries)
             change: PaymentChange = {
-                "entered": {**found.entered, **given},
+                "entered": {**payment.entered, **entries},
                 "claimed_at": now_ms,
             }
             if reference is not None:
-                key = key_of(asked, reference)
-                self._refuse_used(found, asked, key)
+                key = key_of(field_name, reference)
+                self._refuse_used(payment, field_name, key)
                 change |= {"reference": reference, "reference_key": key}
-            if (number := payer_of(self._have.settings.plan, found.asks, given)) is not None:
+            if (number := payer_of(self._have.settings.plan, payment.asks, entries)) is not None:
                 change["payer_number"] = number
             claimed = await self._have.payments.change(by, payment_id, change)
             if isinstance(method, Claimed):
@@ -203,13 +203,13 @@ class PaymentService:
         self._have.texts.ring()
         return claimed
 
-    def _refuse_used(self, found: StoredPayment, asked: str, key: str) -> None:
-        stored, path = self._have.payments, f"entered.{asked}"
-        if stored.is_credited(found.method, key):
+    def _refuse_used(self, payment: StoredPayment, field_name: str, key: str) -> None:
+        stored, path = self._have.payments, f"entered.{field_name}"
+        if stored.is_credited(payment.method, key):
             text = "This reference was already credited."
             raise Invalid(path, "reference_used", text)
-        for each in stored.matching(found.method, key):
-            if each.id != found.id and each.organization_id == found.organization_id:
+        for each in stored.matching(payment.method, key):
+            if each.id != payment.id and each.organization_id == payment.organization_id:
                 text = "This reference is already waiting for confirmation."
                 raise Invalid(path, "reference_waits", text)
 
@@ -238,21 +238,21 @@ class PaymentService:
             Invalid: the reference is missing.
             Conflict: the reference was credited already; or the payer's number is not checked.
         """
-        found = self.payment(payment_id)
-        reference = reference or found.reference
+        payment = self.payment(payment_id)
+        reference = reference or payment.reference
         if reference is None:
             text = "`reference` is required: the customer has not entered it."
             raise Invalid("reference", "missing", text)
-        if not unchecked and found.is_open and self.payers.is_owed(found):
+        if not unchecked and payment.is_open and self.payers.is_owed(payment):
             raise Conflict(UNCHECKED)
         settled = PaymentSettled(
-            found.method,
+            payment.method,
             reference,
-            found.amount if amount is None else amount,
-            found.currency,
-            found.payer_number,
+            payment.amount if amount is None else amount,
+            payment.currency,
+            payment.payer_number,
         )
-        await self._writer.credit(found, settled, who, by)
+        await self._writer.credit(payment, settled, who, by)
         return self.payment(payment_id)
 
     async def refuse(self, payment_id: str, reason: str, who: str, by: AuditEntry) -> StoredPayment:
@@ -332,42 +332,42 @@ def tasks(services: Services) -> Sequence[Task]:
 
 def letter(letters: Letters, owed: OwedMail, _: Words) -> Values:
     """What fills the words of a mail about a payment that was confirmed or refused."""
-    found = letters.repositories.part(PaymentRepository).payment(owed.details["payment"])
-    organization = letters.accounts.fresh_organization(found.organization_id)
+    payment = letters.repositories.part(PaymentRepository).payment(owed.details["payment"])
+    organization = letters.accounts.fresh_organization(payment.organization_id)
     return {
         "organization": named(organization),
-        "amount": amount(found.amount if found.paid is None else found.paid, owed.language),
-        "currency": found.currency,
-        "reference": found.reference or found.id,
-        "why": found.why.get(owed.language.value) or found.why.get("en", ""),
+        "amount": amount(payment.amount if payment.paid is None else payment.paid, owed.language),
+        "currency": payment.currency,
+        "reference": payment.reference or payment.id,
+        "why": payment.why.get(owed.language.value) or payment.why.get("en", ""),
         "balance": amount(organization.balance, owed.language),
-        "url": f"{letters.url}/app/{organization.id}/billing/payments/{found.id}",
+        "url": f"{letters.url}/app/{organization.id}/billing/payments/{payment.id}",
     }
 
 
 def entered_of(
-    asks: Sequence[AskedField | PaymentField], given: Mapping[str, str]
+    asks: Sequence[AskedField | PaymentField], texts: Mapping[str, str]
 ) -> dict[str, str]:
     """The entries, each on one line.
 
     Raises:
         Invalid: a field is missing, too long, or unknown.
     """
-    found = {name: " ".join(text.split()) for name, text in given.items()}
+    entered = {name: " ".join(text.split()) for name, text in texts.items()}
     faults = [
         FieldFault(f"entered.{name}", "unknown_argument", "This field is not expected.")
-        for name in found.keys() - {each.name for each in asks}
+        for name in entered.keys() - {each.name for each in asks}
     ]
     for each in asks:
-        path, text = f"entered.{each.name}", found.get(each.name, "")
+        path, text = f"entered.{each.name}", entered.get(each.name, "")
         if not text:
             faults.append(FieldFault(path, "missing", f"`{path}` is required."))
         elif len(text) > ENTERED_CHARACTERS_MAX:
-            told = f"`{path}` has at most {ENTERED_CHARACTERS_MAX} characters."
-            faults.append(FieldFault(path, "invalid_length", told))
+            sentence = f"`{path}` has at most {ENTERED_CHARACTERS_MAX} characters."
+            faults.append(FieldFault(path, "invalid_length", sentence))
     if faults:
         raise Invalid.of(faults)
-    return found
+    return entered
 
 
 def reference_of(asks: Sequence[AskedField], entered: Mapping[str, str]) -> tuple[str, str | None]:

@@ -80,17 +80,17 @@ class PayerCodes:
 
     async def judge(self, session_id: str, code: str) -> bool:
         """Whether it is the code."""
-        found = self.stored.find(session_id)
-        if found is None:
+        session = self.stored.find(session_id)
+        if session is None:
             return False
-        whose = Principal(found.organization_id, _KEY, KeyType.SECRET, Mode(found.mode))
+        whose = Principal(session.organization_id, _KEY, KeyType.SECRET, Mode(session.mode))
         approved: bool = await self.sessions.ask(Judge(whose, session_id, code))
         return approved
 
     def status(self, session_id: str) -> SessionState | None:
         """The state of a session; None: there is no such session."""
-        found = self.stored.find(session_id)
-        return None if found is None else found.status_at(self.clock.now_ms())
+        session = self.stored.find(session_id)
+        return None if session is None else session.status_at(self.clock.now_ms())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class PaymentSources:
     methods: Mapping[str, PaymentMethod]
     """By the names of their tables."""
     listeners: Mapping[str, HearsTexts]
-    """Those of them whose bank writes to a SIM."""
+    """The methods whose bank writes to a SIM, by the names of their tables."""
     codes: PayerCodes
     public_url: str
     """The base URL of the pages."""

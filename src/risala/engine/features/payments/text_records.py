@@ -21,7 +21,7 @@ class TextState(StrEnum):
     UNREAD = "unread"
     """Stored, and not processed yet."""
     UNMATCHED = "unmatched"
-    """It has nothing that can be trusted or understood: see :class:`TextWhy`."""
+    """The text has nothing that can be trusted or understood: see :class:`TextWhy`."""
     NOTED = "noted"
     """From the bank, and no payment: money that went out, or news."""
     WAITING = "waiting"
@@ -38,17 +38,17 @@ class TextWhy(StrEnum):
     """No payment method uses its carrier any longer."""
     FOREIGN_SENDER = "foreign_sender"
     FOREIGN_CENTRE = "foreign_centre"
-    """It came through an unexpected service centre."""
+    """The text came through an unexpected service centre."""
     NO_PATTERN = "no_pattern"
-    """It seems to be from the bank, but no pattern fits."""
+    """The text seems to be from the bank, but no pattern fits."""
     REPEATED = "repeated"
     """An earlier text had the same reference."""
     NO_BALANCE = "no_balance"
     """The account's balance is not known yet, or the text does not have it."""
     BALANCE = "balance"
-    """Its balance does not continue the one before it."""
+    """The text's balance does not continue the one before it."""
     CREDITED_BEFORE = "credited_before"
-    """Its reference was already credited, by any way."""
+    """The text's reference was already credited, by any way."""
     BY_OPERATOR = "by_operator"
     """The settings allow no automatic credits."""
     UNCLAIMED = "unclaimed"
@@ -56,9 +56,9 @@ class TextWhy(StrEnum):
     SEVERAL = "several"
     """Several payments fit."""
     PAYER_UNCHECKED = "payer_unchecked"
-    """Its customer has not yet proved that the payer's number is theirs."""
+    """The payment's customer has not yet proved that the payer's number is theirs."""
     PAYER = "payer"
-    """It was paid from another number than its customer's."""
+    """The payment was made from another number than its customer's."""
     AMOUNT = "amount"
     """The amount differs from what its customer wanted to pay."""
     CAP_PAYMENT = "cap_payment"
@@ -173,10 +173,10 @@ class LineStatus:
     credited_day: Money
     """What texts alone have credited in the last 24 hours."""
     balance: Money | None
-    """Its account's balance, as far as the texts were followed; None: not known yet."""
+    """The account's balance, as far as the texts were followed; None: not known yet."""
     balance_at: Moment | None
     balance_said_by: str | None
-    """Who entered it; None: a text."""
+    """The person who entered it; None: a text."""
     continues: bool | None
     """Whether the last text continued it; None: none came."""
     open: int
@@ -202,7 +202,7 @@ class AccountBalance:
     balance: Annotated[Money, AUDITED]
     at: Annotated[int, UNAUDITED]
     said_by: Annotated[str | None, UNAUDITED]
-    """Who entered it; None: a text."""
+    """The person who entered it; None: a text."""
 
 
 LIST: Final = Ask("payment.texts", TextPage)

@@ -156,7 +156,7 @@ class SendPayerCode(OfPayment):
     """Send another code to the number that the customer says they paid from."""
 
     number: MaybeText = None
-    """Another number; None: the number already entered."""
+    """The number that gets the code; None: the number already entered."""
 
 
 class CheckPayer(OfPayment):
@@ -165,19 +165,21 @@ class CheckPayer(OfPayment):
     code: Text = Field(repr=False)
 
 
-def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
+def shown(call: Call[Any], payment: StoredPayment) -> ShownPayment:
     """A payment during a call."""
-    values = shallow(found, ShownPayment)
-    values["state"] = state = found.state_at(call.now_ms)
+    values = shallow(payment, ShownPayment)
+    values["state"] = state = payment.state_at(call.now_ms)
     if state is not PaymentState.WAITING:
         values |= {"checkout_url": None, "asks": ()}
-    values["payer"] = _payments(call).payers.status(found)
-    return ShownPayment(**values, asked_again_at=found.poll_at)
+    values["payer"] = _payments(call).payers.status(payment)
+    return ShownPayment(**values, asked_again_at=payment.poll_at)
 
 
-def of_payment(services: Services, given: OfPayment) -> str:
+def of_payment(services: Services, arguments: OfPayment) -> str:
     """The organization of a payment. Raises ``NotFound``."""
-    return services.repositories.part(PaymentRepository).payment(given.payment_id).organization_id
+    return (
+        services.repositories.part(PaymentRepository).payment(arguments.payment_id).organization_id
+    )
 
 
 OPERATIONS: Final = Operations()
@@ -218,12 +220,14 @@ async def _methods(call: Call[NoArguments]) -> PaymentMethods:
 )
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     refuse_if_nobody_pays(call.services)
-    given, payments = call.given, _payments(call)
-    offer = payments.offers.get(given.method)
+    arguments, payments = call.given, _payments(call)
+    offer = payments.offers.get(arguments.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
         raise Forbidden("Only operators can begin payments of this method.")
-    language = given.language.value
-    wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
+    language = arguments.language.value
+    wish = PaymentWish(
+        arguments.organization_id, arguments.method, arguments.amount, language, arguments.entered
+    )
     drafted = payments.draft(wish, call.caller.who)
     by = call.audit(AuditImage.PAYMENT, drafted.id)
     return shown(call, await payments.begin(drafted, by))
@@ -233,18 +237,18 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     records.LIST, roles=VIEWERS, operators=STAFF, owner=owners.named, reads_all_organizations=True
 )
 async def _list(call: Call[ListPayments]) -> PaymentPage:
-    given = call.given
-    limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
-    if given.organization_id is not None:
-        call.services.accounts.organization(given.organization_id)
-    found = call.services.repositories.part(PaymentRepository).page(
+    arguments = call.given
+    limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
+    if arguments.organization_id is not None:
+        call.services.accounts.organization(arguments.organization_id)
+    payments = call.services.repositories.part(PaymentRepository).page(
         limit + 1,
-        organization_id=given.organization_id,
-        before=given.before,
-        is_open=bool(given.open),
+        organization_id=arguments.organization_id,
+        before=arguments.before,
+        is_open=bool(arguments.open),
     )
-    page = tuple(shown(call, each) for each in found[:limit])
-    return PaymentPage(page, page[-1].id if len(found) > limit else None)
+    page = tuple(shown(call, each) for each in payments[:limit])
+    return PaymentPage(page, page[-1].id if len(payments) > limit else None)
 
 
 @OPERATIONS(records.SHOW, roles=VIEWERS, operators=STAFF, owner=of_payment)
@@ -260,33 +264,33 @@ async def _go_on(call: Call[OfPayment]) -> ShownPayment:
 
 @OPERATIONS(records.CLAIM, roles=OWNERS, fresh=True, **_STEP)
 async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
-    given = call.given
-    by = call.audit(AuditImage.PAYMENT, given.payment_id)
-    return shown(call, await _payments(call).claim(given.payment_id, given.entered, by))
+    arguments = call.given
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
+    return shown(call, await _payments(call).claim(arguments.payment_id, arguments.entered, by))
 
 
 def _weigh(call: Call[ConfirmPayment]) -> Weight:
     """The sum that is credited; the payment as it is now."""
-    given = call.given
-    found = _payments(call).payment(given.payment_id)
-    amount = found.amount if given.amount is None else given.amount
-    return Weight(amount, {"state": found.state.value, "reference": found.reference})
+    arguments = call.given
+    payment = _payments(call).payment(arguments.payment_id)
+    amount = payment.amount if arguments.amount is None else arguments.amount
+    return Weight(amount, {"state": payment.state.value, "reference": payment.reference})
 
 
 @OPERATIONS(records.CONFIRM, roles=OPERATORS, four_eyes=_weigh, fresh=True, **_STEP)
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
-    given = call.given
-    said = {"unchecked": True} if given.unchecked else None
-    by = call.audit(AuditImage.PAYMENT, given.payment_id, said=said)
-    found = await _payments(call).confirm(
-        given.payment_id,
-        given.reference,
-        given.amount,
+    arguments = call.given
+    details = {"unchecked": True} if arguments.unchecked else None
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, said=details)
+    payment = await _payments(call).confirm(
+        arguments.payment_id,
+        arguments.reference,
+        arguments.amount,
         call.caller.who,
         by,
-        unchecked=bool(given.unchecked),
+        unchecked=bool(arguments.unchecked),
     )
-    return shown(call, found)
+    return shown(call, payment)
 
 
 @OPERATIONS(
@@ -298,24 +302,26 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     fresh=True,
 )
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
-    given = call.given
-    by = call.audit(AuditImage.PAYMENT, given.payment_id, said={"reason": given.reason})
-    found = await _payments(call).refuse(given.payment_id, given.reason, call.caller.who, by)
-    return shown(call, found)
+    arguments = call.given
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, said={"reason": arguments.reason})
+    payment = await _payments(call).refuse(
+        arguments.payment_id, arguments.reason, call.caller.who, by
+    )
+    return shown(call, payment)
 
 
 @OPERATIONS(records.QUEUE, roles=OPERATORS, operators=STAFF, reads_all_organizations=True)
 async def _queue(call: Call[ListClaims]) -> PaymentQueue:
-    given, payments = call.given, call.services.repositories.part(PaymentRepository)
-    limit = limit_of(given.limit)
-    wanted, steps = _wanted(call), Steps(limit, given.before, given.after)
-    read = payments.queued if given.status == WAITING else payments.listed
-    found = read(wanted, steps)
+    arguments, payments = call.given, call.services.repositories.part(PaymentRepository)
+    limit = limit_of(arguments.limit)
+    payment_filter, steps = _wanted(call), Steps(limit, arguments.before, arguments.after)
+    read = payments.queued if arguments.status == WAITING else payments.listed
+    page = read(payment_filter, steps)
     return PaymentQueue(
-        tuple(_queued(call, each) for each in found.found),
-        written(found.newer),
-        written(found.older),
-        None if found.looked_to is None else found.looked_to.begun_at,
+        tuple(_queued(call, each) for each in page.found),
+        written(page.newer),
+        written(page.older),
+        None if page.looked_to is None else page.looked_to.begun_at,
         payments.count_claimed(),
         payments.first_claimed_at(),
     )
@@ -334,30 +340,34 @@ def _wanted(call: Call[ListClaims]) -> PaymentFilter:
     return PaymentFilter(state, search)
 
 
-def _queued(call: Call[Any], found: StoredPayment) -> QueuedPayment:
+def _queued(call: Call[Any], payment: StoredPayment) -> QueuedPayment:
     services = call.services
-    offer = services.part(PaymentService).offers.get(found.method)
-    name = services.accounts.organization(found.organization_id).name
+    offer = services.part(PaymentService).offers.get(payment.method)
+    name = services.accounts.organization(payment.organization_id).name
     return QueuedPayment(
-        **shallow(shown(call, found)),
+        **shallow(shown(call, payment)),
         organization_name=name,
         title={} if offer is None else offer.title,
-        language=found.language,
+        language=payment.language,
     )
 
 
 @OPERATIONS(records.SEND_CODE, roles=OWNERS, **_STEP)
 async def _send(call: Call[SendPayerCode]) -> ShownPayment:
-    given = call.given
-    by = call.audit(AuditImage.PAYMENT, given.payment_id, always=True)
-    return shown(call, await _payments(call).payers.send(given.payment_id, given.number, by))
+    arguments = call.given
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, always=True)
+    return shown(
+        call, await _payments(call).payers.send(arguments.payment_id, arguments.number, by)
+    )
 
 
 @OPERATIONS(records.CHECK_PAYER, roles=OWNERS, **_STEP)
 async def _check(call: Call[CheckPayer]) -> ShownPayment:
-    given = call.given
-    by = call.audit(AuditImage.PAYMENT, given.payment_id)
-    return shown(call, await _payments(call).payers.check(given.payment_id, given.code.strip(), by))
+    arguments = call.given
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id)
+    return shown(
+        call, await _payments(call).payers.check(arguments.payment_id, arguments.code.strip(), by)
+    )
 
 
 @OPERATIONS(records.POLL, roles=OPERATORS, **_STEP)

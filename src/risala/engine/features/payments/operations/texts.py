@@ -70,40 +70,40 @@ class Reconcile(Arguments):
 OPERATIONS: Final = Operations()
 
 
-def _shown(call: Call[Any], found: BankText) -> ShownText:
+def _shown(call: Call[Any], text: BankText) -> ShownText:
     """A text with the payment that it settled, or that it matches in every respect."""
-    fits = found.payment_id
-    if fits is None and found.state is TextState.WAITING and found.reference_key is not None:
-        told = call.services.repositories.part(BankTextRepository).payment_of(found)
-        fits = told if told.startswith("pay_") else None
-    return ShownText(**shallow(found, ShownText), fits=fits)
+    fits = text.payment_id
+    if fits is None and text.state is TextState.WAITING and text.reference_key is not None:
+        owner = call.services.repositories.part(BankTextRepository).payment_of(text)
+        fits = owner if owner.startswith("pay_") else None
+    return ShownText(**shallow(text, ShownText), fits=fits)
 
 
 @OPERATIONS(records.LIST, operators=FINANCE, shows_texts=True, roles=OPERATORS)
 async def _list(call: Call[ListTexts]) -> TextPage:
-    given, stored = call.given, call.services.repositories
-    limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
+    arguments, stored = call.given, call.services.repositories
+    limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
     key = None
-    if given.payment_id is not None:
-        key = stored.part(PaymentRepository).payment(given.payment_id).reference_key or ""
-    found = stored.part(BankTextRepository).page(
+    if arguments.payment_id is not None:
+        key = stored.part(PaymentRepository).payment(arguments.payment_id).reference_key or ""
+    texts = stored.part(BankTextRepository).page(
         limit + 1,
-        before=given.before,
-        method=given.method,
-        is_open=bool(given.open),
+        before=arguments.before,
+        method=arguments.method,
+        is_open=bool(arguments.open),
         key=key,
     )
-    page = tuple(_shown(call, each) for each in found[:limit])
+    page = tuple(_shown(call, each) for each in texts[:limit])
     await call.note(call.audit(said={"shown": len(page)}, always=True))
-    return TextPage(page, page[-1].seq if len(found) > limit else None)
+    return TextPage(page, page[-1].seq if len(texts) > limit else None)
 
 
 @OPERATIONS(records.DISMISS, operators=FINANCE, changes=BankText, roles=OPERATORS)
 async def _dismiss(call: Call[DismissText]) -> ShownText:
-    given = call.given
-    by = call.audit(AuditImage.BANK_TEXT, given.text_id, said={"reason": given.reason})
+    arguments = call.given
+    by = call.audit(AuditImage.BANK_TEXT, arguments.text_id, said={"reason": arguments.reason})
     texts = call.services.repositories.part(BankTextRepository)
-    return _shown(call, await texts.dismiss(by, given.text_id, call.caller.who, call.now_ms))
+    return _shown(call, await texts.dismiss(by, arguments.text_id, call.caller.who, call.now_ms))
 
 
 @OPERATIONS(records.LINES, operators=STAFF, roles=OPERATORS)
@@ -114,10 +114,10 @@ async def _lines(call: Call[NoArguments]) -> Lines:
 
 @OPERATIONS(records.RECONCILE, operators=FINANCE, changes=AccountBalance, roles=OPERATORS)
 async def _reconcile(call: Call[Reconcile]) -> Lines:
-    given = call.given
-    by = call.audit(AuditImage.BANK_BALANCE, given.method)
+    arguments = call.given
+    by = call.audit(AuditImage.BANK_BALANCE, arguments.method)
     reader = _reader(call)
-    await reader.reconcile(given.method, given.balance, call.caller.who, by)
+    await reader.reconcile(arguments.method, arguments.balance, call.caller.who, by)
     return reader.status()
 
 

@@ -83,8 +83,8 @@ def add(conn: sqlite3.Connection, new: StoredPayment, open_max: int) -> StoredPa
     """
     # Counted at any age: a just expired one may still be confirmed.
     waiting = "organization_id = ? AND " + _OPEN + " AND (expires_at IS NULL OR expires_at > ?)"
-    given = (new.organization_id, new.begun_at)
-    under_way = table(conn, _TABLE).count_where(waiting, given)
+    parameters = (new.organization_id, new.begun_at)
+    under_way = table(conn, _TABLE).count_where(waiting, parameters)
     if under_way >= open_max:
         raise Conflict(
             f"An organization can have at most {open_max} open payments at once. Finish one first."
@@ -100,10 +100,10 @@ def payment(conn: sqlite3.Connection, payment_id: str) -> StoredPayment:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (payment_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (payment_id,))
+    if not rows:
         raise NotFound("There is no such payment.")
-    return found[0]
+    return rows[0]
 
 
 def page(
@@ -121,22 +121,22 @@ def page(
         before: the id of a payment: only older ones.
         is_open: only those that are neither confirmed nor refused, expired or not.
     """
-    terms, given = ["id < :before"], {"before": before or "pay_~"}  # above every digit of an id
+    terms, values = ["id < :before"], {"before": before or "pay_~"}  # above every digit of an id
     if organization_id is not None:
         terms.append("organization_id = :organization_id")
-        given["organization_id"] = organization_id
+        values["organization_id"] = organization_id
     if is_open:
         terms.append(_OPEN)
     where = " AND ".join(terms)
-    return _ROWS.find(table(conn, _TABLE), where, given, order_by="id DESC", limit=count)
+    return _ROWS.find(table(conn, _TABLE), where, values, order_by="id DESC", limit=count)
 
 
 def begun(
     conn: sqlite3.Connection, count: int, after: str = "", broken: BrokenRow | None = None
 ) -> list[StoredPayment]:
     """Payments without an answer of their method yet, the oldest first."""
-    where, found = f"id > ? AND state = 'begun' AND {_OPEN}", table(conn, _TABLE)
-    return _ROWS.find(found, where, (after,), order_by="id", limit=count, broken=broken)
+    where, payments = f"id > ? AND state = 'begun' AND {_OPEN}", table(conn, _TABLE)
+    return _ROWS.find(payments, where, (after,), order_by="id", limit=count, broken=broken)
 
 
 def matching(conn: sqlite3.Connection, method: str, key: str) -> list[StoredPayment]:
@@ -155,17 +155,17 @@ def to_poll(
     conn: sqlite3.Connection, at: int, count: int, broken: BrokenRow | None = None
 ) -> list[StoredPayment]:
     """Payments whose provider must be asked now, the longest waiting first."""
-    where, found = "poll_at IS NOT NULL AND poll_at <= ?", table(conn, _TABLE)
-    return _ROWS.find(found, where, (at,), order_by="poll_at", limit=count, broken=broken)
+    where, payments = "poll_at IS NOT NULL AND poll_at <= ?", table(conn, _TABLE)
+    return _ROWS.find(payments, where, (at,), order_by="poll_at", limit=count, broken=broken)
 
 
 def next_poll(conn: sqlite3.Connection, besides: Collection[str] = ()) -> int | None:
     """When the next provider must be asked, about other payments than these."""
-    found = conn.execute(
+    polls = conn.execute(
         f"SELECT id, poll_at FROM {_TABLE} WHERE poll_at IS NOT NULL ORDER BY poll_at LIMIT ?",  # noqa: S608 -- a constant
         (1 + len(besides),),
     )
-    return next((poll_at for each, poll_at in found.fetchall() if each not in besides), None)
+    return next((poll_at for each, poll_at in polls.fetchall() if each not in besides), None)
 
 
 def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> StoredPayment:
@@ -176,7 +176,7 @@ def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> 
 
 
 def credit(
-    conn: sqlite3.Connection, given: PaymentCredit, *, text_id: str | None = None
+    conn: sqlite3.Connection, new: PaymentCredit, *, text_id: str | None = None
 ) -> LedgerEntry:
     """Credit a payment, once: with its ledger entry, if it has one.
 
@@ -188,24 +188,24 @@ def credit(
         Conflict: the reference was already credited, by another payment or by hand; or the payment
             was credited with another reference or amount.
     """
-    found, at = payment(conn, given.payment_id), given.at
-    if found.entry is not None:
-        _refuse_other(found, given)
-        return ledger.entry(conn, found.entry)
-    organization_id, whose = found.organization_id, (given.provider, given.reference)
-    entry = references.credit(conn, organization_id, given.amount, *whose, at)
+    stored, at = payment(conn, new.payment_id), new.at
+    if stored.entry is not None:
+        _refuse_other(stored, new)
+        return ledger.entry(conn, stored.entry)
+    organization_id, whose = stored.organization_id, (new.provider, new.reference)
+    entry = references.credit(conn, organization_id, new.amount, *whose, at)
     writable(conn, _TABLE).update(
-        found.id,
+        stored.id,
         _row(
             {
                 "state": PaymentState.CONFIRMED.value,
-                "provider": given.provider,
-                "reference": given.reference,
-                "reference_key": given.key,
-                "paid": given.amount,
-                "payer": given.payer,
+                "provider": new.provider,
+                "reference": new.reference,
+                "reference_key": new.key,
+                "paid": new.amount,
+                "payer": new.payer,
                 "entry": entry.seq,
-                "decided_by": given.by,
+                "decided_by": new.by,
                 "decided_at": at,
                 "asks": (),
                 "cause": None,
@@ -214,20 +214,20 @@ def credit(
             }
         ),
     )
-    by = given.by or given.provider
-    texts.settle(conn, given.key, found.method, found.id, by, at, text_id=text_id)
-    details = {"payment": found.id}
+    by = new.by or new.provider
+    texts.settle(conn, new.key, stored.method, stored.id, by, at, text_id=text_id)
+    details = {"payment": stored.id}
     mails.owe_owners(conn, organization_id, MailKind.PAYMENT_CONFIRMED, details, at)
     return entry
 
 
-def _refuse_other(found: StoredPayment, given: PaymentCredit) -> None:
+def _refuse_other(stored: StoredPayment, new: PaymentCredit) -> None:
     """Accept the same credit again; for another one, raise an error that names the first."""
-    credited = (found.provider, found.reference_key, found.paid)
-    if (given.provider, given.key, given.amount) != credited:
+    credited = (stored.provider, stored.reference_key, stored.paid)
+    if (new.provider, new.key, new.amount) != credited:
         raise Conflict(
-            f"The payment is already confirmed: {money(found.paid or 0)} {found.currency} with "
-            f"the reference {found.reference}. Nothing was credited now. To credit other money, "
+            f"The payment is already confirmed: {money(stored.paid or 0)} {stored.currency} with "
+            f"the reference {stored.reference}. Nothing was credited now. To credit other money, "
             f"make a top-up with its own reference."
         )
 
@@ -251,11 +251,11 @@ def refuse(
         NotFound: the id is unknown.
         Conflict: it is credited.
     """
-    found = payment(conn, payment_id)
-    if found.state is PaymentState.CONFIRMED and who is not None:
+    current = payment(conn, payment_id)
+    if current.state is PaymentState.CONFIRMED and who is not None:
         raise Conflict("The payment is confirmed and credited. Correct it with an adjustment.")
-    if not found.is_open:
-        return found
+    if not current.is_open:
+        return current
     writable(conn, _TABLE).update(
         payment_id,
         _row(
@@ -271,7 +271,7 @@ def refuse(
         ),
     )
     if who is not None:  # a provider's refusal is shown on the page
-        organization_id, details = found.organization_id, {"payment": payment_id}
+        organization_id, details = current.organization_id, {"payment": payment_id}
         mails.owe_owners(conn, organization_id, MailKind.PAYMENT_REFUSED, details, at)
     return payment(conn, payment_id)
 
@@ -291,48 +291,49 @@ _BEGINNING: Final = ("",)
 """Sorts before every id."""
 
 
-def _way(wanted: PaymentFilter) -> Walk:
+def _way(payment_filter: PaymentFilter) -> Walk:
     """The index by which they are read, and what is then looked for in each."""
     conditions: list[str] = []
     hits: list[str] = []
-    given: list[object] = []
+    values: list[object] = []
     hit_given: list[object] = []
-    (hits if wanted.state in _DECIDED else conditions).append(_STATES[wanted.state])
-    for column, value in (("id", wanted.payment_id), ("reference_key", wanted.key)):
+    (hits if payment_filter.state in _DECIDED else conditions).append(_STATES[payment_filter.state])
+    for column, value in (("id", payment_filter.payment_id), ("reference_key", payment_filter.key)):
         if value is not None:
             conditions.append(f"{column} = ?")
-            given.append(value)
-    if wanted.search is not None:
+            values.append(value)
+    if payment_filter.search is not None:
         named = (
             "organization_id IN (SELECT id FROM organizations"
             " WHERE organizations.name LIKE ? ESCAPE '\\')"
         )
-        spelled = [part(each) for each in spellings(wanted.search)]
+        spelled = [part(each) for each in spellings(payment_filter.search)]
         ways = ["organization_id LIKE ? ESCAPE '\\'", *(named for _ in spelled)]
         hits.append(f"({' OR '.join(ways)})")
-        hit_given += [part(wanted.search), *spelled]
+        hit_given += [part(payment_filter.search), *spelled]
     where, hit = (" AND ".join(each) or "1" for each in (conditions, hits))
-    return Walk("payments", where, tuple(given), hit, tuple(hit_given), ("id",))
+    return Walk("payments", where, tuple(values), hit, tuple(hit_given), ("id",))
 
 
 def listed(
-    conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
+    conn: sqlite3.Connection, payment_filter: PaymentFilter, steps: Steps
 ) -> CursorPage[StoredPayment]:
     """One page of the wanted ones, the newest first."""
-    return page_by_time(conn, _ROWS, _way(wanted), steps, _place_of)
+    return page_by_time(conn, _ROWS, _way(payment_filter), steps, _place_of)
 
 
 def queued(
-    conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
+    conn: sqlite3.Connection, payment_filter: PaymentFilter, steps: Steps
 ) -> CursorPage[StoredPayment]:
-    """The same with the oldest first: ``older`` leads on, ``newer`` back to the beginning."""
+    """One page of the payments of a filter, the oldest first: ``older`` leads on, ``newer`` back to
+    the beginning."""
     if steps.after is None:
-        found = listed(conn, wanted, Steps(steps.limit, after=steps.before or _BEGINNING))
+        page = listed(conn, payment_filter, Steps(steps.limit, after=steps.before or _BEGINNING))
     else:
-        found = listed(conn, wanted, Steps(steps.limit, before=steps.after))
+        page = listed(conn, payment_filter, Steps(steps.limit, before=steps.after))
     is_first = steps.before is None and steps.after is None
-    back = None if is_first else found.older
-    return CursorPage(tuple(reversed(found.found)), back, found.newer, found.looked_to)
+    back = None if is_first else page.older
+    return CursorPage(tuple(reversed(page.found)), back, page.newer, page.looked_to)
 
 
 def _place_of(payment: StoredPayment) -> Place:
@@ -341,8 +342,8 @@ def _place_of(payment: StoredPayment) -> Place:
 
 def is_entered(conn: sqlite3.Connection, key: str) -> bool:
     """Whether a payment has this reference."""
-    found = value_of(conn, "SELECT 1 FROM payments WHERE reference_key = ? LIMIT 1", (key,))
-    return found is not None
+    row = value_of(conn, "SELECT 1 FROM payments WHERE reference_key = ? LIMIT 1", (key,))
+    return row is not None
 
 
 def count_claimed(conn: sqlite3.Connection, _: int = 0) -> int:
@@ -354,8 +355,8 @@ def count_claimed(conn: sqlite3.Connection, _: int = 0) -> int:
 def first_claimed_at(conn: sqlite3.Connection) -> int | None:
     """Since when the first claimed one waits, UTC epoch milliseconds."""
     statement = f"SELECT claimed_at FROM payments WHERE {_CLAIMED} ORDER BY id LIMIT 1"  # noqa: S608 -- a constant
-    found: int | None = value_of(conn, statement)
-    return found
+    claimed_at: int | None = value_of(conn, statement)
+    return claimed_at
 
 
 def open_payments(conn: sqlite3.Connection) -> Mapping[str, int]:
@@ -403,8 +404,8 @@ BOOKS: Final = (
 
 def of_entry(conn: sqlite3.Connection, entry: int) -> str | None:
     """The payment that a ledger entry credits; None: it credits another thing."""
-    found: str | None = value_of(conn, "SELECT id FROM payments WHERE entry = ?", (entry,))
-    return found
+    payment_id: str | None = value_of(conn, "SELECT id FROM payments WHERE entry = ?", (entry,))
+    return payment_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +426,7 @@ _EXPORTED: Final = Rows(_Exported)
 
 def exported(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     """Payments of an organization, for its owner's file."""
-    found = [
+    payments = [
         _EXPORTED.of(each)
         for each in conn.execute(
             f"SELECT {_EXPORTED.columns} FROM payments WHERE organization_id = ? AND id > ?"  # noqa: S608 -- constants
@@ -433,5 +434,5 @@ def exported(conn: sqlite3.Connection, organization_id: str, after: str, limit: 
             (organization_id, after, limit),
         )
     ]
-    rows = [to_json(each) for each in found]
-    return AccountPart(rows, found[-1].id if len(found) == limit else None)
+    rows = [to_json(each) for each in payments]
+    return AccountPart(rows, payments[-1].id if len(payments) == limit else None)

@@ -38,34 +38,34 @@ def leave(conn: sqlite3.Connection, text_id: str, why: TextWhy) -> BankText:
     return texts.change(conn, text_id, values)
 
 
-def read(conn: sqlite3.Connection, text_id: str, found: Read, at: int) -> BankText:
+def read(conn: sqlite3.Connection, text_id: str, read_text: Read, at: int) -> BankText:
     """Store what was read in a text, and follow the balance of its account."""
     stored = texts.text(conn, text_id)
     if stored.state is not TextState.UNREAD:
         return stored
-    reading = found.reading
+    reading = read_text.reading
     if reading.kind in _UNMATCHED:
         # A stranger's text has no known account.
-        method = found.method if reading.kind is not TextKind.FOREIGN_SENDER else None
+        method = read_text.method if reading.kind is not TextKind.FOREIGN_SENDER else None
         values: dict[str, Any] = {"method": method, "why": _UNMATCHED[reading.kind].value}
         return texts.change(conn, text_id, {**values, "state": TextState.UNMATCHED.value})
-    values = {"method": found.method, "balance": reading.balance}
+    values = {"method": read_text.method, "balance": reading.balance}
     if reading.kind is TextKind.NOTICE:
         return texts.change(conn, text_id, {**values, "state": TextState.NOTED.value})
     settled = reading.settled if reading.kind is TextKind.CREDIT else None
     if settled is not None:
-        values |= {"reference": settled.reference, "reference_key": found.key}
+        values |= {"reference": settled.reference, "reference_key": read_text.key}
         values |= {"amount": settled.amount, "payer": settled.payer}
-    continues = _continues(conn, found)
+    continues = _continues(conn, read_text)
     if continues:
         # Even if it credits nothing: the account has moved, and the next text continues from here.
         assert reading.balance is not None
         values["continues"] = 1
-        texts.set_balance(conn, found.method, reading.balance, at, None)
-    why = _known(conn, stored, found) or _unbelieved(conn, found, continues=continues)
+        texts.set_balance(conn, read_text.method, reading.balance, at, None)
+    why = _known(conn, stored, read_text) or _unbelieved(conn, read_text, continues=continues)
     is_done = why is None and settled is None
     if why is TextWhy.CREDITED_BEFORE and settled is not None:
-        first = references.entry_of(conn, settled.provider, found.key or "")
+        first = references.entry_of(conn, settled.provider, read_text.key or "")
         is_done = first is not None and first.amount == settled.amount
     state = TextState.NOTED if is_done else TextState.WAITING
     if why is None and settled is not None:
@@ -74,29 +74,29 @@ def read(conn: sqlite3.Connection, text_id: str, found: Read, at: int) -> BankTe
     return texts.change(conn, text_id, values)
 
 
-def _continues(conn: sqlite3.Connection, found: Read) -> bool:
-    before = texts.balance(conn, found.method)
+def _continues(conn: sqlite3.Connection, read_text: Read) -> bool:
+    before = texts.balance(conn, read_text.method)
     return before is not None and bank_texts.continues(
-        before.balance, found.reading.moved, found.reading.balance
+        before.balance, read_text.reading.moved, read_text.reading.balance
     )
 
 
-def _known(conn: sqlite3.Connection, stored: BankText, found: Read) -> TextWhy | None:
+def _known(conn: sqlite3.Connection, stored: BankText, read_text: Read) -> TextWhy | None:
     """Why a text has nothing new."""
-    settled = found.reading.settled
-    if found.key is None or settled is None:
+    settled = read_text.reading.settled
+    if read_text.key is None or settled is None:
         return None
-    if references.is_credited(conn, settled.provider, found.key):
+    if references.is_credited(conn, settled.provider, read_text.key):
         return TextWhy.CREDITED_BEFORE
-    if texts.is_repeated(conn, found.method, found.key, stored.seq):
+    if texts.is_repeated(conn, read_text.method, read_text.key, stored.seq):
         return TextWhy.REPEATED
     return None
 
 
-def _unbelieved(conn: sqlite3.Connection, found: Read, *, continues: bool) -> TextWhy | None:
+def _unbelieved(conn: sqlite3.Connection, read_text: Read, *, continues: bool) -> TextWhy | None:
     if continues:
         return None
-    unknown = found.reading.balance is None or texts.balance(conn, found.method) is None
+    unknown = read_text.reading.balance is None or texts.balance(conn, read_text.method) is None
     return TextWhy.NO_BALANCE if unknown else TextWhy.BALANCE
 
 
@@ -108,8 +108,8 @@ def whose(conn: sqlite3.Connection, stored: BankText) -> str:
     fitting = payments.matching(conn, stored.method, stored.reference_key)
     if stored.payer is not None:
         fitting += payments.of_payer(conn, stored.method, stored.payer)
-    told = ReportedPayment(stored.reference_key, stored.amount, stored.payer)
-    return bank_texts.owner_of(told, list({each.id: each for each in fitting}.values()))
+    reported = ReportedPayment(stored.reference_key, stored.amount, stored.payer)
+    return bank_texts.owner_of(reported, list({each.id: each for each in fitting}.values()))
 
 
 def dismiss(conn: sqlite3.Connection, text_id: str, by: str, at: int) -> BankText:

@@ -59,26 +59,26 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _TEXTS.find(table(conn, _TABLE), "id = ?", (text_id,))
-    if not found:
+    rows = _TEXTS.find(table(conn, _TABLE), "id = ?", (text_id,))
+    if not rows:
         raise NotFound("There is no such text.")
-    return found[0]
+    return rows[0]
 
 
 def unread(conn: sqlite3.Connection, count: int) -> list[BankText]:
     """Unread texts in the order in which they were written, so that each balance continues the one
     before it."""
-    where, found = f"state = 'unread' AND {_OPEN}", table(conn, _TABLE)
+    where, unread_rows = f"state = 'unread' AND {_OPEN}", table(conn, _TABLE)
     order = "coalesce(sent_at, received_at), seq"
-    return _TEXTS.find(found, where, order_by=order, limit=count)
+    return _TEXTS.find(unread_rows, where, order_by=order, limit=count)
 
 
 def waiting(conn: sqlite3.Connection, why: Collection[str], count: int) -> list[BankText]:
     """Texts of payments that are not credited for one of these reasons, the newest first."""
     holes = ", ".join("?" for _ in why)
     where = f"state = 'waiting' AND why IN ({holes}) AND {_OPEN}"
-    found = table(conn, _TABLE)
-    return _TEXTS.find(found, where, [*why], order_by="seq DESC", limit=count)
+    waiting_rows = table(conn, _TABLE)
+    return _TEXTS.find(waiting_rows, where, [*why], order_by="seq DESC", limit=count)
 
 
 def page(
@@ -99,17 +99,17 @@ def page(
         key: only those with this reference, in comparable form.
     """
     terms: list[str] = ["seq < :before"]
-    given: dict[str, Any] = {"before": _LAST if before is None else max(0, min(before, _LAST))}
+    values: dict[str, Any] = {"before": _LAST if before is None else max(0, min(before, _LAST))}
     if method is not None:
         terms.append("method = :method")
-        given["method"] = method
+        values["method"] = method
     if is_open:
         terms.append(_OPEN)
     if key is not None:
         terms.append("reference_key = :key")
-        given["key"] = key
+        values["key"] = key
     where = " AND ".join(terms)
-    return _TEXTS.find(table(conn, _TABLE), where, given, order_by="seq DESC", limit=count)
+    return _TEXTS.find(table(conn, _TABLE), where, values, order_by="seq DESC", limit=count)
 
 
 _LAST: Final = (1 << 62) - 1
@@ -123,15 +123,15 @@ def count_open(conn: sqlite3.Connection, method: str | None) -> int:
 
 def newest(conn: sqlite3.Connection, method: str) -> BankText | None:
     """The last text in which a method has read something."""
-    found = page(conn, 1, method=method)
-    return found[0] if found else None
+    texts = page(conn, 1, method=method)
+    return texts[0] if texts else None
 
 
 def last_moved(conn: sqlite3.Connection, method: str) -> BankText | None:
     """The last text with an amount and the balance after it."""
     where = "method = ? AND balance IS NOT NULL"
-    found = _TEXTS.find(table(conn, _TABLE), where, (method,), order_by="seq DESC", limit=1)
-    return found[0] if found else None
+    rows = _TEXTS.find(table(conn, _TABLE), where, (method,), order_by="seq DESC", limit=1)
+    return rows[0] if rows else None
 
 
 def is_repeated(conn: sqlite3.Connection, method: str, key: str, seq: int) -> bool:
@@ -142,9 +142,9 @@ def is_repeated(conn: sqlite3.Connection, method: str, key: str, seq: int) -> bo
 
 def change(conn: sqlite3.Connection, text_id: str, values: Mapping[str, Any]) -> BankText:
     """Change a text that is not credited yet; a credited one stays as it is."""
-    found = text(conn, text_id)
-    if found.state is not TextState.CREDITED:
-        writable(conn, _TABLE).update(found.seq, dict(values))
+    current = text(conn, text_id)
+    if current.state is not TextState.CREDITED:
+        writable(conn, _TABLE).update(current.seq, dict(values))
     return text(conn, text_id)
 
 
@@ -165,10 +165,10 @@ def settle(
         by: who confirmed it, or its provider.
         text_id: the text by which alone it was credited, so that the operator still sees others.
     """
-    where, given = "reference_key = ? AND state = 'waiting'", [key]
+    where, parameters = "reference_key = ? AND state = 'waiting'", [key]
     if method is not None:
-        where, given = f"{where} AND method = ?", [key, method]
-    for each in _TEXTS.find(table(conn, _TABLE), where, given):
+        where, parameters = f"{where} AND method = ?", [key, method]
+    for each in _TEXTS.find(table(conn, _TABLE), where, parameters):
         values: dict[str, Any] = {"state": TextState.CREDITED.value, "why": None}
         values |= {"payment_id": payment_id, "decided_at": at}
         values["decided_by"] = None if each.id == text_id else by
@@ -183,11 +183,11 @@ def credited_by_itself(
     """Minor units credited by texts alone since a time: to one organization, or to all."""
     sums = "coalesce(sum(amount), 0) AS total"
     where = "method = ? AND state = 'credited' AND decided_by IS NULL AND decided_at > ?"
-    given: list[Any] = [method, since]
+    values: list[Any] = [method, since]
     if organization_id is not None:
         where += " AND payment_id IN (SELECT id FROM payments WHERE organization_id = ?)"
-        given.append(organization_id)
-    for row in table(conn, _TABLE).rows_where(where, given, select=sums):
+        values.append(organization_id)
+    for row in table(conn, _TABLE).rows_where(where, values, select=sums):
         return int(row["total"])
     return 0
 
@@ -206,8 +206,8 @@ def settle_by_hand(conn: sqlite3.Connection, key: str, at: int) -> None:
 
 def balance(conn: sqlite3.Connection, method: str) -> AccountBalance | None:
     """A method's account balance; None: not known yet."""
-    found = _ACCOUNTS.find(table(conn, _BALANCES), "method = ?", (method,))
-    return found[0] if found else None
+    rows = _ACCOUNTS.find(table(conn, _BALANCES), "method = ?", (method,))
+    return rows[0] if rows else None
 
 
 def set_balance(
