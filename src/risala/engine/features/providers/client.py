@@ -40,7 +40,7 @@ class ProviderEndpoints:
     takes_basic: bool
     """The client's secret goes into a header; False: into the form."""
     names_itself: bool
-    """Its answers name it (RFC 9207)."""
+    """Whether the provider's answers name it (RFC 9207)."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class ProviderClient:
         self._reading = trio.Lock()
 
     async def endpoints(self) -> ProviderEndpoints:
-        """Where to ask.
+        """The addresses at which the provider answers.
 
         Raises:
             IdentityRefused: it does not answer, or is not what the settings say.
@@ -79,31 +79,31 @@ class ProviderClient:
                 raise IdentityRefused(IdentityFault.UNREACHABLE, "it failed a moment ago")
             url = self.provider.issuer.rstrip("/") + _WELL_KNOWN
             try:
-                said = await self._document(WebhookCall(url, {}, b"", "GET"))
+                document = await self._document(WebhookCall(url, {}, b"", "GET"))
             except IdentityRefused:
                 read.failed_at = now_ms
                 raise
-            read.endpoints, read.endpoints_at = self._endpoints_of(said), now_ms
+            read.endpoints, read.endpoints_at = self._endpoints_of(document), now_ms
             read.failed_at = None
             return read.endpoints
 
-    def _endpoints_of(self, said: Mapping[str, Any]) -> ProviderEndpoints:
-        if said.get("issuer") != self.provider.issuer:
-            found = str(said.get("issuer"))[:200]
-            raise IdentityRefused(IdentityFault.MISSET, f"it says that its issuer is {found}")
+    def _endpoints_of(self, document: Mapping[str, Any]) -> ProviderEndpoints:
+        if document.get("issuer") != self.provider.issuer:
+            issuer = str(document.get("issuer"))[:200]
+            raise IdentityRefused(IdentityFault.MISSET, f"it says that its issuer is {issuer}")
         names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-        first, token, keys = (said.get(name) for name in names)
+        first, token, keys = (document.get(name) for name in names)
         if not (isinstance(first, str) and isinstance(token, str) and isinstance(keys, str)):
             raise IdentityRefused(IdentityFault.MISSET, "it does not say where its endpoints are")
-        info = said.get("userinfo_endpoint")
-        methods = said.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
+        info = document.get("userinfo_endpoint")
+        methods = document.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return ProviderEndpoints(
             first,
             token,
             keys,
             info if isinstance(info, str) else None,
             isinstance(methods, list) and "client_secret_basic" in methods,
-            said.get("authorization_response_iss_parameter_supported") is True,
+            document.get("authorization_response_iss_parameter_supported") is True,
         )
 
     async def claims(
@@ -173,8 +173,8 @@ class ProviderClient:
                 return read.keys
             if self._may_read_keys():
                 read.keys_at = now_ms
-                said = await self._document(WebhookCall(endpoints.keys, {}, b"", "GET"))
-                read.keys = keys_of(said)
+                document = await self._document(WebhookCall(endpoints.keys, {}, b"", "GET"))
+                read.keys = keys_of(document)
             return read.keys
 
     def _may_read_keys(self) -> bool:
@@ -191,12 +191,12 @@ class ProviderClient:
         if isinstance(answer, ReceiverFault):
             raise IdentityRefused(IdentityFault.UNREACHABLE, f"{call.url}: {answer.text}")
         try:
-            said = json.loads(answer.body)
+            document = json.loads(answer.body)
         except (ValueError, RecursionError):
-            said = None
-        if answer.status == 200 and isinstance(said, dict):
-            return said
-        error = str(said.get("error", ""))[:80] if isinstance(said, dict) else ""
+            document = None
+        if answer.status == 200 and isinstance(document, dict):
+            return document
+        error = str(document.get("error", ""))[:80] if isinstance(document, dict) else ""
         fault = ERRORS.get(error, IdentityFault.MISSET)
         if answer.status >= 500:
             fault = IdentityFault.UNREACHABLE

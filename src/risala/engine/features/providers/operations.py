@@ -59,11 +59,11 @@ def _words(characters_max: int) -> Callable[[object], str]:
 
 
 def _values(value: object) -> tuple[str, ...]:
-    found = tuple(dict.fromkeys(each.strip() for each in texts(value) if each.strip()))
-    if len(found) > LIST_MAX or any(len(each) > TEXT_MAX for each in found):
+    values = tuple(dict.fromkeys(each.strip() for each in texts(value) if each.strip()))
+    if len(values) > LIST_MAX or any(len(each) > TEXT_MAX for each in values):
         sentence = f"`{{name}}` can have at most {LIST_MAX} values of {TEXT_MAX} characters."
         raise fault("too_many_values", sentence)
-    return found
+    return values
 
 
 def _default_role(value: object) -> str:
@@ -73,10 +73,10 @@ def _default_role(value: object) -> str:
 
 
 def _hours(value: object) -> int:
-    found = whole(value)
-    if not 1 <= found <= SESSION_HOURS_MAX:
+    hours = whole(value)
+    if not 1 <= hours <= SESSION_HOURS_MAX:
         raise fault("invalid_hours", f"`{{name}}` must be 1 to {SESSION_HOURS_MAX}.")
-    return found
+    return hours
 
 
 _TEXT: Final = ArgumentKind(f"text, at most {TEXT_MAX} characters")
@@ -117,7 +117,7 @@ class SetProvider(OfOrganization):
         PlainValidator(maybe(_default_role)),
         ArgumentKind("`owner`, `developer`, `viewer`, or `none`: they are refused"),
     ] = None
-    """Of who has none of the values."""
+    """The role of a person who has none of the values."""
     verified_claim: Name = None
     """The claim that says that the address is verified."""
     two_factors: Values = None
@@ -176,17 +176,19 @@ async def _show(call: Call[OfOrganization]) -> ProviderState:
 
 @OPERATIONS(SET, roles=OWNERS, versioned_by="organization_id", **_ONE)
 async def _set(call: Call[SetProvider]) -> IdentityProvider:
-    given = call.given
+    arguments = call.given
     values = {
         name: value
-        for name, value in given.given_of(IdentityProvider).items()
+        for name, value in arguments.given_of(IdentityProvider).items()
         if value is not None and name != "organization_id"
     }
-    if given.default_role is not None:
-        values["default_role"] = None if given.default_role == NOBODY else Role(given.default_role)
+    if arguments.default_role is not None:
+        values["default_role"] = (
+            None if arguments.default_role == NOBODY else Role(arguments.default_role)
+        )
     put = _providers(call).put
     return await put(
-        given.organization_id, values, given.client_secret, _actor(call), _signed(call)
+        arguments.organization_id, values, arguments.client_secret, _actor(call), _signed(call)
     )
 
 
@@ -205,9 +207,9 @@ async def _list(call: Call[NoArguments]) -> IdentityProviders:
 async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
     """An operator says that a domain is the organization's; one whose letters are of several
     scripts only after a warning that shows them."""
-    given = call.given
-    mixed = letters_by_script(given.domain)
-    if mixed and not given.mixed_scripts:
+    arguments = call.given
+    mixed = letters_by_script(arguments.domain)
+    if mixed and not arguments.mixed_scripts:
         shown = ", ".join(f"{script}: \u2068{letters}\u2069" for script, letters in mixed.items())
         text = (
             f"The letters of this domain are of several scripts, as in a name that imitates"
@@ -215,11 +217,11 @@ async def _confirm(call: Call[ConfirmDomain]) -> IdentityProvider:
         )
         raise Invalid("domain", "mixed_scripts", text)
     confirm = _providers(call).confirm
-    return await confirm(given.organization_id, given.domain, _signed(call))
+    return await confirm(arguments.organization_id, arguments.domain, _signed(call))
 
 
 @OPERATIONS(REFUSE, roles=OPERATORS, **_ONE)
 async def _refuse(call: Call[OfDomain]) -> IdentityProvider:
-    given = call.given
+    arguments = call.given
     refuse = _providers(call).refuse
-    return await refuse(given.organization_id, given.domain, _signed(call))
+    return await refuse(arguments.organization_id, arguments.domain, _signed(call))

@@ -38,7 +38,8 @@ SESSION_HOURS_MAX: Final = 168
 
 @dataclass(frozen=True, slots=True)
 class IdentityProvider:
-    """Where members of one organization sign in by OpenID Connect, without its secret."""
+    """An OpenID Connect provider by which members of one organization sign in, without its
+    secret."""
 
     organization_id: Annotated[str, UNAUDITED]
     issuer: Annotated[
@@ -89,7 +90,7 @@ class IdentityProvider:
         tuple[str, ...], AUDITED, Label(N_("Values for viewers")), Typed(left_to_right=True)
     ]
     default_role: Annotated[Role | None, AUDITED, Label(N_("Everybody else"))]
-    """Of who has none of the values; None: they are refused."""
+    """The role of a person who has none of the values; None: they are refused."""
     verified_claim: Annotated[
         str,
         AUDITED,
@@ -113,7 +114,7 @@ class IdentityProvider:
 
     @property
     def id(self) -> str:
-        """Its name in the audit trail: an organization has one."""
+        """The provider's name in the audit trail: an organization has one."""
         return self.organization_id
 
     @property
@@ -134,7 +135,7 @@ class LinkedIdentity:
     """A user's account at an identity provider."""
 
     organization_id: str
-    """Whose provider it is; empty: the console's."""
+    """The organization whose provider it is; empty: the console's."""
     issuer: str
     subject: str
     """What the provider calls the person; it never gives this to another one."""
@@ -158,7 +159,7 @@ class ShownIdentity:
     makes: bool
     """With a role the person becomes an operator, or a member."""
     organization_id: str = ""
-    """Whose provider it is; empty: the console's."""
+    """The organization whose provider it is; empty: the console's."""
     is_anew: bool = False
     """The person signed in at the provider just now."""
 
@@ -193,7 +194,7 @@ class IdentityStart:
     """A sign-in at an identity provider that begins."""
 
     url: str
-    """Where the browser goes."""
+    """The address that the browser goes to."""
     flow: str = field(repr=False)
     """For a cookie of this browser: what the answer is held to."""
 
@@ -222,7 +223,7 @@ class IdentityAccess(Protocol):
         """Send a browser to the provider."""
 
     def read(self, flow: str, /) -> tuple[bool, str]:
-        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
+        """Read a browser's cookie: whether it freshens a session, and where it goes on to."""
 
     async def finish(
         self, browser: Browser, back: IdentityReturn, /
@@ -237,10 +238,10 @@ class ProviderAccess(Protocol):
     """The identity providers that people may come by."""
 
     def console(self) -> IdentityAccess | None:
-        """That of the console; None: there is none."""
+        """The provider of the console; None: there is none."""
 
     def sign_in_of(self, organization_id: str, /) -> IdentityAccess | None:
-        """That of an organization; None: it has none that works."""
+        """The provider of an organization; None: it has none that works."""
 
     def offered(self, email: str, /) -> OfferedProvider | None:
         """The provider for addresses of this domain; None: no organization has one."""

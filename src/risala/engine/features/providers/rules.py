@@ -22,8 +22,8 @@ from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.rules.people.emails import domain_of, normalised
 
 REDIRECT: Final = "/sign-in/oidc/{}/callback"
-"""Where an organization's provider sends browsers back to: each has an address of its own, so that
-one provider's answer never passes for another's."""
+"""The address that an organization's provider sends browsers back to: each has an address of its
+own, so that one provider's answer never passes for another's."""
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "Ed25519"),
@@ -61,16 +61,16 @@ class Provider:
     """Empty: it gives no roles."""
     makes: bool
     default_role: Role | None = None
-    """Of who is given none; None: they are refused, if it gives roles."""
+    """The role of a person who is given none; None: they are refused, if it gives roles."""
     organization_id: str = ""
-    """Whose it is; empty: the console's."""
+    """The organization whose provider it is; empty: the console's."""
     client_secret: str = field(default="", repr=False)
 
 
 def provider_of(settings: OidcSection, secret: str) -> Provider:
     """The provider of the console."""
     assert settings.issuer is not None, "it is asked for where it is set"
-    given: dict[OperatorRole | Role, Sequence[str]] = {
+    values_of_roles: dict[OperatorRole | Role, Sequence[str]] = {
         role: getattr(settings.roles, role.value) for role in OperatorRole
     }
     return Provider(
@@ -80,30 +80,30 @@ def provider_of(settings: OidcSection, secret: str) -> Provider:
         settings.verified_claim,
         settings.two_factors,
         settings.role_claim,
-        {role: values for role, values in given.items() if values},
+        {role: values for role, values in values_of_roles.items() if values},
         settings.make_operators,
         client_secret=secret,
     )
 
 
-def member_provider(found: IdentityProvider, secret: str) -> Provider:
+def member_provider(provider: IdentityProvider, secret: str) -> Provider:
     """The provider of an organization, for the domains that an operator confirmed."""
-    given: dict[OperatorRole | Role, Sequence[str]] = {
-        Role.OWNER: found.owners,
-        Role.DEVELOPER: found.developers,
-        Role.VIEWER: found.viewers,
+    values_of_roles: dict[OperatorRole | Role, Sequence[str]] = {
+        Role.OWNER: provider.owners,
+        Role.DEVELOPER: provider.developers,
+        Role.VIEWER: provider.viewers,
     }
     return Provider(
-        found.issuer,
-        found.client_id,
-        found.confirmed,
-        found.verified_claim,
-        found.two_factors,
-        found.role_claim,
-        {role: values for role, values in given.items() if values},
+        provider.issuer,
+        provider.client_id,
+        provider.confirmed,
+        provider.verified_claim,
+        provider.two_factors,
+        provider.role_claim,
+        {role: values for role, values in values_of_roles.items() if values},
         makes=True,
-        default_role=found.default_role,
-        organization_id=found.organization_id,
+        default_role=provider.default_role,
+        organization_id=provider.organization_id,
         client_secret=secret,
     )
 
@@ -116,7 +116,7 @@ def authorization_query(
     Args:
         anew: the person is to sign in there once more, even with a session there.
     """
-    asked = {
+    parameters = {
         "response_type": "code",
         "client_id": provider.client_id,
         "redirect_uri": redirect_uri,
@@ -127,8 +127,8 @@ def authorization_query(
         "code_challenge_method": "S256",
     }
     if anew:
-        asked |= {"prompt": "login", "max_age": "0"}
-    return urlencode(asked)
+        parameters |= {"prompt": "login", "max_age": "0"}
+    return urlencode(parameters)
 
 
 def token_fault(
@@ -159,8 +159,8 @@ def token_fault(
 def half_hash(access_token: str, algorithm: str) -> str:
     """The ``at_hash`` of an access token: the left half of its hash by the token's algorithm."""
     name = f"sha{algorithm[2:]}" if algorithm[2:] in ("256", "384", "512") else "sha512"
-    found = hashlib.new(name, access_token.encode("ascii", "replace")).digest()
-    return _text(found[: len(found) // 2])
+    hashed = hashlib.new(name, access_token.encode("ascii", "replace")).digest()
+    return _text(hashed[: len(hashed) // 2])
 
 
 def signed_in_now(claims: Mapping[str, Any], now_s: int) -> bool:
@@ -184,12 +184,12 @@ def identity_of(claims: Mapping[str, Any], provider: Provider, now_s: int) -> Sh
     role = _role_of(_texts(claims.get(provider.role_claim)), provider) or provider.default_role
     if role is None and (provider.roles or provider.organization_id):
         raise IdentityRefused(IdentityFault.NO_ROLE, email=email)
-    said = {*_texts(claims.get("amr")), *_texts(claims.get("acr"))}
+    methods = {*_texts(claims.get("amr")), *_texts(claims.get("acr"))}
     return ShownIdentity(
         provider.issuer,
         claims["sub"],
         email,
-        not said.isdisjoint(provider.two_factors),
+        not methods.isdisjoint(provider.two_factors),
         role,
         provider.makes,
         provider.organization_id,
@@ -199,22 +199,22 @@ def identity_of(claims: Mapping[str, Any], provider: Provider, now_s: int) -> Sh
 
 def _role_of(values: Sequence[str], provider: Provider) -> OperatorRole | Role | None:
     """The first role of which a value is given: an administrator's, or an owner's, first."""
-    for role, wanted in provider.roles.items():
-        if not set(values).isdisjoint(wanted):
+    for role, role_values in provider.roles.items():
+        if not set(values).isdisjoint(role_values):
             return role
     return None
 
 
 def _texts(value: object) -> list[str]:
     """The texts of a claim that is a list, or one text."""
-    found = value if isinstance(value, list) else [value]
-    return [each for each in found if isinstance(each, str)]
+    listed = value if isinstance(value, list) else [value]
+    return [each for each in listed if isinstance(each, str)]
 
 
-def _is_same(given: object, wanted: str) -> bool:
-    if not isinstance(given, str):
+def _is_same(value: object, expected: str) -> bool:
+    if not isinstance(value, str):
         return False
-    return hmac.compare_digest(given.encode("utf-8", "surrogatepass"), wanted.encode())
+    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def _text(value: bytes) -> str:

@@ -85,17 +85,17 @@ class Providers:
         """The provider for an address of this domain, whether anybody has it or not; None: there
         is none."""
         address = typed_address(email)
-        found = None if address is None else self._stored.of_domain(domain_of(address))
-        return None if found is None else self._offered(found)
+        provider = None if address is None else self._stored.of_domain(domain_of(address))
+        return None if provider is None else self._offered(provider)
 
     def of_organization(self, organization_id: str) -> OfferedProvider | None:
         """The provider of an organization, once an operator has confirmed a domain."""
-        found = self._stored.find(organization_id)
-        return None if found is None or not found.confirmed else self._offered(found)
+        provider = self._stored.find(organization_id)
+        return None if provider is None or not provider.confirmed else self._offered(provider)
 
-    def _offered(self, found: IdentityProvider) -> OfferedProvider:
-        name = self._have.accounts.organization(found.organization_id).name
-        return OfferedProvider(found.organization_id, found.label or name)
+    def _offered(self, provider: IdentityProvider) -> OfferedProvider:
+        name = self._have.accounts.organization(provider.organization_id).name
+        return OfferedProvider(provider.organization_id, provider.label or name)
 
     # -- changing
 
@@ -117,8 +117,8 @@ class Providers:
             Invalid: a value is missing or wrong.
             Forbidden: the actor is no longer an owner.
         """
-        have, now_ms = self._have, self._have.now_ms()
-        have.accounts.organization(organization_id)
+        sources, now_ms = self._have, self._have.now_ms()
+        sources.accounts.organization(organization_id)
         checked = self._checked(values)
         column: dict[str, str | None] = {}
         if secret is not None:
@@ -169,8 +169,8 @@ class Providers:
         """
         with self._changing(organization_id):
             confirm = self._stored.confirm
-            given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
-            return await confirm(by, *given)
+            arguments = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
+            return await confirm(by, *arguments)
 
     async def refuse(self, organization_id: str, domain: str, by: AuditEntry) -> IdentityProvider:
         """An operator takes a domain away.
@@ -180,8 +180,8 @@ class Providers:
         """
         with self._changing(organization_id):
             refuse = self._stored.refuse
-            given = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
-            return await refuse(by, *given)
+            arguments = (organization_id, _domain(domain), by.caller.who, self._have.now_ms())
+            return await refuse(by, *arguments)
 
     @contextmanager
     def _changing(self, organization_id: str) -> Iterator[None]:
@@ -209,7 +209,7 @@ def _domain(text: str) -> str:
 
 
 def _first(
-    organization_id: str, who: str, now_ms: int, given: Mapping[str, Any]
+    organization_id: str, who: str, now_ms: int, values: Mapping[str, Any]
 ) -> IdentityProvider:
     """A new provider, before its given settings.
 
@@ -217,7 +217,7 @@ def _first(
         Invalid: what it cannot do without is not given.
     """
     for name in ("issuer", "client_id", "domains"):
-        if not given.get(name):
+        if not values.get(name):
             raise Invalid(name, "missing", f"`{name}` is required.")
     return IdentityProvider(
         organization_id=organization_id,
@@ -245,10 +245,10 @@ def _first(
 def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
     """What owners are told of a change of their organization's provider."""
     organization = letters.accounts.organization(owed.details["organization"])
-    said = words["providers"][owed.details["what"]]
+    sentence = words["providers"][owed.details["what"]]
     return {
         "organization": named(organization),
-        "what": said.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
+        "what": sentence.format(domain=apart(owed.language, one_line(owed.details["domain"]))),
         "issuer": owed.details["issuer"],
         "who": who_did(owed.details["who"], words, "operator"),
         "when": moment(owed.details["at"], owed.language, organization.time_zone),

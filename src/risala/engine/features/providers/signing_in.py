@@ -63,7 +63,7 @@ FLOW_MAX: Final = 1000
 KNOWN_MAX: Final = 100
 """Organizations' providers whose endpoints and keys are remembered: some 20 kB each."""
 CALLBACK: Final = "/operator/sign-in/oidc/callback"
-"""Where the console's provider sends browsers back to; it knows this address."""
+"""The address that the console's provider sends browsers back to; the provider knows it."""
 _QUIET: Final = (IdentityFault.CANCELLED, IdentityFault.UNREACHABLE, IdentityFault.MISSET)
 """Faults that say nothing about the person: they are logged, and are no refused sign-in."""
 
@@ -132,8 +132,8 @@ class IdentitySignIn:
             _log(error)
             raise
         until = self._have.now_ms() + CODE_MS
-        said = [secrets.token_urlsafe(16), until, freshens, target or "", self._organization_id]
-        flow = urlsafe_b64encode(json.dumps(said).encode()).decode()
+        parts = [secrets.token_urlsafe(16), until, freshens, target or "", self._organization_id]
+        flow = urlsafe_b64encode(json.dumps(parts).encode()).decode()
         of = self._have.derived.flow_secrets(flow)[0]
         query = authorization_query(
             self._client.provider, self._redirect_uri, of.state, of.nonce, of.verifier,
@@ -143,7 +143,7 @@ class IdentitySignIn:
         return IdentityStart(f"{endpoints.authorization}{joint}{query}", flow)
 
     def read(self, flow: str) -> tuple[bool, str]:
-        """Of a browser's cookie: whether it freshens a session, and where it goes on to."""
+        """Read a browser's cookie: whether it freshens a session, and where it goes on to."""
         try:
             _, _, freshens, target, whose = json.loads(urlsafe_b64decode(flow[:FLOW_MAX]))
         except (ValueError, TypeError):
@@ -221,15 +221,17 @@ class IdentitySignIn:
 
     def _secrets_of(self, back: IdentityReturn, *, freshens: bool) -> FlowSecrets | None:
         """What the answer is held to; None: it is not this browser's, too late, or a second one."""
-        given, flow = back.state.encode("utf-8", "surrogatepass"), back.flow[:FLOW_MAX]
+        state, flow = back.state.encode("utf-8", "surrogatepass"), back.flow[:FLOW_MAX]
         ours = self._have.derived.flow_secrets(flow)
-        found = next((of for of in ours if hmac.compare_digest(of.state.encode(), given)), None)
-        if found is None or self.read(flow)[0] is not freshens:
+        flow_secrets = next(
+            (of for of in ours if hmac.compare_digest(of.state.encode(), state)), None
+        )
+        if flow_secrets is None or self.read(flow)[0] is not freshens:
             return None
         now_ms, until = self._have.now_ms(), _until(flow)
         if _whose(flow) != self._organization_id or now_ms >= until:
             return None
-        return found if self._used.take(found.state, until, now_ms) else None
+        return flow_secrets if self._used.take(flow_secrets.state, until, now_ms) else None
 
     async def _claims(self, back: IdentityReturn, of: FlowSecrets) -> dict[str, Any]:
         if back.error:
@@ -272,13 +274,13 @@ class IdentitySignIns:
 
     def console(self) -> IdentitySignIn | None:
         """The console's; None: the settings name no provider."""
-        have, fetches = self._have, self._around.fetches.get(CONSOLE)
+        sources, fetches = self._have, self._around.fetches.get(CONSOLE)
         if self._console is None and fetches is not None:
             secret = self._around.secrets.get(CONSOLE, "")
             client = ProviderClient(
-                provider_of(have.settings.people.oidc, secret), fetches, have.now_ms
+                provider_of(sources.settings.people.oidc, secret), fetches, sources.now_ms
             )
-            address = have.console_url + CALLBACK
+            address = sources.console_url + CALLBACK
             self._console = IdentitySignIn(
                 self._services, client, self._used, SessionKind.OPERATOR, address, ""
             )
@@ -287,28 +289,28 @@ class IdentitySignIns:
     def of_organization(self, organization_id: str) -> IdentitySignIn | None:
         """An organization's; None: it has no provider, no domain of it is confirmed, or the key of
         its secret is lost."""
-        have, fetches = self._have, self._around.fetches.get(ORGANIZATIONS)
-        found = self._stored.find(organization_id)
-        if found is None or not found.confirmed or fetches is None:
+        sources, fetches = self._have, self._around.fetches.get(ORGANIZATIONS)
+        row = self._stored.find(organization_id)
+        if row is None or not row.confirmed or fetches is None:
             self._known.pop(organization_id, None)
             return None
         known = self._known.get(organization_id)
-        if known is None or known.updated_at != found.updated_at:
+        if known is None or known.updated_at != row.updated_at:
             secret = self._stored.secret_of(organization_id)
             if secret is None:
                 return None
-            provider = member_provider(found, secret)
-            client = ProviderClient(provider, fetches, have.now_ms)
-            address = have.public_url + REDIRECT.format(organization_id)
+            provider = member_provider(row, secret)
+            client = ProviderClient(provider, fetches, sources.now_ms)
+            address = sources.public_url + REDIRECT.format(organization_id)
             sign_in = IdentitySignIn(
                 self._services, client, self._used, SessionKind.CUSTOMER, address, organization_id
             )
-            known = self._known[organization_id] = _Known(found.updated_at, sign_in)
+            known = self._known[organization_id] = _Known(row.updated_at, sign_in)
         self._known.move_to_end(organization_id)
         if len(self._known) > KNOWN_MAX:
             self._known.popitem(last=False)
         # Domains are confirmed and refused without a change of the provider itself.
-        known.sign_in.set_domains(found.confirmed)
+        known.sign_in.set_domains(row.confirmed)
         return known.sign_in
 
 

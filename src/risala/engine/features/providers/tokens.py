@@ -34,7 +34,7 @@ class UnknownKey(Exception):
 
 def keys_of(document: Mapping[str, Any]) -> list[Key]:
     """The keys for signatures that a provider publishes; others are left out."""
-    found: list[Key] = []
+    keys: list[Key] = []
     published = document.get("keys")
     for each in published[:KEYS_MAX] if isinstance(published, list) else ():
         if not isinstance(each, dict) or each.get("use", "sig") != "sig":
@@ -42,10 +42,10 @@ def keys_of(document: Mapping[str, Any]) -> list[Key]:
         if each.get("kty") not in ("RSA", "EC", "OKP"):
             continue  # a symmetric key that is published is no secret
         try:
-            found.append(jwk.import_key(each))
+            keys.append(jwk.import_key(each))
         except (JoseError, ValueError, TypeError):
             continue
-    return found
+    return keys
 
 
 def checked_claims(
@@ -87,10 +87,10 @@ def _key_of(header: Mapping[str, Any], keys: Sequence[Key]) -> Key:
     """
     kind = _REGISTRY.get_alg(str(header["alg"])).key_type
     name = header.get("kid")
-    found = [key for key in keys if key.key_type == kind and name in (None, key.kid)]
-    if len(found) != 1:
+    fitting = [key for key in keys if key.key_type == kind and name in (None, key.kid)]
+    if len(fitting) != 1:
         raise UnknownKey(str(name)[:80])
-    return found[0]
+    return fitting[0]
 
 
 def _check_claims(claims: dict[str, Any], provider: Provider, now_s: int) -> None:

@@ -18,11 +18,11 @@ _ROWS: Final = Rows(LinkedIdentity)
 def find(
     conn: sqlite3.Connection, organization_id: str, issuer: str, subject: str
 ) -> LinkedIdentity | None:
-    """Whose account at a provider it is; None: unknown."""
+    """The user's identity that has an account at a provider; None: unknown."""
     key = (organization_id, issuer, subject)
     one = "organization_id = ? AND issuer = ? AND subject = ?"
-    found = _ROWS.find(table(conn, _TABLE), one, key)
-    return found[0] if found else None
+    rows = _ROWS.find(table(conn, _TABLE), one, key)
+    return rows[0] if rows else None
 
 
 def of_user(
@@ -31,18 +31,18 @@ def of_user(
     """A user's account at a provider; None: none is known."""
     key = (user_id, organization_id, issuer)
     one = "user_id = ? AND organization_id = ? AND issuer = ?"
-    found = _ROWS.find(table(conn, _TABLE), one, key)
-    return found[0] if found else None
+    rows = _ROWS.find(table(conn, _TABLE), one, key)
+    return rows[0] if rows else None
 
 
 def add(conn: sqlite3.Connection, new: LinkedIdentity) -> None:
     writable(conn, _TABLE).insert(columns_of(asdict(new)))
 
 
-def used(conn: sqlite3.Connection, found: LinkedIdentity, now_ms: int) -> None:
-    """Its person has just signed in."""
+def used(conn: sqlite3.Connection, identity: LinkedIdentity, now_ms: int) -> None:
+    """Note that the person of an identity has just signed in."""
     writable(conn, _TABLE).update(
-        (found.organization_id, found.issuer, found.subject), {"used_at": now_ms}
+        (identity.organization_id, identity.issuer, identity.subject), {"used_at": now_ms}
     )
 
 

@@ -75,8 +75,8 @@ _ONE: Final = "organization_id = ?"
 
 def find(conn: sqlite3.Connection, organization_id: str) -> IdentityProvider | None:
     """The provider of an organization; None: it has none."""
-    found = _ROWS.find(table(conn, _TABLE), _ONE, (organization_id,))
-    return found[0] if found else None
+    rows = _ROWS.find(table(conn, _TABLE), _ONE, (organization_id,))
+    return rows[0] if rows else None
 
 
 def provider(conn: sqlite3.Connection, organization_id: str) -> IdentityProvider:
@@ -85,29 +85,29 @@ def provider(conn: sqlite3.Connection, organization_id: str) -> IdentityProvider
     Raises:
         NotFound: it has none.
     """
-    found = find(conn, organization_id)
-    if found is None:
+    stored = find(conn, organization_id)
+    if stored is None:
         raise NotFound(NONE)
-    return found
+    return stored
 
 
 def of_domain(conn: sqlite3.Connection, domain: str) -> IdentityProvider | None:
     """The provider of a domain that an operator confirmed; None: no organization has one."""
     known = "domain = ? AND confirmed_at IS NOT NULL"
-    found = _DOMAIN_ROWS.find(table(conn, _DOMAINS), known, (domain,))
-    return find(conn, found[0].organization_id) if found else None
+    rows = _DOMAIN_ROWS.find(table(conn, _DOMAINS), known, (domain,))
+    return find(conn, rows[0].organization_id) if rows else None
 
 
 def all_of_them(conn: sqlite3.Connection) -> list[IdentityProvider]:
     """All providers, those with an unconfirmed domain first."""
-    found = _ROWS.find(table(conn, _TABLE), order_by="organization_id")
-    return sorted(found, key=lambda each: len(each.domains) == len(each.confirmed))
+    providers = _ROWS.find(table(conn, _TABLE), order_by="organization_id")
+    return sorted(providers, key=lambda each: len(each.domains) == len(each.confirmed))
 
 
 def sealed_secret(conn: sqlite3.Connection, organization_id: str) -> str | None:
     """The secret of its client, sealed; None: it has none."""
-    found = _SECRETS.find(table(conn, _TABLE), _ONE, (organization_id,))
-    return found[0].client_secret if found else None
+    rows = _SECRETS.find(table(conn, _TABLE), _ONE, (organization_id,))
+    return rows[0].client_secret if rows else None
 
 
 def _store(
@@ -127,7 +127,7 @@ def _store(
 
 
 def _put_domains(conn: sqlite3.Connection, organization_id: str, domains: Sequence[str]) -> None:
-    """Those that stay keep their confirmation."""
+    """Store a provider's domains; those that stay keep their confirmation."""
     stored = writable(conn, _DOMAINS)
     rows = _DOMAIN_ROWS.find(table(conn, _DOMAINS), _ONE, (organization_id,))
     known = {each.domain for each in rows}
@@ -140,8 +140,8 @@ def _put_domains(conn: sqlite3.Connection, organization_id: str, domains: Sequen
 def requires(conn: sqlite3.Connection, organization_id: str) -> bool:
     """Whether members enter an organization by its provider alone. A provider without a confirmed
     domain lets nobody in, so that it cannot be required."""
-    found = find(conn, organization_id)
-    return found is not None and found.required and bool(found.confirmed)
+    stored = find(conn, organization_id)
+    return stored is not None and stored.required and bool(stored.confirmed)
 
 
 # -- changes, a unit of work each
@@ -192,12 +192,12 @@ def delete(
         Forbidden: the actor is no longer an owner.
     """
     members.refuse_other_than_owner(conn, organization_id, actor_id)
-    found = provider(conn, organization_id)
+    deleted = provider(conn, organization_id)
     writable(conn, _DOMAINS).delete_where(_ONE, (organization_id,))
     writable(conn, _TABLE).delete_where(_ONE, (organization_id,))
     _forget(conn, organization_id)
-    _tell(conn, found, "deleted", who)
-    return found
+    _tell(conn, deleted, "deleted", who)
+    return deleted
 
 
 def confirm(
@@ -229,18 +229,18 @@ def refuse(
     Raises:
         NotFound: the organization did not ask for it.
     """
-    found = provider(conn, organization_id)
-    _refuse_unasked(found, domain)
-    left = tuple(each for each in found.domains if each != domain)
-    stored = _store(conn, replace(found, domains=left, updated_at=now_ms), {})
-    if domain in found.confirmed:
+    current = provider(conn, organization_id)
+    _refuse_unasked(current, domain)
+    left = tuple(each for each in current.domains if each != domain)
+    stored = _store(conn, replace(current, domains=left, updated_at=now_ms), {})
+    if domain in current.confirmed:
         web_sessions.end_bound(conn, organization_id)
     _tell(conn, stored, "refused", who, domain, now_ms)
     return stored
 
 
-def _refuse_unasked(found: IdentityProvider, domain: str) -> None:
-    if domain not in found.domains:
+def _refuse_unasked(current: IdentityProvider, domain: str) -> None:
+    if domain not in current.domains:
         raise NotFound(f"The organization did not ask for the domain {domain}.")
 
 

@@ -69,8 +69,8 @@ def enter_by_identity(
     if shown.two_factors:
         entrant = replace(entrant, device=replace(entrant.device, two_factors=True))
         return replace(enter(conn, entrant, user, "oidc"), is_new=is_new)
-    asked = request_by(entrant, user, entrant.device.kind)
-    return await_or_enter(conn, entrant, user, asked, "oidc")
+    request = request_by(entrant, user, entrant.device.kind)
+    return await_or_enter(conn, entrant, user, request, "oidc")
 
 
 def freshen_by_identity(
@@ -85,13 +85,13 @@ def freshen_by_identity(
     Args:
         entrant: the session's user and device.
     """
-    found = _linked(conn, shown)
-    if found is None or found.user_id != entrant.user.id:
+    identity = _linked(conn, shown)
+    if identity is None or identity.user_id != entrant.user.id:
         return turned_away(conn, IdentityFault.OTHER_PERSON, shown, entrant, rules)
     needs_two = not shown.organization_id and users.has_factor(conn, entrant.user.id)
     if needs_two and not shown.two_factors:
         return turned_away(conn, IdentityFault.STALE, shown, entrant, rules)
-    identities.used(conn, found, entrant.now_ms)
+    identities.used(conn, identity, entrant.now_ms)
     freshened(conn, session_id, entrant, "oidc")
     return True
 
@@ -138,8 +138,10 @@ def refuse_without_role(
     Returns:
         The users whose sessions ended.
     """
-    found = identities.find(conn, organization_id, issuer, subject)
-    return [] if found is None else web_sessions.end_bound(conn, organization_id, found.user_id)
+    identity = identities.find(conn, organization_id, issuer, subject)
+    return (
+        [] if identity is None else web_sessions.end_bound(conn, organization_id, identity.user_id)
+    )
 
 
 def _become_member(
@@ -148,12 +150,12 @@ def _become_member(
     """Make the person a member, or give them the provider's role; the last owner stays one."""
     organization_id, role = shown.organization_id, shown.role
     assert isinstance(role, Role), "who has none was refused"
-    found = members.find(conn, organization_id, user.id)
-    if found is not None and (found.role is role or not gives_roles):
+    membership = members.find(conn, organization_id, user.id)
+    if membership is not None and (membership.role is role or not gives_roles):
         return
-    if found is not None and members.owners(conn, organization_id) == [user.id]:
+    if membership is not None and members.owners(conn, organization_id) == [user.id]:
         return
-    hand = AuditEntry(
+    entry = AuditEntry(
         caller=Caller(user.email, CallerKind.DASHBOARD, Role.USER, None, user.id),
         action=ROLE,
         at=now_ms,
@@ -162,7 +164,7 @@ def _become_member(
         organization_id=organization_id,
         said={"by": "oidc"},
     )
-    if found is None:
+    if membership is None:
         make = partial(
             memberships.add,
             organization_id=organization_id,
@@ -170,7 +172,7 @@ def _become_member(
             role=role,
             now_ms=now_ms,
         )
-        audited(hand, make)(conn)
+        audited(entry, make)(conn)
     else:
         change = partial(
             memberships.set_role,
@@ -180,14 +182,14 @@ def _become_member(
             actor_id=None,
             now_ms=now_ms,
         )
-        audited(hand, change)(conn)
+        audited(entry, change)(conn)
 
 
 def user_of(conn: sqlite3.Connection, shown: ShownIdentity) -> User | IdentityFault | None:
     """The user whose account at the provider it is; the first time the one with the address."""
-    found = _linked(conn, shown)
-    if found is not None:
-        return users.user(conn, found.user_id)
+    identity = _linked(conn, shown)
+    if identity is not None:
+        return users.user(conn, identity.user_id)
     known = users.by_email(conn, shown.email)
     has_another = known is not None and _has_linked(conn, known.id, shown)
     # Then the provider has given the address to another person.
@@ -210,7 +212,7 @@ def _with_role(
     """The user, with the operator's role that the provider gives; with its line in the trail."""
     if role is None or user.operator_role is role:
         return user
-    hand = AuditEntry(
+    entry = AuditEntry(
         caller=Caller(user.email, caller_kind(SessionKind.OPERATOR), Role.USER, None, user.id),
         action="sign_in.operator_role",
         at=now_ms,
@@ -224,18 +226,18 @@ def _with_role(
         values={"operator": True, "operator_role": role.value},
         now_ms=now_ms,
     )
-    changed, _ = audited(hand, change)(conn)
+    changed, _ = audited(entry, change)(conn)
     return changed
 
 
 def note_use(conn: sqlite3.Connection, user: User, shown: ShownIdentity, now_ms: int) -> None:
     """The person signed in at the provider: from now on its name for them counts."""
-    found = _linked(conn, shown)
-    if found is None:
+    identity = _linked(conn, shown)
+    if identity is None:
         made_for = (shown.organization_id, shown.issuer, shown.subject)
         identities.add(conn, LinkedIdentity(*made_for, user.id, now_ms, now_ms))
     else:
-        identities.used(conn, found, now_ms)
+        identities.used(conn, identity, now_ms)
 
 
 def turned_away(
