@@ -47,7 +47,7 @@ NOT_OWN: Final = "Nobody resets their own factors. Remove them on your own page.
 
 class BeginApp(Arguments):
     nonce: MaybeText = None
-    """Of a set-up that goes on; None: a new one."""
+    """The nonce of a set-up that goes on; None: a new one."""
 
 
 class AddApp(Arguments):
@@ -111,29 +111,31 @@ async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
 
 @OPERATIONS(ADD_APP, changes=FactorView, **_MINE)
 async def _add_app(call: Call[AddApp]) -> AddedFactor:
-    given, me = call.given, _me(call)
-    by = call.audit(subject=me, said={"kind": "app", "name": given.name or ""})
+    arguments, me = call.given, _me(call)
+    by = call.audit(subject=me, said={"kind": "app", "name": arguments.name or ""})
     add = _factors(call).add_app
-    return _added(*await add(me, given.nonce, given.code, given.name or "", given.but, by))
+    return _added(
+        *await add(me, arguments.nonce, arguments.code, arguments.name or "", arguments.but, by)
+    )
 
 
 @OPERATIONS(BEGIN_PASSKEY, **_MINE)
 async def _begin_passkey(call: Call[BeginPasskey]) -> PasskeySetUp:
-    given = call.given
-    site = PasskeySite(given.host, given.origin)
+    arguments = call.given
+    site = PasskeySite(arguments.host, arguments.origin)
     begin = _factors(call).begin_passkey
-    return PasskeySetUp(begin(_me(call), site, given.cookie))
+    return PasskeySetUp(begin(_me(call), site, arguments.cookie))
 
 
 @OPERATIONS(ADD_PASSKEY, changes=FactorView, **_MINE)
 async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
-    given, me = call.given, _me(call)
-    shown = ShownFactor(answer=given.answer, site=PasskeySite(given.host, given.origin))
-    said = {"kind": "passkey", "name": given.name or "", "site": given.host}
-    by = call.audit(subject=me, said=said)
+    arguments, me = call.given, _me(call)
+    shown = ShownFactor(answer=arguments.answer, site=PasskeySite(arguments.host, arguments.origin))
+    details = {"kind": "passkey", "name": arguments.name or "", "site": arguments.host}
+    by = call.audit(subject=me, said=details)
     add = _factors(call).add_passkey
-    name, cookie = given.name or "", given.cookie
-    return _added(*await add(me, shown, cookie, name, given.but, by))
+    name, cookie = arguments.name or "", arguments.cookie
+    return _added(*await add(me, shown, cookie, name, arguments.but, by))
 
 
 def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:

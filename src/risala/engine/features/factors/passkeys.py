@@ -89,15 +89,15 @@ class Passkeys:
         """A challenge that only this browser can answer, and for some minutes. Nothing is stored,
         so that strangers who open the page fill nothing."""
         until = (self._now_ms() + CODE_MS).to_bytes(_EXPIRY_BYTES, "big")
-        said = until + secrets.token_bytes(_RANDOM_BYTES)
-        return said + self._mark(said, cookie)
+        content = until + secrets.token_bytes(_RANDOM_BYTES)
+        return content + self._mark(content, cookie)
 
     def _is_ours(self, challenge: bytes, cookie: str) -> bool:
-        said, mark = challenge[: _EXPIRY_BYTES + _RANDOM_BYTES], challenge[-32:]
+        content, mark = challenge[: _EXPIRY_BYTES + _RANDOM_BYTES], challenge[-32:]
         if len(challenge) != _EXPIRY_BYTES + _RANDOM_BYTES + 32:
             return False
-        until = int.from_bytes(said[:_EXPIRY_BYTES], "big")
-        return hmac.compare_digest(mark, self._mark(said, cookie)) and self._now_ms() < until
+        until = int.from_bytes(content[:_EXPIRY_BYTES], "big")
+        return hmac.compare_digest(mark, self._mark(content, cookie)) and self._now_ms() < until
 
     def _use_up(self, challenge: bytes) -> bool:
         """Note that a challenge was answered; False: it was already, in a second request."""
@@ -119,8 +119,8 @@ class Passkeys:
         challenge = self._challenge_in(answer, cookie)
         if challenge is None:
             return None
-        found = await trio.to_thread.run_sync(_check_made, answer, site, challenge)
-        return found if found is not None and self._use_up(challenge) else None
+        passkey = await trio.to_thread.run_sync(_check_made, answer, site, challenge)
+        return passkey if passkey is not None and self._use_up(challenge) else None
 
     async def shown(
         self, answer: str, site: PasskeySite, cookie: str, factor: Factor
@@ -149,7 +149,7 @@ def _check_made(answer: str, site: PasskeySite, challenge: bytes) -> NewPasskey 
     from webauthn.helpers.exceptions import WebAuthnException
 
     try:
-        found = webauthn.verify_registration_response(
+        verified = webauthn.verify_registration_response(
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=site.host,
@@ -158,7 +158,7 @@ def _check_made(answer: str, site: PasskeySite, challenge: bytes) -> NewPasskey 
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
         return None
-    return NewPasskey(found.credential_id, found.credential_public_key, found.sign_count)
+    return NewPasskey(verified.credential_id, verified.credential_public_key, verified.sign_count)
 
 
 def _check_shown(answer: str, site: PasskeySite, challenge: bytes, factor: Factor) -> int | None:
@@ -166,7 +166,7 @@ def _check_shown(answer: str, site: PasskeySite, challenge: bytes, factor: Facto
     from webauthn.helpers.exceptions import WebAuthnException
 
     try:
-        found = webauthn.verify_authentication_response(
+        verified = webauthn.verify_authentication_response(
             credential=answer,
             expected_challenge=challenge,
             expected_rp_id=site.host,
@@ -177,7 +177,7 @@ def _check_shown(answer: str, site: PasskeySite, challenge: bytes, factor: Facto
         )
     except (WebAuthnException, ValueError, KeyError, TypeError):
         return None
-    return found.new_sign_count
+    return verified.new_sign_count
 
 
 def _text(data: bytes) -> str:
@@ -201,5 +201,5 @@ def _parsed(text: str) -> object:
         return None
 
 
-def _member(found: object, name: str) -> Any:  # noqa: ANN401 -- as the browser's JSON has it
-    return found.get(name) if isinstance(found, dict) else None
+def _member(value: object, name: str) -> Any:  # noqa: ANN401 -- as the browser's JSON has it
+    return value.get(name) if isinstance(value, dict) else None

@@ -14,7 +14,8 @@ from risala.engine.model.records.fields import UNAUDITED
 from risala.engine.model.records.people.users import FactorKind, FactorView
 
 RECOVERY_CODES: Final = 10
-"""That are made together; a user has one set. As many as others give, and they fit a small note."""
+"""How many recovery codes are made together; a user has one set. As many as other services give,
+and they fit a small note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +28,16 @@ class Factor:
     name: str
     """As its owner calls it."""
     site: str
-    """Of a passkey: the host that it is for (RP ID); empty for an app."""
+    """A passkey's host (RP ID); empty for an app."""
     credential: bytes
-    """Of a passkey: its id at the authenticator; empty for an app."""
+    """A passkey's id at the authenticator; empty for an app."""
     public_key: bytes
-    """Of a passkey; empty for an app."""
+    """A passkey's public key; empty for an app."""
     seed: str = field(repr=False)
-    """Of an app: its seed, sealed; empty for a passkey."""
+    """An app's seed, sealed; empty for a passkey."""
     counter: int
-    """Of an app: the time step of the last code that was accepted. Of a passkey: the number of its
-    signatures, as far as its authenticator counts them."""
+    """For an app, the time step of the last code that was accepted; for a passkey, the number of
+    its signatures, as far as its authenticator counts them."""
     created_at: int
     used_at: int | None
 
@@ -67,7 +68,7 @@ class FactorTry:
     proof: FactorProof | None
     """None: it fits no factor."""
     is_guessable: bool
-    """It is a code of an app, which has few digits."""
+    """Whether it is a code of an app, which has few digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +118,10 @@ class FactorAccess(Protocol):
 ACCESS: Final[FeatureAccess[FactorAccess]] = FeatureAccess("factors")
 
 
-def factor_view(found: Factor) -> FactorView:
-    return FactorView(found.id, found.kind, found.name, found.site, found.created_at, found.used_at)
+def factor_view(factor: Factor) -> FactorView:
+    return FactorView(
+        factor.id, factor.kind, factor.name, factor.site, factor.created_at, factor.used_at
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ class AddedFactor:
 
 @dataclass(frozen=True, slots=True)
 class RecoveryCodes:
-    """Other recovery codes, in place of the earlier ones. They exist only here."""
+    """New recovery codes, in place of the earlier ones. They exist only here."""
 
     recovery_codes: tuple[str, ...] = field(repr=False)
 
@@ -183,4 +186,5 @@ ADD_PASSKEY: Final = Ask("factor.add_passkey", AddedFactor)
 REMOVE: Final = Ask("factor.remove", FactorView)
 RENEW_CODES: Final = Ask("factor.renew_codes", RecoveryCodes)
 RESET: Final = Ask("user.reset_factors", ResetFactors)
-"""Of a user, by an operator: on the machine alone, in the console with a second one."""
+"""Reset a user's factors, by an operator: on the machine alone, in the console with a second
+one."""

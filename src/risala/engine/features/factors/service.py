@@ -73,13 +73,13 @@ class Factors:
         Args:
             nonce: of a set-up that goes on, after a wrong code.
         """
-        have = self._have
+        sources = self._have
         if nonce is None:
-            until = have.now_ms() + SET_UP_MS
+            until = sources.now_ms() + SET_UP_MS
             nonce = f"{secrets.token_hex(_NONCE_BYTES)}.{until}"
-        user = have.users.user(user_id)
-        seed = seed_of(have.derived.set_up_seed(user_id, nonce))
-        service = have.settings.service.default_sender
+        user = sources.users.user(user_id)
+        seed = seed_of(sources.derived.set_up_seed(user_id, nonce))
+        service = sources.settings.service.default_sender
         return AppSeed(nonce, seed, address_of(seed, user.email, service))
 
     async def add_app(
@@ -91,15 +91,15 @@ class Factors:
             Invalid: the code is wrong, or the name is too long.
             Conflict: the set-up took too long, or there are too many factors.
         """
-        have = self._have
+        sources = self._have
         until = nonce.partition(".")[2]
-        if not (until.isascii() and until.isdigit() and have.now_ms() < int(until[:20])):
+        if not (until.isascii() and until.isdigit() and sources.now_ms() < int(until[:20])):
             raise Conflict("This took too long. Begin again.")
         seed = self.begin_app(user_id, nonce).seed
-        step = matching_step(seed, "".join(code[:TYPED_MAX].split()), have.now_ms())
+        step = matching_step(seed, "".join(code[:TYPED_MAX].split()), sources.now_ms())
         if step is None:
             raise Invalid("code", "wrong_code", "This is not the code.")
-        factor_id = have.ids.new("fac")
+        factor_id = sources.ids.new("fac")
         new = Factor(
             id=factor_id,
             user_id=user_id,
@@ -110,7 +110,7 @@ class Factors:
             public_key=b"",
             seed=self._stored.sealed(factor_id, seed),
             counter=step,
-            created_at=have.now_ms(),
+            created_at=sources.now_ms(),
             used_at=None,
         )
         return await self._add(new, session_id, by)
@@ -135,14 +135,14 @@ class Factors:
             Invalid: the answer is not right, or the name is too long.
             Conflict: it is here already, or there are too many factors.
         """
-        have, name = self._have, safe_name(name)
+        sources, name = self._have, safe_name(name)
         made = None
         if shown.site is not None:
             made = await self.passkeys.made(shown.answer, shown.site, cookie)
         if made is None or shown.site is None:
             raise Invalid("answer", "wrong_passkey", "This passkey could not be checked.")
         new = Factor(
-            id=have.ids.new("fac"),
+            id=sources.ids.new("fac"),
             user_id=user_id,
             kind=FactorKind.PASSKEY,
             name=name,
@@ -151,7 +151,7 @@ class Factors:
             public_key=made.public_key,
             seed="",
             counter=made.counter,
-            created_at=have.now_ms(),
+            created_at=sources.now_ms(),
             used_at=None,
         )
         return await self._add(new, session_id, by)
@@ -159,11 +159,11 @@ class Factors:
     async def _add(
         self, new: Factor, session_id: str, by: AuditEntry
     ) -> tuple[Factor, tuple[str, ...]]:
-        have, codes = self._have, new_codes()
+        sources, codes = self._have, new_codes()
         is_first = not self.of_user(new.user_id)
         others = [
             each.id
-            for each in have.web_sessions.of_user(new.user_id, have.now_ms())
+            for each in sources.web_sessions.of_user(new.user_id, sources.now_ms())
             if each.id != session_id
         ]
         hashes = hashes_of(new.user_id, codes)
@@ -174,7 +174,7 @@ class Factors:
         if is_first:
             for gone in others:
                 self._sessions.tell_ended(AccessEnded(new.user_id, session_id=gone))
-        have.owed()
+        sources.owed()
         return added, codes if is_first else ()
 
     # -- later
@@ -200,7 +200,7 @@ class Factors:
         return gone
 
     async def renew_codes(self, user_id: str, by: AuditEntry) -> tuple[str, ...]:
-        """Other recovery codes in place of the present ones.
+        """Make new recovery codes in place of the present ones.
 
         Raises:
             Conflict: the user has no factor.
@@ -303,9 +303,9 @@ def matching_step(seed: str, code: str, now_ms: int) -> int | None:
     import pyotp
 
     app, now = pyotp.TOTP(seed), now_ms // STEP_MS
-    given = typed_code(code).encode("utf-8", "surrogatepass")
+    typed = typed_code(code).encode("utf-8", "surrogatepass")
     steps = range(max(0, now - SKEW_STEPS), now + SKEW_STEPS + 1)
-    fits = [step for step in steps if hmac.compare_digest(app.generate_otp(step).encode(), given)]
+    fits = [step for step in steps if hmac.compare_digest(app.generate_otp(step).encode(), typed)]
     return fits[-1] if fits else None
 
 

@@ -35,8 +35,8 @@ class FactorSignIn:
             Forbidden: the user may not sign in here.
             Unavailable: not possible now; nothing was counted.
         """
-        have, hashed = self._have, digest(browser.token)
-        waiting = have.sign_in.request_of(hashed)
+        sources, hashed = self._have, digest(browser.token)
+        waiting = sources.sign_in.request_of(hashed)
         email = None if waiting is None else waiting.email
         await self._sign_in.limits.take_guess(browser, kind, email)
         if waiting is None or waiting.user_id is None:
@@ -45,7 +45,7 @@ class FactorSignIn:
         token = new_token()
         entrant = self._sign_in.entrant(browser, waiting.email, waiting.kind, token)
         answer = await self._stored.judge(hashed, tried, entrant, self._sign_in.rules)
-        have.owed()
+        sources.owed()
         return self._sign_in.entered(answer, token)
 
     async def by_passkey(
@@ -68,7 +68,7 @@ class FactorSignIn:
         self, session: WebSession, browser: Browser, shown: ShownFactor
     ) -> bool | Denied:
         """Judge a factor that is shown again. Raises as :meth:`finish`."""
-        user, have = session.user, self._have
+        user, sources = session.user, self._have
         await self._sign_in.limits.take_guess(browser, session.kind, user.email)
         tried = await self._factors.tried(user.id, shown, browser.token)
         entrant = self._sign_in.entrant_of(session, browser)
@@ -76,7 +76,7 @@ class FactorSignIn:
             answer = await self._stored.freshen(session.id, tried, entrant, self._sign_in.rules)
         finally:
             self._sessions.forget(user.id)
-        have.owed()
+        sources.owed()
         return self._sign_in.freshened(answer)
 
 

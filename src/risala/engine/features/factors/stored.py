@@ -54,7 +54,7 @@ from risala.engine.rules.secrets.sealing import SecretPurpose
 FACTORS_MAX: Final = 20
 """For one user: several devices, and some that are lost."""
 TOLD_MAX: Final = 200
-"""Other people who are told of one change: each is a mail."""
+"""How many other people are told of one change: each is a mail."""
 SHIFTS: Final = (
     # Codes of an authenticator app: a step that is still to come would refuse all until then.
     "UPDATE factors SET counter = :now / 30000 WHERE kind = 'app' AND counter > :now / 30000",
@@ -102,8 +102,8 @@ _USES: Final = {
 
 def of_user(conn: sqlite3.Connection, user_id: str) -> list[Factor]:
     """A user's factors, the oldest first."""
-    found = table(conn, _TABLE)
-    return _FACTORS.find(found, "user_id = ?", (user_id,), order_by="created_at, id")
+    factors = table(conn, _TABLE)
+    return _FACTORS.find(factors, "user_id = ?", (user_id,), order_by="created_at, id")
 
 
 def factor(conn: sqlite3.Connection, user_id: str, factor_id: str) -> Factor:
@@ -112,17 +112,17 @@ def factor(conn: sqlite3.Connection, user_id: str, factor_id: str) -> Factor:
     Raises:
         NotFound: the user has no such factor.
     """
-    found = _FACTORS.find(table(conn, _TABLE), "user_id = ? AND id = ?", (user_id, factor_id))
-    if not found:
+    rows = _FACTORS.find(table(conn, _TABLE), "user_id = ? AND id = ?", (user_id, factor_id))
+    if not rows:
         raise NotFound("There is no such factor.")
-    return found[0]
+    return rows[0]
 
 
 def by_credential(conn: sqlite3.Connection, credential: bytes) -> Factor | None:
     """The passkey with this id at its authenticator; None: unknown."""
     where = "credential = ? AND kind = 'passkey'"
-    found = _FACTORS.find(table(conn, _TABLE), where, (credential,))
-    return found[0] if found else None
+    rows = _FACTORS.find(table(conn, _TABLE), where, (credential,))
+    return rows[0] if rows else None
 
 
 def has_any(conn: sqlite3.Connection, user_id: str | None) -> bool:
@@ -197,14 +197,14 @@ def remove(
         NotFound: the user has no such factor.
         Conflict: it is the last one, and one is to be kept.
     """
-    found, user = factor(conn, user_id, factor_id), users.user(conn, user_id)
+    removed, user = factor(conn, user_id, factor_id), users.user(conn, user_id)
     if keep_one and len(of_user(conn, user_id)) == 1:
         raise Conflict("Operators need a second factor here. Set up another one first.")
     writable(conn, _TABLE).delete(factor_id)
     if not has_any(conn, user_id):
         forget_all(conn, user_id)
-    _tell(conn, user, MailKind.FACTOR_REMOVED, now_ms, found.kind)
-    return found
+    _tell(conn, user, MailKind.FACTOR_REMOVED, now_ms, removed.kind)
+    return removed
 
 
 def renew_codes(
@@ -255,14 +255,14 @@ def _tell(
 
 def _others(conn: sqlite3.Connection, user: User) -> list[User]:
     """Owners of the user's organizations; and of an operator, all operators."""
-    found = {
+    user_ids = {
         owner
         for place in members.of_user(conn, user.id)
         for owner in members.owners(conn, place.organization_id)
     }
     if user.operator:
-        found |= {each.id for each in users.operators(conn)}
-    return [users.user(conn, each) for each in sorted(found - {user.id})[:TOLD_MAX]]
+        user_ids |= {each.id for each in users.operators(conn)}
+    return [users.user(conn, each) for each in sorted(user_ids - {user.id})[:TOLD_MAX]]
 
 
 def _owe(
@@ -307,25 +307,25 @@ def judge(
     rules: SignInRules,
 ) -> LetIn | Denied | TurnedAway:
     """Judge the second factor of a browser whose code was right, and count the attempt."""
-    found = sign_in_tokens.request_of(conn, browser)
-    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:
+    request = sign_in_tokens.request_of(conn, browser)
+    if request is None or request.user_id is None or request.attempts >= ATTEMPTS_MAX:
         return Denied(0)
-    if entrant.now_ms >= found.expires_at:
-        return wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if entrant.now_ms >= request.expires_at:
+        return wrong(conn, entrant, request, FailureReason.EXPIRED, Denied(0), rules)
     if tried.is_guessable and not entrant.known_browser:
-        refusal = factor_held_up(conn, found.kind, found.email, entrant.now_ms)
+        refusal = factor_held_up(conn, request.kind, request.email, entrant.now_ms)
         if refusal is not None:
-            return wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
-    if tried.proof is None or not use(conn, found.user_id, tried.proof, entrant.now_ms):
-        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
-        return wrong(conn, entrant, found, FailureReason.WRONG_FACTOR, denied, rules)
-    sign_in_tokens.end_request(conn, found.id)
-    known = users.user(conn, found.user_id)
-    if (refused := refuse_no_operator(conn, entrant, found.kind, known, rules)) is not None:
+            return wrong(conn, entrant, request, FailureReason.HELD_UP, refusal, rules)
+    if tried.proof is None or not use(conn, request.user_id, tried.proof, entrant.now_ms):
+        denied = Denied(ATTEMPTS_MAX - request.attempts - 1)
+        return wrong(conn, entrant, request, FailureReason.WRONG_FACTOR, denied, rules)
+    sign_in_tokens.end_request(conn, request.id)
+    known = users.user(conn, request.user_id)
+    if (refused := refuse_no_operator(conn, entrant, request.kind, known, rules)) is not None:
         return refused
     if tried.proof.kind is ProofKind.RECOVERY_CODE:
         tell_code_used(conn, known, entrant.now_ms)
-    device = replace(entrant.device, kind=found.kind)
+    device = replace(entrant.device, kind=request.kind)
     return enter(conn, replace(entrant, device=device), known, tried.proof.kind.value)
 
 
