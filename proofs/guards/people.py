@@ -29,8 +29,8 @@ GUARDS: Final = (
     Guard(
         "An identity provider's answer counts in the browser that began, by its state.",
         "engine/features/providers/signing_in.py",
-        "if hmac.compare_digest(of.state.encode(), given)), None)",
-        "if given), None)",
+        "(of for of in ours if hmac.compare_digest(of.state.encode(), state)), None",
+        "(of for of in ours if state), None",
         _OIDC,
     ),
     Guard(
@@ -128,8 +128,8 @@ GUARDS: Final = (
     Guard(
         "A second factor is tried five times for each code by e-mail.",
         "engine/features/factors/stored.py",
-        "    if found is None or found.user_id is None or found.attempts >= ATTEMPTS_MAX:\n",
-        "    if found is None or found.user_id is None:\n",
+        "    if request is None or request.user_id is None or request.attempts >= ATTEMPTS_MAX:\n",
+        "    if request is None or request.user_id is None:\n",
         _FACTORS,
     ),
     Guard(
@@ -170,7 +170,7 @@ GUARDS: Final = (
     Guard(
         "A passkey answers the browser that was asked.",
         "engine/features/factors/passkeys.py",
-        "hmac.compare_digest(mark, self._mark(said, cookie)) and ",
+        "hmac.compare_digest(mark, self._mark(content, cookie)) and ",
         "",
         ("engine/features/factors/test_passkeys.py",),
     ),
@@ -219,7 +219,7 @@ GUARDS: Final = (
     Guard(
         "What is confirmed is done once.",
         "engine/features/approvals/stored.py",
-        "    if found.state_at(by.at) is not ApprovalState.PENDING:\n"
+        "    if current.state_at(by.at) is not ApprovalState.PENDING:\n"
         "        raise Conflict(DECIDED)\n"
         "    if by.alone",
         "    if by.alone",
@@ -228,7 +228,8 @@ GUARDS: Final = (
     Guard(
         "What changed since it was asked is not confirmed.",
         "engine/features/approvals/operations.py",
-        "if weight is None or weight.amount != found.amount or dict(weight.seen) != found.seen:",
+        "if weight is None or weight.amount != approval.amount"
+        " or dict(weight.seen) != approval.seen:",
         "if weight is None:",
         _FOUR_EYES,
     ),

@@ -36,7 +36,8 @@ from risala.engine.rules.roles import OPERATORS, STAFF
 WHY_MAX: Final = 200
 """Characters of a reason."""
 AT_THE_MACHINE: Final = frozenset({CallerKind.CLI, CallerKind.CONTROL})
-"""Where who asked may confirm alone: a person who may write its files could do worse."""
+"""Callers by which the person who asked may confirm alone: a person who may write its files could
+do worse."""
 CHANGED: Final = "Things changed since this was requested. Refuse it and ask for a new request."
 NOT_YOURS: Final = "Somebody else must confirm it."
 _ONE_AT_A_TIME: Final = trio.Lock()
@@ -70,32 +71,32 @@ def _stored(call: Call[Any]) -> ApprovalRepository:
     return call.services.repositories.part(ApprovalRepository)
 
 
-def _operation(found: StoredApproval) -> Operation[Any, Any]:
+def _operation(approval: StoredApproval) -> Operation[Any, Any]:
     from risala.engine.gateway import table
 
-    return table.OPERATIONS[found.kind]
+    return table.OPERATIONS[approval.kind]
 
 
-def _shown(call: Call[Any], found: StoredApproval) -> Approval:
-    caller, organization_id = call.caller, found.organization_id
-    state = found.state_at(call.now_ms)
-    is_mine = is_asker(caller, found.asked_key, found.asked_by)
-    may = state is ApprovalState.PENDING and _operation(found).allows(caller)
+def _shown(call: Call[Any], approval: StoredApproval) -> Approval:
+    caller, organization_id = call.caller, approval.organization_id
+    state = approval.state_at(call.now_ms)
+    is_mine = is_asker(caller, approval.asked_key, approval.asked_by)
+    may = state is ApprovalState.PENDING and _operation(approval).allows(caller)
     names = call.services.repositories.organizations
     return Approval(
-        found.id,
-        found.kind,
-        {name: _text(value) for name, value in found.arguments.items()},
-        found.amount,
+        approval.id,
+        approval.kind,
+        {name: _text(value) for name, value in approval.arguments.items()},
+        approval.amount,
         organization_id,
         None if organization_id is None else names.name(organization_id),
         state,
-        found.asked_by,
-        found.asked_at,
-        found.expires_at,
-        found.decided_by,
-        found.decided_at,
-        found.why,
+        approval.asked_by,
+        approval.asked_at,
+        approval.expires_at,
+        approval.decided_by,
+        approval.decided_at,
+        approval.why,
         may_confirm=may and not is_mine,
         may_refuse=may or (is_mine and state is ApprovalState.PENDING),
     )
@@ -108,49 +109,51 @@ def _text(value: object) -> str:
 @OPERATIONS(LIST, **_OPERATORS)
 async def _list(call: Call[NoArguments]) -> Approvals:
     stored = _stored(call)
-    found = (*stored.waiting(call.now_ms), *stored.decided())
-    return Approvals(tuple(_shown(call, each) for each in found))
+    approvals = (*stored.waiting(call.now_ms), *stored.decided())
+    return Approvals(tuple(_shown(call, each) for each in approvals))
 
 
 @OPERATIONS(CONFIRM, fresh=True, changes=Approval, **_OPERATORS)
 async def _confirm(call: Call[ConfirmApproval]) -> Approval:
-    given, services, caller = call.given, call.services, call.caller
+    decision, services, caller = call.given, call.services, call.caller
     stored = _stored(call)
     async with _ONE_AT_A_TIME:
-        found = stored.approval(given.approval_id)
-        asked = _operation(found)
-        _refuse(call, found, asked)
-        arguments = parse(asked.arguments, dict(found.arguments), services.settings.plan)
-        confirming = Confirming(found.id, found.asked_by, given.alone)
-        inner: Call[Any] = Call(services, caller, asked.name, arguments, confirming)
-        asked.refuse(services, caller, arguments)
-        weight = None if asked.four_eyes is None else asked.four_eyes(inner)
-        if weight is None or weight.amount != found.amount or dict(weight.seen) != found.seen:
+        approval = stored.approval(decision.approval_id)
+        operation = _operation(approval)
+        _refuse(call, approval, operation)
+        arguments = parse(operation.arguments, dict(approval.arguments), services.settings.plan)
+        confirming = Confirming(approval.id, approval.asked_by, decision.alone)
+        inner: Call[Any] = Call(services, caller, operation.name, arguments, confirming)
+        operation.refuse(services, caller, arguments)
+        weight = None if operation.four_eyes is None else operation.four_eyes(inner)
+        if weight is None or weight.amount != approval.amount or dict(weight.seen) != approval.seen:
             raise Conflict(CHANGED)
-        await asked.handler(inner)
-    return _shown(call, stored.approval(found.id))
+        await operation.handler(inner)
+    return _shown(call, stored.approval(approval.id))
 
 
-def _refuse(call: Call[ConfirmApproval], found: StoredApproval, asked: Operation[Any, Any]) -> None:
-    if not asked.allows(call.caller):
+def _refuse(
+    call: Call[ConfirmApproval], approval: StoredApproval, operation: Operation[Any, Any]
+) -> None:
+    if not operation.allows(call.caller):
         raise Forbidden(f"This is not for the role {call.caller.role_word!r}.")
     alone = call.given.alone
     if alone is not None and call.caller.face not in AT_THE_MACHINE:
         raise Forbidden("Only at the machine can a request be confirmed without a second operator.")
-    if alone is None and is_asker(call.caller, found.asked_key, found.asked_by):
+    if alone is None and is_asker(call.caller, approval.asked_key, approval.asked_by):
         raise Conflict(NOT_YOURS)
 
 
 @OPERATIONS(REFUSE, changes=Approval, **_OPERATORS)
 async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
-    given, stored = call.given, _stored(call)
-    found = stored.approval(given.approval_id)
-    shown = _shown(call, found)
+    arguments, stored = call.given, _stored(call)
+    approval = stored.approval(arguments.approval_id)
+    shown = _shown(call, approval)
     if not shown.may_refuse and shown.state is ApprovalState.PENDING:
         raise Forbidden(f"This is not for the role {call.caller.role_word!r}.")
     by = call.audit(
-        subject=found.id,
-        organization_id=found.organization_id,
-        said={"operation": found.kind, "asked_by": found.asked_by, "why": given.why},
+        subject=approval.id,
+        organization_id=approval.organization_id,
+        said={"operation": approval.kind, "asked_by": approval.asked_by, "why": arguments.why},
     )
-    return _shown(call, await stored.refuse(by, found.id, given.why))
+    return _shown(call, await stored.refuse(by, approval.id, arguments.why))

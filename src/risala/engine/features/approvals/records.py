@@ -36,7 +36,7 @@ class StoredApproval:
     """What it would change, as it was when it was asked."""
     asked_by: str
     asked_key: str
-    """Who asked, whatever their address is now."""
+    """The operator who asked, whatever their address is now."""
     asked_at: int
     expires_at: int
     state: ApprovalState
@@ -46,7 +46,7 @@ class StoredApproval:
     """Why it was refused, or confirmed by its asker alone."""
 
     def state_at(self, now_ms: int) -> ApprovalState:
-        """Its state now: one that nobody decided in time is expired."""
+        """The state of the request now: one that nobody decided in time is expired."""
         if self.state is ApprovalState.PENDING and now_ms >= self.expires_at:
             return ApprovalState.EXPIRED
         return self.state
@@ -81,7 +81,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
-    """Those that wait, the oldest first; then those that were decided, the newest first."""
+    """Requests that wait, the oldest first; then those that were decided, the newest first."""
 
     approvals: tuple[Approval, ...]
 

@@ -16,7 +16,8 @@ DAY_MS: Final = 86_400_000
 
 
 def operator_key(caller: Caller) -> str:
-    """Who an operator is, whatever their address is now: a user, or a user of this machine."""
+    """A key that an operator keeps, whatever their address is now: a user, or a user of this
+    machine."""
     return caller.user_id or f"machine {caller.who}"
 
 

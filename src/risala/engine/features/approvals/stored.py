@@ -53,14 +53,14 @@ def approval(conn: sqlite3.Connection, approval_id: str) -> StoredApproval:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _STORED.find(table(conn, _TABLE), "id = ?", (approval_id,))
-    if not found:
+    rows = _STORED.find(table(conn, _TABLE), "id = ?", (approval_id,))
+    if not rows:
         raise NotFound(f"There is no request {approval_id}.")
-    return found[0]
+    return rows[0]
 
 
 def waiting(conn: sqlite3.Connection, now_ms: int) -> list[StoredApproval]:
-    """Those that wait, the oldest first."""
+    """Requests that wait, the oldest first."""
     return _STORED.find(table(conn, _TABLE), _PENDING, (now_ms,), order_by="asked_at, id")
 
 
@@ -81,8 +81,8 @@ def count_waiting(conn: sqlite3.Connection, now_ms: int) -> int:
 
 def alone_today(conn: sqlite3.Connection, who: str, day: int) -> int:
     """What an operator did alone on a day, in minor units."""
-    found = list(table(conn, _SUMS).rows_where("who = ? AND day = ?", (who, day)))
-    return int(found[0]["amount"]) if found else 0
+    rows = list(table(conn, _SUMS).rows_where("who = ? AND day = ?", (who, day)))
+    return int(rows[0]["amount"]) if rows else 0
 
 
 def take_alone(conn: sqlite3.Connection, new: StoredApproval, limit: int) -> bool:
@@ -126,10 +126,10 @@ def ask(
         raise Conflict(TOO_MANY)
     _forget(conn, new.asked_at)
     stored.insert(columns_of({**asdict(new), "arguments": packed, "seen": _packed(new.seen)}))
-    wanted = {each.value for each in roles}
+    role_names = {each.value for each in roles}
     for operator in users.operators(conn):
         role = operator.operator_role
-        if role is None or role.value not in wanted or operator.id == new.asked_key:
+        if role is None or role.value not in role_names or operator.id == new.asked_key:
             continue
         kind, details = MailKind.APPROVAL_ASKED, {"approval": new.id}
         mail = NewMail(kind, operator.email, operator.language, details, new.expires_at)
@@ -143,12 +143,12 @@ def settle(conn: sqlite3.Connection, by: AuditEntry, approval_id: str) -> None:
     Raises:
         Conflict: it is decided already, or its time is over; nothing is done then.
     """
-    found = approval(conn, approval_id)
-    if found.state_at(by.at) is not ApprovalState.PENDING:
+    current = approval(conn, approval_id)
+    if current.state_at(by.at) is not ApprovalState.PENDING:
         raise Conflict(DECIDED)
-    if by.alone is None and is_asker(by.caller, found.asked_key, found.asked_by):
+    if by.alone is None and is_asker(by.caller, current.asked_key, current.asked_by):
         raise Conflict("Somebody else must confirm it.")
-    _decide(conn, by, found.id, ApprovalState.CONFIRMED, by.alone)
+    _decide(conn, by, current.id, ApprovalState.CONFIRMED, by.alone)
 
 
 def refuse(
@@ -160,8 +160,8 @@ def refuse(
         NotFound: the id is unknown.
         Conflict: it is decided already, or its time is over.
     """
-    found = approval(conn, approval_id)
-    if found.state_at(by.at) is not ApprovalState.PENDING:
+    current = approval(conn, approval_id)
+    if current.state_at(by.at) is not ApprovalState.PENDING:
         raise Conflict(DECIDED)
     _decide(conn, by, approval_id, ApprovalState.REFUSED, why)
     audit_log.write(conn, by)
@@ -192,7 +192,8 @@ def _packed(values: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRepository:
-    """Who asked for what. All reads are by an index, of a bounded number of rows.
+    """Requests of operators that wait or were decided. All reads are by an index, of a bounded
+    number of rows.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """

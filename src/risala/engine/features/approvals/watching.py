@@ -67,11 +67,11 @@ async def watched(
 def _asked(
     call: Call[Any], operation: Operation[Any, Any], arguments: Json, weight: Weight
 ) -> StoredApproval:
-    given = {name: value for name, value in arguments.items() if value is not None}
+    present = {name: value for name, value in arguments.items() if value is not None}
     return StoredApproval(
         call.services.ids.new("apr"),
         operation.name,
-        given,
+        present,
         weight.amount,
         operation.owner(call.services, call.given),
         dict(weight.seen),
@@ -85,20 +85,20 @@ def _asked(
 
 def letter(letters: Letters, owed: OwedMail, words: Words) -> Values | None:
     """What operators are told of a request; None: it is decided by now."""
-    found = letters.repositories.part(ApprovalRepository).approval(owed.details["approval"])
-    if found.state is not ApprovalState.PENDING:
+    approval = letters.repositories.part(ApprovalRepository).approval(owed.details["approval"])
+    if approval.state is not ApprovalState.PENDING:
         return None
     kinds = words["approvals"]
-    whose = found.organization_id
+    whose = approval.organization_id
     organization = letters.accounts.organization(whose) if whose else None
-    due = "–" if found.amount is None else amount(found.amount, owed.language)
-    if organization is not None and found.amount is not None:
+    due = "–" if approval.amount is None else amount(approval.amount, owed.language)
+    if organization is not None and approval.amount is not None:
         due = f"{due} {organization.currency}"
     return {
-        "who": found.asked_by,
-        "what": kinds.get(found.kind.replace(".", "_"), found.kind),
+        "who": approval.asked_by,
+        "what": kinds.get(approval.kind.replace(".", "_"), approval.kind),
         "organization": "–" if organization is None else named(organization),
         "amount": due,
-        "until": moment(found.expires_at, owed.language, letters.zone),
+        "until": moment(approval.expires_at, owed.language, letters.zone),
         "url": f"{letters.console_url}/operator/approvals",
     }
