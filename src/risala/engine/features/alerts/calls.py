@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 LOOK_S: Final = 300.0
 """Looks for owed calls at least this often: new ones ring."""
 DROPPED: Final = "dropped"
-"""Its address is no longer in the settings, or the alert does not exist."""
+"""The call is given up: its address is no longer in the settings, or the alert does not exist."""
 
 
 class AlertCalls:
@@ -83,10 +83,10 @@ class AlertCalls:
         if call.url not in self._urls:
             return None
         try:
-            found = self._alerts.alert(call.alert)
+            alert = self._alerts.alert(call.alert)
         except NotFound:
             return None
-        return json.dumps(call_body(found, call), ensure_ascii=False)
+        return json.dumps(call_body(alert, call), ensure_ascii=False)
 
     async def _post(self, call: AlertCall, body: str) -> ReceiverAnswer | ReceiverFault:
         headers = {"content-type": "application/json", "user-agent": f"Risala/{__version__}"}
@@ -109,26 +109,27 @@ def alert_calls(services: Services) -> AlertCalls | None:
 
 
 def call_id(call: AlertCall) -> str:
-    """The same for each attempt, and for each address: repeats can be recognised."""
+    """An id that is the same for each attempt and each address, so that repeats can be
+    recognised."""
     return f"alert_{call.alert}_{call.what}"
 
 
-def call_body(found: Alert, call: AlertCall) -> dict[str, object]:
+def call_body(alert: Alert, call: AlertCall) -> dict[str, object]:
     """The body of a call."""
-    words = alert_words(found, Language.ENGLISH)
+    words = alert_words(alert, Language.ENGLISH)
     is_over = call.what is AlertTurn.OVER
     return {
         "id": call_id(call),
         "type": "alert.over" if is_over else "alert.raised",
         "createdAt": iso(call.created_at),
         "alert": {
-            "id": f"alert_{found.seq}",
-            "kind": found.kind.value,
-            "subject": found.subject or None,
+            "id": f"alert_{alert.seq}",
+            "kind": alert.kind.value,
+            "subject": alert.subject or None,
             "title": words.title,
             "text": words.text,
-            "facts": dict(found.facts),
-            "raisedAt": iso(found.raised_at),
-            "overAt": iso(found.over_at) if is_over and found.over_at is not None else None,
+            "facts": dict(alert.facts),
+            "raisedAt": iso(alert.raised_at),
+            "overAt": iso(alert.over_at) if is_over and alert.over_at is not None else None,
         },
     }

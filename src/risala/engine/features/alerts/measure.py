@@ -123,28 +123,28 @@ class Measuring:
     def lanes(self, _: Open) -> Iterator[Reading]:
         for each in self._carriers:
             details = each["details"]
-            told = details.get("sim_balance_is")
+            balance_state = details.get("sim_balance_is")
             lane = CarrierFacts(
                 each["name"],
                 each["state"],
                 each["text"],
                 _number(details.get("sim_balance")),
-                None if told is None else told == "low",
+                None if balance_state is None else balance_state == "low",
                 tuple(_quotas(details)),
             )
             yield readings.carrier_down(lane)
-            if (found := readings.sim_balance_low(lane)) is not None:
-                yield found
-            if (found := readings.quota_low(lane, self._limits)) is not None:
-                yield found
+            if (reading := readings.sim_balance_low(lane)) is not None:
+                yield reading
+            if (reading := readings.quota_low(lane, self._limits)) is not None:
+                yield reading
 
     def receipts(self, raised: Open) -> Iterator[Reading]:
         for each in self._carriers:
             name = each["name"]
-            found = self._silence(name, each["receipts_taken"], each["accepted"])
+            silence = self._silence(name, each["receipts_taken"], each["accepted"])
             if each["receipts"] and name in self._gave:
                 is_raised = (AlertKind.RECEIPTS_MISSING, name) in raised
-                yield readings.receipts_missing(found, self._limits, is_raised=is_raised)
+                yield readings.receipts_missing(silence, self._limits, is_raised=is_raised)
 
     def _silence(self, name: str, taken: int, accepted: int) -> SilenceFacts:
         now_s = trio.current_time()
@@ -160,10 +160,10 @@ class Measuring:
     def ends(self, raised: Open) -> Iterator[Reading]:
         for each in self._carriers:
             name = each["name"]
-            found = self._endless_of(each)
+            endless = self._endless_of(each)
             if each["receipts"] and name in self._ended:
                 is_raised = (AlertKind.ENDS_MISSING, name) in raised
-                yield readings.ends_missing(found, is_raised=is_raised)
+                yield readings.ends_missing(endless, is_raised=is_raised)
 
     def _endless_of(self, carrier: Mapping[str, Any]) -> EndlessFacts:
         now_s, name = trio.current_time(), carrier["name"]
@@ -202,7 +202,7 @@ class Measuring:
         }
 
     def noted(self, carriers: Mapping[str, bool], now_ms: int) -> None:
-        """These carriers are noted as giving receipts, and as ending messages or not."""
+        """Note carriers as giving receipts, and as ending messages or not."""
         self._gave |= dict.fromkeys(carriers, now_ms)
         self._ended |= {name: now_ms for name, ends in carriers.items() if ends}
 
@@ -216,8 +216,10 @@ class Measuring:
             yield readings.queue_old(route, age_s, self._limits, is_raised=is_raised)
 
     def unserved(self, _: Open) -> Iterator[Reading]:
-        found = self._have.repositories.queue.unserved(UNSERVED_MAX)
-        yield readings.numbers_unserved(found.count, found.prefixes[:UNSERVED_SHOWN_MAX])
+        without_carrier = self._have.repositories.queue.unserved(UNSERVED_MAX)
+        yield readings.numbers_unserved(
+            without_carrier.count, without_carrier.prefixes[:UNSERVED_SHOWN_MAX]
+        )
 
     def disk(self, raised: Open) -> Iterator[Reading]:
         free = shutil.disk_usage(self._data_dir).free
@@ -285,9 +287,9 @@ class Measuring:
         note = backup_note.read(self._data_dir)
         last_ms = None if note is None else note.at
         first_ms = self._have.repositories.storage.first_ms()
-        found = readings.backup_old(last_ms, first_ms, self._now_ms, self._limits)
-        if found is not None:
-            yield found
+        reading = readings.backup_old(last_ms, first_ms, self._now_ms, self._limits)
+        if reading is not None:
+            yield reading
 
     async def follow_balances(self) -> None:
         """Check for low balances, some organizations at a time."""
@@ -319,13 +321,13 @@ class Measuring:
         """By prefixes that have the same number of digits behind each country's code."""
         known, digits = self._have.settings.plan.prefixes, self._limits.prefix_digits
         longest = max(map(len, known)) + digits
-        found = dict[str, Rate]()
+        rates = dict[str, Rate]()
         for beginning, rate in self._facts.codes_by_prefix(since_ms, longest).items():
             code = next((each for each in known if beginning.startswith(each)), known[0])
             prefix = beginning[: len(code) + digits]
-            other = found.get(prefix, Rate(0, 0))
-            found[prefix] = Rate(other.whole + rate.whole, other.good + rate.good)
-        return found
+            other = rates.get(prefix, Rate(0, 0))
+            rates[prefix] = Rate(other.whole + rate.whole, other.good + rate.good)
+        return rates
 
     def sign_ins(self, raised: Open) -> Iterator[Reading]:
         failed = self._have.repositories.sign_in.count_failed(self._now_ms - readings.HOUR_MS)

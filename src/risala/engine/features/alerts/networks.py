@@ -63,10 +63,10 @@ class Networks:
                 self._judge(end)
             return
         new = range(after, min(end, after + HOURS_AT_ONCE))
-        found = {hour: counted for hour in new if (counted := await self._facts.hour(hour))}
-        if found:
+        hours = {hour: counted for hour in new if (counted := await self._facts.hour(hour))}
+        if hours:
             await retry_until_committed(
-                "alerts", partial(self._facts.write_hours, found, end - length)
+                "alerts", partial(self._facts.write_hours, hours, end - length)
             )
         self._done = new[-1]
         if new[-1] == end - 1:
@@ -84,21 +84,21 @@ class Networks:
     def _judge(self, end: int) -> None:
         limits, facts = self._limits, self._facts
         length, since = limits.rate_hours, end - limits.rate_usual_days * 24
-        found = []
+        judged = []
         for kind, rows in (
             (AlertKind.DELIVERY_LOW, facts.deliveries(since)),
             (AlertKind.APPROVAL_LOW, facts.approvals(since)),
         ):
             for network, known in by_network(rows).items():
                 middle = usual(known, end, length, limits.rate_count_min)
-                found.append(_Judged(kind, network, latest(known, end, length), middle))
-        self._judged, self._is_known = found, True
+                judged.append(_Judged(kind, network, latest(known, end, length), middle))
+        self._judged, self._is_known = judged, True
 
     def rates(self, raised: Open) -> Iterator[Reading]:
         for each in self._judged:
             is_raised = (each.kind, each.network) in raised
-            given = (each.kind, each.network, each.rate, each.usual, self._limits)
-            yield readings.rate_low(*given, is_raised=is_raised)
+            rate_facts = (each.kind, each.network, each.rate, each.usual, self._limits)
+            yield readings.rate_low(*rate_facts, is_raised=is_raised)
 
     @property
     def is_known(self) -> bool:

@@ -54,15 +54,15 @@ def _id(what: str, seq: int) -> str:
     return f"{what}_{seq}"
 
 
-def _seq(what: str, given: str) -> int:
+def _seq(what: str, word: str) -> int:
     """The number in an id.
 
     Raises:
         NotFound: it has another form.
     """
-    digits = given.removeprefix(f"{what}_")
+    digits = word.removeprefix(f"{what}_")
     if not re.fullmatch(r"[0-9]{1,15}", digits, re.ASCII):
-        raise NotFound(f"There is no {what} {given}.")
+        raise NotFound(f"There is no {what} {word}.")
     return int(digits)
 
 
@@ -74,10 +74,10 @@ def _kind(value: object) -> AlertKind:
 
 
 def _minutes(value: object) -> int:
-    found = whole(value)
-    if not 1 <= found <= MUTE_MINUTES_MAX:
+    minutes = whole(value)
+    if not 1 <= minutes <= MUTE_MINUTES_MAX:
         raise fault("invalid_minutes", f"`{{name}}` must be from 1 to {MUTE_MINUTES_MAX}.")
-    return found
+    return minutes
 
 
 class ListAlerts(Arguments):
@@ -119,23 +119,23 @@ def _alerts(call: Call[Any]) -> AlertRepository:
     return call.services.repositories.part(AlertRepository)
 
 
-def _view(found: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
-    words = {language.value: alert_words(found, language) for language in Language}
+def _view(alert: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
+    words = {language.value: alert_words(alert, language) for language in Language}
     return AlertView(
-        id=_id(ALERT, found.seq),
-        kind=found.kind.value,
-        subject=found.subject or None,
-        is_open=found.is_open,
+        id=_id(ALERT, alert.seq),
+        kind=alert.kind.value,
+        subject=alert.subject or None,
+        is_open=alert.is_open,
         title={language: each.title for language, each in words.items()},
         text={language: each.text for language, each in words.items()},
-        facts=found.facts,
-        raised_at=found.raised_at,
-        over_at=found.over_at,
-        flaps=found.flaps,
-        told_at=found.told_at,
-        acknowledged_at=found.acknowledged_at,
-        acknowledged_by=found.acknowledged_by,
-        is_muted=is_muted(found, mutes, now_ms),
+        facts=alert.facts,
+        raised_at=alert.raised_at,
+        over_at=alert.over_at,
+        flaps=alert.flaps,
+        told_at=alert.told_at,
+        acknowledged_at=alert.acknowledged_at,
+        acknowledged_by=alert.acknowledged_by,
+        is_muted=is_muted(alert, mutes, now_ms),
     )
 
 
@@ -146,14 +146,14 @@ def _mute_view(mute: AlertMute) -> MuteView:
 
 @OPERATIONS(records.LIST, roles=OPERATORS, operators=READERS)
 async def _list(call: Call[ListAlerts]) -> AlertPage:
-    given, alerts = call.given, _alerts(call)
-    limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
-    kind = None if given.kind is None else given.kind.value
-    before = None if given.before is None else _seq(ALERT, given.before)
-    found = alerts.page(limit + 1, before=before, is_open=given.open, kind=kind)
-    following = _id(ALERT, found[limit - 1].seq) if len(found) > limit else None
+    arguments, alerts = call.given, _alerts(call)
+    limit = max(1, min(arguments.limit or LISTED_USUAL, LISTED_MAX))
+    kind = None if arguments.kind is None else arguments.kind.value
+    before = None if arguments.before is None else _seq(ALERT, arguments.before)
+    page = alerts.page(limit + 1, before=before, is_open=arguments.open, kind=kind)
+    following = _id(ALERT, page[limit - 1].seq) if len(page) > limit else None
     mutes = alerts.mutes(call.now_ms)
-    shown = tuple(_view(each, mutes, call.now_ms) for each in found[:limit])
+    shown = tuple(_view(each, mutes, call.now_ms) for each in page[:limit])
     return AlertPage(shown, following, alerts.open_count(), tuple(map(_mute_view, mutes)))
 
 
@@ -161,18 +161,20 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 async def _acknowledge(call: Call[OfAlert]) -> AlertView:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
     alerts, by = _alerts(call), call.audit(AuditImage.ALERT, _id(ALERT, seq))
-    found = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
-    return _view(found, alerts.mutes(now_ms), now_ms)
+    alert = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
+    return _view(alert, alerts.mutes(now_ms), now_ms)
 
 
 @OPERATIONS(records.MUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)
 async def _mute(call: Call[MuteAlerts]) -> MuteView:
-    given, now_ms = call.given, call.now_ms
-    until = now_ms + given.minutes * MINUTE_MS
-    said = {"kind": given.kind.value, "subject": given.subject, "until": iso(until)}
-    by = call.audit(subject=given.kind.value, said=said, always=True)
+    arguments, now_ms = call.given, call.now_ms
+    until = now_ms + arguments.minutes * MINUTE_MS
+    details = {"kind": arguments.kind.value, "subject": arguments.subject, "until": iso(until)}
+    by = call.audit(subject=arguments.kind.value, said=details, always=True)
     who = call.caller.who
-    return _mute_view(await _alerts(call).mute(by, given.kind, given.subject, until, who, now_ms))
+    return _mute_view(
+        await _alerts(call).mute(by, arguments.kind, arguments.subject, until, who, now_ms)
+    )
 
 
 @OPERATIONS(records.UNMUTE, roles=OPERATORS, operators=SUPPORT, changes=MuteView)

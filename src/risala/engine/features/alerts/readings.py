@@ -29,7 +29,7 @@ ENDLESS_S: Final = 86_400
 """A carrier that ends no message for this long, in seconds, is named."""
 CONSOLE: Final = "console"
 CUSTOMERS: Final = 10
-"""Where all customers sign in, this many times as many wrong codes as at the console are usual."""
+"""How many times as many wrong codes are usual where all customers sign in as at the console."""
 ITEMS_SHOWN_MAX: Final = 5
 """Items that are set aside, by their ids; the log has all of them."""
 STORED_SHARE: Final = 0.8
@@ -96,7 +96,7 @@ class SilenceFacts:
     accepted: int
     """Segments that it accepted meanwhile."""
     is_after_one: bool
-    """It began with a receipt, and not with the start of the service."""
+    """Whether the silence began with a receipt, and not with the start of the service."""
 
 
 def receipts_missing(silence: SilenceFacts, limits: AlertsSection, *, is_raised: bool) -> Reading:
@@ -122,7 +122,7 @@ class EndlessFacts:
     receipts: int
     """Receipts that it gave since, none of which says how a message ended."""
     is_after_one: bool
-    """It began with an end, and not with the start of the service."""
+    """Whether the time began with an end, and not with the start of the service."""
 
 
 def ends_missing(endless: EndlessFacts, *, is_raised: bool) -> Reading:
@@ -176,7 +176,7 @@ def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: b
 
 
 def balance_low(organization_id: str, name: str, balance: str, currency: str) -> Reading:
-    """Of an organization that is below its limit."""
+    """The reading of an organization that is below its limit."""
     # A name from before names were checked may contain a link.
     shown = organization_id if name_fault(name) else name[:SUBJECT_MAX]
     facts: Facts = {"name": shown, "balance": balance, "currency": currency}
@@ -225,20 +225,24 @@ def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -
     return _reading(AlertKind.ERRORS, "", is_bad, facts)
 
 
-def storage_full(found: FullOrganization, bytes_max: int) -> Reading:
-    """Of an organization that stores nearly as much as it may.
+def storage_full(organization: FullOrganization, bytes_max: int) -> Reading:
+    """The reading of an organization that stores nearly as much as it may.
 
     Args:
         bytes_max: what it may store.
     """
-    shown = found.organization_id if name_fault(found.name) else found.name[:SUBJECT_MAX]
+    shown = (
+        organization.organization_id
+        if name_fault(organization.name)
+        else organization.name[:SUBJECT_MAX]
+    )
     facts: Facts = {
         "name": shown,
-        "used_bytes": found.bytes,
+        "used_bytes": organization.bytes,
         "most_bytes": bytes_max,
     }
-    is_bad = found.bytes >= bytes_max * STORED_SHARE
-    return _reading(AlertKind.STORAGE_FULL, found.organization_id, is_bad, facts)
+    is_bad = organization.bytes >= bytes_max * STORED_SHARE
+    return _reading(AlertKind.STORAGE_FULL, organization.organization_id, is_bad, facts)
 
 
 def item_set_aside(loop: str, items: Sequence[str]) -> Reading:

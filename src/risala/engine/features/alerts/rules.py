@@ -97,7 +97,7 @@ class Turning:
 
 @dataclass(frozen=True, slots=True)
 class AlertAudience:
-    """Who gets alerts, and which."""
+    """People who get alerts, and which."""
 
     urls: tuple[str, ...]
     """Addresses that are called."""
@@ -154,8 +154,8 @@ class Rate:
 
 def latest(hours: Iterable[HourOf], end: int, length: int) -> Rate:
     """The rate of the ``length`` hours before the hour ``end``."""
-    found = [each for each in hours if end - length <= each.hour < end]
-    return Rate(sum(each.whole for each in found), sum(each.good for each in found))
+    counted = [each for each in hours if end - length <= each.hour < end]
+    return Rate(sum(each.whole for each in counted), sum(each.good for each in counted))
 
 
 def usual(hours: Iterable[HourOf], end: int, length: int, count_min: int) -> float | None:
@@ -175,7 +175,7 @@ def by_network(
     rows: Iterable[tuple[str, int, int, int]],
 ) -> Mapping[str, list[HourOf]]:
     """Rows of network, hour, whole and good, by network."""
-    found: dict[str, list[HourOf]] = {}
+    networks: dict[str, list[HourOf]] = {}
     for network, hour, whole, good in rows:
-        found.setdefault(network, []).append(HourOf(hour, whole, good))
-    return found
+        networks.setdefault(network, []).append(HourOf(hour, whole, good))
+    return networks

@@ -83,7 +83,7 @@ class Alerts:
 
     @property
     def audience(self) -> AlertAudience:
-        """Who gets alerts now, and which."""
+        """People who get alerts now, and which."""
         limits = self._limits
         return AlertAudience(
             urls=tuple(limits.webhook_url),
@@ -152,7 +152,7 @@ class Alerts:
     async def _evaluate(self) -> None:
         is_seldom = self._looks % SELDOM == 0
         self._looks += 1
-        found: list[Reading] = []
+        readings: list[Reading] = []
         self._measuring.begin()
         if is_seldom:
             with self._items.item("balances"):
@@ -163,13 +163,13 @@ class Alerts:
                 await self._networks.follow()
         for group in self._groups:
             if is_seldom or not group.is_seldom:
-                found += self._measured(group)
+                readings += self._measured(group)
         if self._networks.is_known:
             rates = ReadingGroup(
                 (AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW), self._networks.rates
             )
-            found += self._measured(rates)
-        turning = [each for reading in found if (each := self._judge(reading)) is not None]
+            readings += self._measured(rates)
+        turning = [each for reading in readings if (each := self._judge(reading)) is not None]
         turning = self._items.free(turning, _name_of)
         # One that was muted, or one too many of its kind, may have to be sent now.
         if turning or any(map(self.audience.misses, self._open.values())):
@@ -178,7 +178,7 @@ class Alerts:
     def _measured(self, group: ReadingGroup) -> list[Reading]:
         """The readings of a group; raised alerts whose subject was not found are over."""
         kinds = [kind for kind in group.kinds if kind.value not in self._limits.off]
-        found = []
+        measured = []
         if kinds:
             readings: list[Reading] | None = None
             try:
@@ -189,9 +189,9 @@ class Alerts:
                 log.warning("alerts.unmeasured", kinds=[*group.kinds], reason=str(error))
             if readings is None:
                 return []
-            found = readings
-        seen = {(each.kind, each.subject) for each in found}
-        return [*found, *self._gone(group, seen)]
+            measured = readings
+        seen = {(each.kind, each.subject) for each in measured}
+        return [*measured, *self._gone(group, seen)]
 
     def _gone(self, group: ReadingGroup, seen: set[Key]) -> Iterator[Reading]:
         for kind, subject in {*self._open, *self._standings} - seen:
@@ -238,20 +238,20 @@ class Alerts:
     async def _tidy(self) -> None:
         """Forget old data, and note which carriers give receipts."""
         now_ms, now_s = self._clock.now_ms(), trio.current_time()
-        given = self._measuring.newly_giving_receipts()
+        giving = self._measuring.newly_giving_receipts()
         is_time = now_s - self._tidied_s >= UPKEEP_S
-        if not given and not is_time:
+        if not giving and not is_time:
             return
         if is_time:
             await self._alerts.tidy(
-                given,
+                giving,
                 alerts_before=now_ms - self._limits.history_days * DAY_MS,
                 receipts_before=now_ms - RECEIPTS_KEPT_MS,
                 now_ms=now_ms,
             )
         else:
-            await self._alerts.note_receipts(given, now_ms)
-        self._measuring.noted(given, now_ms)
+            await self._alerts.note_receipts(giving, now_ms)
+        self._measuring.noted(giving, now_ms)
         if is_time:
             self._tidied_s = now_s
 

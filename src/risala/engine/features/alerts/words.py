@@ -32,7 +32,7 @@ _SPANS: Final = {"minutes": "minutes", "limited": "minutes", "hours": "hours"}
 _BALANCE: Final = "balance"
 """The fact that is an amount, whether it was stored as a number or in digits."""
 _SITES: Final = (AlertKind.SIGN_IN_FAILING,)
-"""Their subject is one of our own words."""
+"""Kinds whose subject is one of our own words."""
 _AMOUNT: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _GIGA: Final = 1e9
 """From so many bytes on they are counted by the thousand million."""
@@ -68,12 +68,12 @@ def alert_words(alert: Alert, language: Language, say_driver: SayDriver = as_wri
         subject = subject[:1].upper() + subject[1:]
     elif alert.kind in _SITES:
         subject = words["words"].get(subject, subject)
-    said = {name: _spoken(name, value, language) for name, value in facts.items()}
+    shown = {name: _spoken(name, value, language) for name, value in facts.items()}
     if isinstance(of_driver := facts.get(OF_DRIVER), str):
-        said[OF_DRIVER] = say_driver(language, one_line(of_driver))
+        shown[OF_DRIVER] = say_driver(language, one_line(of_driver))
     never = alert.kind is AlertKind.BACKUP_OLD and facts.get("ever") == "no"
     of = words[NEVER if never else alert.kind.value]
-    holes = _Holes({**said, "subject": apart(language, one_line(subject))})
+    holes = _Holes({**shown, "subject": apart(language, one_line(subject))})
     lasted = ""
     if alert.over_at is not None:
         lasted = _duration((alert.over_at - alert.raised_at) / 1000, language)
@@ -118,8 +118,8 @@ def _duration(span_s: float, language: Language) -> str:
 
 def _counted(unit: str, count: int, language: Language) -> str:
     forms: Mapping[str, str] = catalogue(language)["units"][unit]
-    said = forms[plural_form(language, count)]
-    return said.format(count=apart(language, figure(language, str(count))))
+    form = forms[plural_form(language, count)]
+    return form.format(count=apart(language, figure(language, str(count))))
 
 
 def letter(letters: Letters, owed: OwedMail, _: Words) -> Values:
@@ -128,13 +128,13 @@ def letter(letters: Letters, owed: OwedMail, _: Words) -> Values:
     Raises:
         NotFound: the alert is forgotten.
     """
-    found = letters.repositories.part(AlertRepository).alert(owed.details["alert"])
-    words = alert_words(found, owed.language, letters.say_driver)
-    over_at = found.over_at
+    alert = letters.repositories.part(AlertRepository).alert(owed.details["alert"])
+    words = alert_words(alert, owed.language, letters.say_driver)
+    over_at = alert.over_at
     return {
         "title": words.title,
         "what": words.text,
-        "since": moment(found.raised_at, owed.language, letters.zone),
+        "since": moment(alert.raised_at, owed.language, letters.zone),
         "until": "" if over_at is None else moment(over_at, owed.language, letters.zone),
         "lasted": words.lasted,
         "url": f"{letters.console_url}/operator/overview",

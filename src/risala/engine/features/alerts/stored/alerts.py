@@ -55,8 +55,8 @@ def opened(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Al
 
 def open_count(conn: sqlite3.Connection) -> int:
     """The number of open alerts; 0 in a file from before alerts existed."""
-    found = table(conn, _TABLE)
-    return found.count_where("over_at IS NULL") if found.exists() else 0
+    alerts = table(conn, _TABLE)
+    return alerts.count_where("over_at IS NULL") if alerts.exists() else 0
 
 
 def examine(conn: sqlite3.Connection, _: Patient) -> Iterator[Finding]:
@@ -81,8 +81,8 @@ def pass_over(_: str, __: Exception) -> None:
 
 
 def find(conn: sqlite3.Connection, seq: int) -> Alert | None:
-    found = _ALERTS.find(table(conn, _TABLE), "seq = ?", (seq,))
-    return found[0] if found else None
+    rows = _ALERTS.find(table(conn, _TABLE), "seq = ?", (seq,))
+    return rows[0] if rows else None
 
 
 def alert(conn: sqlite3.Connection, seq: int) -> Alert:
@@ -90,10 +90,10 @@ def alert(conn: sqlite3.Connection, seq: int) -> Alert:
     Raises:
         NotFound: the number is unknown.
     """
-    found = find(conn, seq)
-    if found is None:
+    stored = find(conn, seq)
+    if stored is None:
         raise NotFound(f"There is no alert {seq}.")
-    return found
+    return stored
 
 
 def page(
@@ -105,17 +105,17 @@ def page(
     kind: str | None = None,
 ) -> list[Alert]:
     """Alerts, the newest first."""
-    where, given = ["1"], dict[str, Any]()
+    where, values = ["1"], dict[str, Any]()
     if before is not None:
         where.append("seq < :before")
-        given["before"] = before
+        values["before"] = before
     if is_open is not None:
         where.append("over_at IS NULL" if is_open else "over_at IS NOT NULL")
     if kind is not None:
         where.append("kind = :kind")
-        given["kind"] = kind
+        values["kind"] = kind
     rows = table(conn, _TABLE)
-    return _ALERTS.find(rows, " AND ".join(where), given, order_by="seq DESC", limit=limit)
+    return _ALERTS.find(rows, " AND ".join(where), values, order_by="seq DESC", limit=limit)
 
 
 def raise_one(
@@ -143,13 +143,13 @@ def raise_one(
 
 def end(conn: sqlite3.Connection, seq: int, facts: Facts, now_ms: int) -> Alert | None:
     """End an alert; None if it was already over."""
-    found = alert(conn, seq)
-    if not found.is_open:
+    current = alert(conn, seq)
+    if not current.is_open:
         return None
-    at = max(now_ms, found.raised_at)
+    at = max(now_ms, current.raised_at)
     values = {"over_at": at, "over_facts": json.dumps(facts, ensure_ascii=False)}
     writable(conn, _TABLE).update(seq, values)
-    return replace(found, over_at=at, over_facts=facts)
+    return replace(current, over_at=at, over_facts=facts)
 
 
 def notified_since(conn: sqlite3.Connection, since_ms: int) -> Counter[AlertKind]:
@@ -169,8 +169,8 @@ def acknowledge(conn: sqlite3.Connection, seq: int, by: str, now_ms: int) -> Ale
     Raises:
         NotFound: the number is unknown.
     """
-    found = alert(conn, seq)
-    if found.acknowledged_at is None:
+    current = alert(conn, seq)
+    if current.acknowledged_at is None:
         writable(conn, _TABLE).update(seq, {"acknowledged_at": now_ms, "acknowledged_by": by})
     return alert(conn, seq)
 
@@ -219,8 +219,8 @@ def mute(
 
 
 def find_mute(conn: sqlite3.Connection, seq: int) -> AlertMute | None:
-    found = _MUTE.find(table(conn, _MUTES), "seq = ?", (seq,))
-    return found[0] if found else None
+    rows = _MUTE.find(table(conn, _MUTES), "seq = ?", (seq,))
+    return rows[0] if rows else None
 
 
 def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
@@ -229,35 +229,35 @@ def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
     Raises:
         NotFound: the mute does not exist.
     """
-    found = find_mute(conn, seq)
-    if found is None:
+    mute = find_mute(conn, seq)
+    if mute is None:
         raise NotFound(f"There is no mute {seq}.")
     writable(conn, _MUTES).delete(seq)
-    return found
+    return mute
 
 
 # -- what the audit trail shows
 
 
 def seen(conn: sqlite3.Connection, alert_id: str) -> Seen | None:
-    """Of an alert; None: it does not exist."""
-    found = find(conn, int(alert_id.rpartition("_")[2]))
-    if found is None:
+    """What the audit trail shows of an alert; None: it does not exist."""
+    current = find(conn, int(alert_id.rpartition("_")[2]))
+    if current is None:
         return None
     values = {
-        "kind": found.kind.value,
-        "subject": found.subject,
-        "acknowledgedBy": found.acknowledged_by,
+        "kind": current.kind.value,
+        "subject": current.subject,
+        "acknowledgedBy": current.acknowledged_by,
     }
     return Seen(None, values)
 
 
 def seen_mute(conn: sqlite3.Connection, mute_id: str) -> Seen | None:
-    """Of a mute; None: it does not exist."""
-    found = find_mute(conn, int(mute_id.rpartition("_")[2]))
-    if found is None:
+    """What the audit trail shows of a mute; None: it does not exist."""
+    mute = find_mute(conn, int(mute_id.rpartition("_")[2]))
+    if mute is None:
         return None
-    values = {"kind": found.kind.value, "subject": found.subject, "until": iso(found.until)}
+    values = {"kind": mute.kind.value, "subject": mute.subject, "until": iso(mute.until)}
     return Seen(None, values)
 
 
@@ -292,8 +292,8 @@ def first_call(
 ) -> AlertCall | None:
     """The call that is due first, but for those with these numbers."""
     rows, limit, order = table(conn, _CALLS_TABLE), 1 + len(besides), "due_at, seq"
-    found = _CALLS.find(rows, "settled_at IS NULL", order_by=order, limit=limit, broken=broken)
-    return next((each for each in found if str(each.seq) not in besides), None)
+    calls = _CALLS.find(rows, "settled_at IS NULL", order_by=order, limit=limit, broken=broken)
+    return next((each for each in calls if str(each.seq) not in besides), None)
 
 
 def begin_call(conn: sqlite3.Connection, seq: int) -> int:
@@ -345,12 +345,12 @@ def write_turns(
 def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) -> None:
     """Owe the reports of all open alerts that were not reported yet and are not muted."""
     in_force = mutes(conn, now_ms)
-    told = notified_since(conn, now_ms - HOUR_MS)
+    counts = notified_since(conn, now_ms - HOUR_MS)
     for each in opened(conn, pass_over):
-        if not audience.misses(each) or told[each.kind] >= TOLD_AN_HOUR:
+        if not audience.misses(each) or counts[each.kind] >= TOLD_AN_HOUR:
             continue
         if not is_muted(each, in_force, now_ms):
-            told[each.kind] += 1
+            counts[each.kind] += 1
             note_notified(conn, each.seq, now_ms)
             _owe(conn, each, AlertTurn.RAISED, audience, now_ms)
 

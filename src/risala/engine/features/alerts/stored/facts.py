@@ -87,7 +87,7 @@ def organizations_end(conn: sqlite3.Connection) -> int:
 
 
 def add_counts(
-    conn: sqlite3.Connection, hour: int, first: int, found: dict[str, NetworkHour]
+    conn: sqlite3.Connection, hour: int, first: int, networks: dict[str, NetworkHour]
 ) -> None:
     """Add the counts of some organizations, from the number ``first`` on."""
     rows = conn.execute(
@@ -97,14 +97,14 @@ def add_counts(
         (hour, first, first + ORGANIZATIONS_AT_ONCE),
     )
     for name, outcome, count in rows:
-        of = found.setdefault(name, NetworkHour())
+        of = networks.setdefault(name, NetworkHour())
         if outcome:
             of.delivered += count
         else:
             of.accepted += count
 
 
-def add_sessions(conn: sqlite3.Connection, hour: int, found: dict[str, NetworkHour]) -> None:
+def add_sessions(conn: sqlite3.Connection, hour: int, networks: dict[str, NetworkHour]) -> None:
     """Add an hour's verification sessions, except pending ones."""
     span = (first_id("ver", hour * HOUR_MS), first_id("ver", (hour + 1) * HOUR_MS))
     rows = conn.execute(
@@ -114,31 +114,31 @@ def add_sessions(conn: sqlite3.Connection, hour: int, found: dict[str, NetworkHo
         (*span, SESSIONS_MAX),
     )
     for recipient, is_approved in rows:
-        of = found.setdefault(network(recipient), NetworkHour())
+        of = networks.setdefault(network(recipient), NetworkHour())
         of.sessions += 1
         of.approved += is_approved
 
 
 def last_hour(conn: sqlite3.Connection) -> int | None:
     """The newest hour that was stored."""
-    found: int | None = value_of(conn, "SELECT max(hour) FROM alert_hours")
-    return found
+    hour: int | None = value_of(conn, "SELECT max(hour) FROM alert_hours")
+    return hour
 
 
 def first_hour(conn: sqlite3.Connection) -> int | None:
     """The first hour that may have counts; None: there is no organization."""
     first = "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
-    found: int | None = value_of(conn, first)
-    return None if found is None else found // HOUR_MS
+    sent_at: int | None = value_of(conn, first)
+    return None if sent_at is None else sent_at // HOUR_MS
 
 
 def write_hours(
-    conn: sqlite3.Connection, found: Mapping[int, Mapping[str, NetworkHour]], before: int
+    conn: sqlite3.Connection, hours: Mapping[int, Mapping[str, NetworkHour]], before: int
 ) -> None:
     """Store hours, and delete those before the hour ``before``."""
     stored = writable(conn, _HOURS)
     stored.delete_where("hour < ?", (before,))
-    for hour, networks in found.items():
+    for hour, networks in hours.items():
         for name, each in networks.items():
             stored.upsert(
                 {
@@ -173,13 +173,13 @@ def receipts_seen(conn: sqlite3.Connection) -> dict[str, int]:
 
 
 def ends_seen(conn: sqlite3.Connection) -> dict[str, int]:
-    """Those of them whose receipts have ended messages, and when they were last known to."""
+    """Carriers whose receipts have ended messages, and when they were last known to."""
     rows = table(conn, _SEEN).rows_where("ended_at IS NOT NULL")
     return {row["carrier"]: row["ended_at"] for row in rows}
 
 
 def note_receipts(conn: sqlite3.Connection, carriers: Mapping[str, bool], now_ms: int) -> None:
-    """These carriers give receipts; True: such that end messages."""
+    """Note that carriers give receipts; True: such that end messages."""
     stored = writable(conn, _SEEN)
     for carrier, ends in carriers.items():
         noted = {"carrier": carrier, "at": now_ms}
@@ -212,11 +212,11 @@ class AlertFactsRepository:
         Args:
             limit: of those that have none of their own, in minor units.
         """
-        reader, found = self._store.reader, list[LowBalance]()
+        reader, low = self._store.reader, list[LowBalance]()
         for first in range(0, organizations_end(reader), ORGANIZATIONS_AT_ONCE):
-            found += low_balances(reader, first, limit, now_ms)
+            low += low_balances(reader, first, limit, now_ms)
             await trio.lowlevel.checkpoint()
-        return found[:LOW_MAX]
+        return low[:LOW_MAX]
 
     # -- networks by the hour
 
@@ -227,11 +227,11 @@ class AlertFactsRepository:
 
     async def hour(self, hour: int) -> dict[str, NetworkHour]:
         """How each network did in an hour, all organizations together."""
-        reader, found = self._store.reader, dict[str, NetworkHour]()
+        reader, networks = self._store.reader, dict[str, NetworkHour]()
         for first in range(0, organizations_end(reader), ORGANIZATIONS_AT_ONCE):
-            add_counts(reader, hour, first, found)
+            add_counts(reader, hour, first, networks)
             await trio.lowlevel.checkpoint()
-        add_sessions(reader, hour, found)
-        return found
+        add_sessions(reader, hour, networks)
+        return networks
 
     write_hours = command(write_hours)
