@@ -183,9 +183,9 @@ class Exporting:
         if any(each.expires_at is not None for each in self._exports.current()):
             await self._exports.drop_expired(now_ms)
         standing = self._exports.current()
-        wanted = {_file_name(each.id) for each in standing}
-        wanted |= {_draft_name(each) for each in self._writing}
-        fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
+        names = {_file_name(each.id) for each in standing}
+        names |= {_draft_name(each) for each in self._writing}
+        fault = await self._in_thread(partial(_tidy, folder(self._services), names))
         if fault is not None:
             log.warning("exporting.untidy", reason=fault, again_in_s=STORAGE_RETRY_S)
         for each in self._next(standing):
@@ -274,13 +274,13 @@ class Exporting:
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-def _tidy(place: Path, wanted: set[str]) -> str | None:
+def _tidy(place: Path, names: set[str]) -> str | None:
     """Remove every unneeded file, drafts included. Why the disk keeps one
     of them, or the folder is missing; None: all is done."""
     fault: str | None = None
     try:
         place.mkdir(mode=0o700, exist_ok=True)
-        files = [each for each in place.iterdir() if each.name not in wanted]
+        files = [each for each in place.iterdir() if each.name not in names]
     except OSError as error:
         return f"{place} cannot be listed: {error.strerror}."
     for file in files:

@@ -113,13 +113,13 @@ class Choose(OfOrganization):
 
 
 async def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
-    settings, have = call.services.settings, call.services
-    days = _retention(have).days_of(organization_id)
-    stored = await have.repositories.storage.of_organization(organization_id)
+    settings, services = call.services.settings, call.services
+    days = _retention(services).days_of(organization_id)
+    stored = await services.repositories.storage.of_organization(organization_id)
     waiting, size = 0, 0
     for feature in features():
         if feature.waiting is not None:
-            waiting, size = await feature.waiting()(have, organization_id)
+            waiting, size = await feature.waiting()(services, organization_id)
     return OrganizationRetention(
         organization_id,
         _of_each_kind(days, settings.retention),
@@ -158,9 +158,9 @@ async def _show_days(call: Call[OfOrganization]) -> OrganizationRetention:
 
 @OPERATIONS(records.KEPT_SET, versioned_by="organization_id", changes=RetentionDays, **_NAMED)
 async def _set_days(call: Call[Choose]) -> OrganizationRetention:
-    given, organization_id = call.given, call.given.organization_id
+    arguments, organization_id = call.given, call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    days = RetentionDays(given.texts_days, given.events_days, given.inbound_days)
+    days = RetentionDays(arguments.texts_days, arguments.events_days, arguments.inbound_days)
     faults = [
         FieldFault(
             f"{each.name}_days",
@@ -193,10 +193,10 @@ def _number(value: object, info: ValidationInfo) -> str:
     try:
         return plan.read(typed)
     except UnreadNumber as error:
-        found = read_written(typed, lambda digits: digits if _is_whole(digits) else None)
-        if isinstance(found, NumberFault):
+        number = read_written(typed, lambda digits: digits if _is_whole(digits) else None)
+        if isinstance(number, NumberFault):
             raise unread(error, plan) from None
-    return found
+    return number
 
 
 class OfNumber(OfOrganization):
@@ -230,8 +230,8 @@ def _erasures(services: Services) -> ErasureRepository:
     return services.repositories.part(ErasureRepository)
 
 
-def _owner_of_erasure(services: Services, given: OfErasure) -> str:
-    return _erasures(services).find(given.erasure_id).organization_id
+def _owner_of_erasure(services: Services, arguments: OfErasure) -> str:
+    return _erasures(services).find(arguments.erasure_id).organization_id
 
 
 @OPERATIONS(records.NUMBER_SHOW, operators=SUPPORT, **_NAMED)
@@ -258,8 +258,8 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
 async def _list_erasures(call: Call[OfOrganization]) -> Erasures:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    found = _erasures(call.services).of_organization(organization_id, DELETIONS_SHOWN_MAX)
-    return Erasures(tuple(progress_of(each) for each in found))
+    erasures = _erasures(call.services).of_organization(organization_id, DELETIONS_SHOWN_MAX)
+    return Erasures(tuple(progress_of(each) for each in erasures))
 
 
 @OPERATIONS(records.ERASURE_SHOW, roles=OWNERS, operators=READERS, owner=_owner_of_erasure)
@@ -293,12 +293,12 @@ async def _preview_deletion(call: Call[OfOrganization]) -> OrganizationEnd:
 )
 async def _delete(call: Call[Delete]) -> ErasureProgress:
     """Keys, members and endpoints end at once; stored data is deleted afterwards, in steps."""
-    given, services = call.given, call.services
-    organization_id = given.organization_id
+    arguments, services = call.given, call.services
+    organization_id = arguments.organization_id
     organization = services.accounts.fresh_organization(organization_id)
     if organization.status == DELETED:
         raise NotFound("There is no such organization.")
-    if typed(given.name, Purpose.HEADING) != typed(organization.name, Purpose.HEADING):
+    if typed(arguments.name, Purpose.HEADING) != typed(organization.name, Purpose.HEADING):
         text = "`name` must be the organization's name, as it is shown."
         raise Invalid("name", "other_name", text)
     erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
@@ -340,8 +340,8 @@ def _exports(services: Services) -> ExportRepository:
     return services.repositories.part(ExportRepository)
 
 
-def _owner_of_export(services: Services, given: OfExport) -> str:
-    return _exports(services).find(given.export_id).organization_id
+def _owner_of_export(services: Services, arguments: OfExport) -> str:
+    return _exports(services).find(arguments.export_id).organization_id
 
 
 _FILE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner_of_export}
@@ -368,8 +368,8 @@ async def _request(call: Call[OfOrganization]) -> Export:
 async def _list_exports(call: Call[OfOrganization]) -> Exports:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    found = _exports(call.services).of_organization(organization_id, EXPORTS_SHOWN_MAX)
-    return Exports(tuple(found))
+    exports = _exports(call.services).of_organization(organization_id, EXPORTS_SHOWN_MAX)
+    return Exports(tuple(exports))
 
 
 @OPERATIONS(records.EXPORT_SHOW, operators=READERS, **_FILE)

@@ -33,7 +33,7 @@ class RetentionOfKind:
 
     name: str
     days: int | None
-    """That apply; None: for ever."""
+    """The days that apply; None: for ever."""
     chosen: int | None
     operator_days: int | None
     """None: for ever."""
@@ -71,7 +71,7 @@ class RetentionRules:
 
 @dataclass(frozen=True, slots=True)
 class NextUnit:
-    """Where the next unit begins."""
+    """The place where the next unit begins."""
 
     place: int
     after: str | None
@@ -164,7 +164,7 @@ class Erasure:
     asked_by: str
     step: ErasureStep
     place: str
-    """Its place in the step."""
+    """The erasure's place in the step."""
     gone: Mapping[str, int]
     """How much is erased, by kind: messages canceled, events, messages, verifications and so on."""
     created_at: int
@@ -218,11 +218,11 @@ class ErasureProgress:
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
     number: Annotated[str | None, UNAUDITED]
-    """Its last digits; None: all of the organization."""
+    """The number's last digits; None: all of the organization."""
     state: Annotated[ErasureState, UNAUDITED]
     step: Annotated[int, UNAUDITED]
     steps: Annotated[int, UNAUDITED]
-    """That there are."""
+    """How many steps there are."""
     waits: Annotated[bool, UNAUDITED]
     """For messages that are with a carrier."""
     gone: Annotated[Mapping[str, int], UNAUDITED]
@@ -276,7 +276,7 @@ class ExportState(StrEnum):
     READY = "ready"
     FAILED = "failed"
     GONE = "gone"
-    """It expired, its owner deleted it, or something in it had to be erased."""
+    """The file expired, its owner deleted it, or something in it had to be erased."""
 
 
 class ExportFault(StrEnum):
@@ -323,7 +323,7 @@ class ExportedPart(NamedTuple):
     """Some rows for one file of an export."""
 
     name: str
-    """Of the file, without its ending."""
+    """The file's name, without its ending."""
     rows: Sequence[Mapping[str, Any]]
 
 

@@ -62,7 +62,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     mailings = RetentionWalk(WalkKind.MAILINGS, section.mailings_days * DAY_MS)
     inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
     bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
-    found = [
+    every_rule = [
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, _twice(WalkKind.TIMELINES, timelines_ms)),
         Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
@@ -70,12 +70,12 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     ]
     if walks := _walked(mailings):
         walks += (RetentionWalk(WalkKind.CLEARED, 0),)
-        found.append(Rule("mailings", section.mailings_days, walks))
-    return tuple(found)
+        every_rule.append(Rule("mailings", section.mailings_days, walks))
+    return tuple(every_rule)
 
 
 def _walked(*walks: RetentionWalk) -> tuple[RetentionWalk, ...]:
-    """Those of the core, and of features that are there."""
+    """Walks of the core, and of features that are there."""
     theirs = {kind for each in features() for kind in each.walks}
     return tuple(walk for walk in walks if walk.kind in theirs or walk.kind is WalkKind.INBOUND)
 
@@ -92,20 +92,20 @@ def chosen_rules(
     section: RetentionSection, chosen: Mapping[str, RetentionDays]
 ) -> tuple[Rule, ...]:
     """The rules from owners' choices that keep data for a shorter time than the operator."""
-    found: list[Rule] = []
+    chosen_ones: list[Rule] = []
     by_days: defaultdict[int, list[str]] = defaultdict(list)
     for organization_id, days in chosen.items():
         if _is_shorter(days.texts, section.texts_days):
-            found.append(_texts_of(organization_id, days.texts))
+            chosen_ones.append(_texts_of(organization_id, days.texts))
         if _is_shorter(days.inbound, section.inbound_days):
             walk = RetentionWalk(
                 WalkKind.INBOUND, days.inbound * DAY_MS, organizations=(organization_id,)
             )
-            found.append(Rule("inbound", days.inbound, (walk,)))
+            chosen_ones.append(Rule("inbound", days.inbound, (walk,)))
         if _is_shorter(days.events, section.events_days):
             by_days[days.events].append(organization_id)
-    found += (_events_of(days, by_days[days]) for days in sorted(by_days))
-    return tuple(found)
+    chosen_ones += (_events_of(days, by_days[days]) for days in sorted(by_days))
+    return tuple(chosen_ones)
 
 
 def _is_shorter(days: int | None, operators_days: int) -> TypeGuard[int]:
@@ -202,10 +202,10 @@ def overview(
     section: RetentionSection, kept: RetentionRepository, now_ms: int
 ) -> list[RetentionRule]:
     """Each rule with the age of the oldest row that is left, and whether it is behind."""
-    found = []
+    shown_rules = []
     for rule in rules(section):
         oldest = kept.oldest(rule.name)
         due_ms = now_ms - rule.days * DAY_MS - BEHIND_MS
         overdue = rule.days > 0 and oldest is not None and oldest < due_ms
-        found.append(RetentionRule(rule.name, rule.days or None, oldest, overdue))
-    return found
+        shown_rules.append(RetentionRule(rule.name, rule.days or None, oldest, overdue))
+    return shown_rules

@@ -36,11 +36,11 @@ from risala.engine.model.wire import message_wire
 def _messages(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
-    found = reads.after(conn, organization_id, int(after or 0), limit)
-    rows = [{**message_wire(view), "kind": view.kind, "mode": view.mode.value} for view in found]
+    views = reads.after(conn, organization_id, int(after or 0), limit)
+    rows = [{**message_wire(view), "kind": view.kind, "mode": view.mode.value} for view in views]
     last = None
-    if len(found) == limit:
-        key = find_key(conn, found[-1].id)
+    if len(views) == limit:
+        key = find_key(conn, views[-1].id)
         assert key is not None, "it was just read by it"
         last = str(key)
     return AccountPart(rows, last)
@@ -68,7 +68,7 @@ def _verifications(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
     mode, at, row = (after or "live -1 -1").split()
-    found = [
+    sessions = [
         _SESSIONS.of(each)
         for each in conn.execute(
             f"SELECT {_SESSIONS.columns} FROM verifications WHERE organization_id = ?"  # noqa: S608 -- constants
@@ -89,10 +89,10 @@ def _verifications(
             "createdAt": iso(each.created_at),
             "updatedAt": iso(each.updated_at),
         }
-        for each in found
+        for each in sessions
     ]
-    if len(found) == limit:
-        return AccountPart(rows, f"{mode} {found[-1].created_at} {found[-1].row}")
+    if len(sessions) == limit:
+        return AccountPart(rows, f"{mode} {sessions[-1].created_at} {sessions[-1].row}")
     return AccountPart(rows, "test -1 -1" if mode == "live" else None)
 
 
@@ -118,12 +118,12 @@ def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: 
 def _opt_outs(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
 ) -> AccountPart:
-    found = conn.execute(
+    opted_out = conn.execute(
         "SELECT recipient, at FROM opt_outs WHERE organization_id = ? AND recipient > ?"
         " ORDER BY recipient LIMIT ?",
         (organization_id, after, limit),
     )
-    rows = [{"number": number, "at": iso(at)} for number, at in found]
+    rows = [{"number": number, "at": iso(at)} for number, at in opted_out]
     return AccountPart(rows, rows[-1]["number"] if len(rows) == limit else None)
 
 
@@ -142,9 +142,9 @@ def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: i
 
 def _audit(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     before = int(after) if after else None
-    found = audit_log.lines(conn, limit, before=before, organization_id=organization_id)
-    rows = [{**asdict(each), "at": iso(each.at)} for each in found]
-    return AccountPart(rows, str(found[-1].seq) if len(found) == limit else None)
+    lines = audit_log.lines(conn, limit, before=before, organization_id=organization_id)
+    rows = [{**asdict(each), "at": iso(each.at)} for each in lines]
+    return AccountPart(rows, str(lines[-1].seq) if len(lines) == limit else None)
 
 
 TABLES: Final[Mapping[str, Read]] = {
@@ -168,7 +168,7 @@ def _tables() -> Iterator[tuple[str, Read]]:
 def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
     """The small data: the organization, its members, its settings. No secrets."""
     verify = verifications.settings(conn, organization_id)
-    found: Json = {
+    values: Json = {
         "organization": to_json(accounts.organization(conn, organization_id)),
         "members": [
             {"email": user.email, "name": user.name, "role": each.role.value}
@@ -196,8 +196,10 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
         for name, declared in feature.exported_settings.items():
             value = declared()(conn, organization_id)
             several = isinstance(value, Sequence)
-            found[name] = [to_json(each) for each in value] if several else value and to_json(value)
-    return found
+            values[name] = (
+                [to_json(each) for each in value] if several else value and to_json(value)
+            )
+    return values
 
 
 def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:

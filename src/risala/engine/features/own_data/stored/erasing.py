@@ -102,8 +102,8 @@ def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
         f"SELECT 1 FROM message WHERE recipient = ? AND organization = {_NO}"  # noqa: S608 -- a constant
         " AND key <= ? AND status IN (0, 1) LIMIT 1"
     )
-    given = (erasure.recipient, erasure.organization_id, erasure.until_key)
-    return value_of(conn, statement, given) is not None
+    values = (erasure.recipient, erasure.organization_id, erasure.until_key)
+    return value_of(conn, statement, values) is not None
 
 
 # -- endings in the engine's usual ways
@@ -111,19 +111,19 @@ def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
 
 def open_sessions(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[str]:
     """Pending verification sessions, from its place on."""
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "organization": erasure.organization_id,
         "number": erasure.number,
         "after": erasure.place,
         "limit": limit,
     }
     whose = "" if erasure.number is None else f" AND recipient = :number AND {_ANY_MODE}"
-    found = conn.execute(
+    rows = conn.execute(
         "SELECT id FROM verifications WHERE organization_id = :organization"  # noqa: S608 -- constants
         f" AND status = 'pending' AND id > :after{whose} ORDER BY id LIMIT :limit",
-        given,
+        values,
     )
-    return [session for (session,) in found]
+    return [session for (session,) in rows]
 
 
 _CANCELABLE: Final = Rows(Cancelable)
@@ -131,7 +131,7 @@ _CANCELABLE: Final = Rows(Cancelable)
 
 def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Cancelable]:
     """Messages that have not left, from its place on."""
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "organization": erasure.organization_id,
         "after": int(erasure.place or 0),
         "until": erasure.until_key,
@@ -139,14 +139,14 @@ def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Canc
     }
     whose = "status <> 3"  # the term of the index of messages that are not delivered
     if erasure.number is not None:
-        whose, given["recipient"] = "recipient = :recipient", erasure.recipient
-    found = conn.execute(
+        whose, values["recipient"] = "recipient = :recipient", erasure.recipient
+    rows = conn.execute(
         f"SELECT {_CANCELABLE.columns} FROM message WHERE {whose} AND status = 0"  # noqa: S608 -- constants
         " AND organization = (SELECT no FROM organizations WHERE id = :organization)"
         " AND key > :after AND key <= :until ORDER BY key LIMIT :limit",
-        given,
+        values,
     )
-    return [_CANCELABLE.of(row) for row in found]
+    return [_CANCELABLE.of(row) for row in rows]
 
 
 # -- the steps
@@ -184,7 +184,7 @@ def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped
     )
     if last is None:
         return _Stepped({}, "", done=True)
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "after": after,
         "last": last,
         "organization": erasure.organization_id,
@@ -193,20 +193,20 @@ def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped
     whose = ""
     if erasure.number is not None:
         whose = f" AND {_EVENT_OF_NUMBER}"
-        given |= {"recipient": erasure.recipient, "number": erasure.number}
-    found = [
+        values |= {"recipient": erasure.recipient, "number": erasure.number}
+    keys = [
         key
         for (key,) in conn.execute(
             "SELECT e.key FROM event e WHERE e.key > :after AND e.key <= :last AND e.organization ="  # noqa: S608 -- constants
             f" (SELECT no FROM organizations WHERE id = :organization){whose}"
             " ORDER BY e.key LIMIT :limit",
-            given,
+            values,
         )
     ]
-    for key in found:
+    for key in keys:
         _take_event(conn, key, erasure.number, now_ms)
-    place = found[-1] if len(found) == AT_ONCE else last
-    return _Stepped({"events": len(found)}, str(place), done=False)
+    place = keys[-1] if len(keys) == AT_ONCE else last
+    return _Stepped({"events": len(keys)}, str(place), done=False)
 
 
 def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: int) -> None:
@@ -253,20 +253,20 @@ def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: 
 def _inbound(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     # By the time it was stored: the time in a message is its carrier's.
     until = first_id("mo", erasure.created_at + 1)
-    whose, given = "", [erasure.organization_id]
+    whose, values = "", [erasure.organization_id]
     if erasure.number is not None:
-        whose, given = " AND sender = ?", [erasure.organization_id, erasure.number]
+        whose, values = " AND sender = ?", [erasure.organization_id, erasure.number]
     gone = conn.execute(
         "DELETE FROM inbound WHERE id IN (SELECT id FROM inbound WHERE organization_id = ?"  # noqa: S608 -- constants
         f" AND id < ?{whose} LIMIT ?)",
-        (given[0], until, *given[1:], AT_ONCE),
+        (values[0], until, *values[1:], AT_ONCE),
     ).rowcount
     return _Stepped({"inbound": gone}, "", done=gone < AT_ONCE)
 
 
 def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     mode, at, row = (erasure.place or "live -1 -1").split()
-    given: dict[str, object] = {
+    values: dict[str, object] = {
         "organization": erasure.organization_id,
         "mode": mode,
         "at": int(at),
@@ -276,20 +276,20 @@ def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
         "limit": AT_ONCE,
     }
     whose = "" if erasure.number is None else " AND recipient = :number"
-    found = conn.execute(
+    rows = conn.execute(
         "SELECT created_at, rowid FROM verifications"  # noqa: S608 -- constants
         f" WHERE organization_id = :organization AND mode = :mode{whose}"
         " AND (created_at, rowid) > (:at, :row) AND created_at <= :until"
         " ORDER BY created_at, rowid LIMIT :limit",
-        given,
+        values,
     ).fetchall()
     conn.executemany(
         "UPDATE verifications SET recipient = ? WHERE rowid = ?",
-        [(FORGOTTEN, row) for _, row in found],
+        [(FORGOTTEN, row) for _, row in rows],
     )
-    gone = {"verifications": len(found)}
-    if len(found) == AT_ONCE:
-        created_at, row = found[-1]
+    gone = {"verifications": len(rows)}
+    if len(rows) == AT_ONCE:
+        created_at, row = rows[-1]
         return _Stepped(gone, f"{mode} {created_at} {row}", done=False)
     if mode == "live":
         return _Stepped(gone, "test -1 -1", done=False)
@@ -298,21 +298,21 @@ def _sessions(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
 
 def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
     """Erase text, number and metadata of ended messages, and carriers' repetitions of them."""
-    whose, given = "", []
+    whose, values = "", []
     if erasure.number is not None:
-        whose, given = "recipient = ? AND ", [erasure.recipient]
-    found = conn.execute(
+        whose, values = "recipient = ? AND ", [erasure.recipient]
+    rows = conn.execute(
         f"SELECT key, status, recipient = '{FORGOTTEN}' FROM message WHERE {whose}"  # noqa: S608 -- constants
         f"organization = {_NO} AND key > ? AND key <= ? ORDER BY key LIMIT ?",
         (
-            *(*given, erasure.organization_id),
+            *(*values, erasure.organization_id),
             *(int(erasure.place or 0), erasure.until_key, AT_ONCE),
         ),
     ).fetchall()
-    going = [key for key, status, is_out in found if status >= OVER and not is_out]
+    going = [key for key, status, is_out in rows if status >= OVER and not is_out]
     empty(conn, going)
-    place = str(max(key for key, _, _ in found)) if found else ""
-    return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
+    place = str(max(key for key, _, _ in rows)) if rows else ""
+    return _Stepped({"messages": len(going)}, place, done=len(rows) < AT_ONCE)
 
 
 def _rest(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped:

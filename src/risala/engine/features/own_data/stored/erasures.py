@@ -40,28 +40,30 @@ _ROWS: Final = Rows(Erasure, step=ErasureStep, gone=json.loads)
 
 
 def find(conn: sqlite3.Connection, erasure_id: str) -> Erasure:
-    """One of them.
+    """An erasure by its id.
 
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (erasure_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (erasure_id,))
+    if not rows:
         raise NotFound("There is no such deletion.")
-    return found[0]
+    return rows[0]
 
 
 def under_way(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Erasure]:
-    """Those that are not done, of all organizations, the oldest first."""
-    found = table(conn, _TABLE)
-    return _ROWS.find(found, "ended_at IS NULL", order_by="created_at, id", broken=broken)
+    """Erasures that are not done, of all organizations, the oldest first."""
+    erasures = table(conn, _TABLE)
+    return _ROWS.find(erasures, "ended_at IS NULL", order_by="created_at, id", broken=broken)
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Erasure]:
     """The latest first."""
-    found = table(conn, _TABLE)
+    erasures = table(conn, _TABLE)
     order = "created_at DESC, id DESC"
-    return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
+    return _ROWS.find(
+        erasures, "organization_id = ?", (organization_id,), order_by=order, limit=limit
+    )
 
 
 def begin(

@@ -28,28 +28,30 @@ STORED: Final = StoredTable(_TABLE, rows="written", where=_STANDING, is_limited=
 
 
 def find(conn: sqlite3.Connection, export_id: str) -> Export:
-    """One of them.
+    """An export by its id.
 
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROWS.find(table(conn, _TABLE), "id = ?", (export_id,))
-    if not found:
+    rows = _ROWS.find(table(conn, _TABLE), "id = ?", (export_id,))
+    if not rows:
         raise NotFound("There is no such file.")
-    return found[0]
+    return rows[0]
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) -> list[Export]:
     """The latest first."""
     order = "created_at DESC, id DESC"
-    found = table(conn, _TABLE)
-    return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
+    exports = table(conn, _TABLE)
+    return _ROWS.find(
+        exports, "organization_id = ?", (organization_id,), order_by=order, limit=limit
+    )
 
 
 def current(conn: sqlite3.Connection) -> list[Export]:
     """Exports that have a file, or will have one, of all organizations; the oldest first."""
-    found = table(conn, _TABLE)
-    return _ROWS.find(found, _STANDING, order_by="created_at, id")
+    exports = table(conn, _TABLE)
+    return _ROWS.find(exports, _STANDING, order_by="created_at, id")
 
 
 def begin(
@@ -106,7 +108,7 @@ def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:
 def finish(
     conn: sqlite3.Connection, export_id: str, written: int, size_bytes: int, now_ms: int
 ) -> bool:
-    """It can be downloaded; False if it is no longer wanted."""
+    """Note that an export can be downloaded; False if it is no longer wanted."""
     if not note(conn, export_id, written):
         return False
     values = {
@@ -121,14 +123,14 @@ def finish(
 
 
 def fail(conn: sqlite3.Connection, export_id: str, fault: ExportFault, now_ms: int) -> None:
-    """There is no file, and why."""
+    """Note that an export has no file, and why."""
     if find(conn, export_id).state is ExportState.WRITING:
         values = {"state": ExportState.FAILED.value, "reason": fault.value, "ended_at": now_ms}
         writable(conn, _TABLE).update(export_id, values)
 
 
 def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
-    """It is no longer wanted: its file is removed soon afterwards.
+    """Note that an export is no longer wanted: its file is removed soon afterwards.
 
     Raises:
         NotFound: the id is unknown.
@@ -149,10 +151,10 @@ def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
     _drop_where(conn, "expires_at <= ?", now_ms, now_ms)
 
 
-def _drop_where(conn: sqlite3.Connection, where: str, given: object, now_ms: int) -> None:
+def _drop_where(conn: sqlite3.Connection, where: str, value: object, now_ms: int) -> None:
     # No row is read: one that cannot be read is in nobody's way.
     statement = f"UPDATE exports SET state = ?, ended_at = ? WHERE {_STANDING} AND {where}"  # noqa: S608 -- constants
-    conn.execute(statement, (ExportState.GONE.value, now_ms, given))
+    conn.execute(statement, (ExportState.GONE.value, now_ms, value))
 
 
 @dataclass(frozen=True, slots=True)

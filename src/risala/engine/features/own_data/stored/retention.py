@@ -90,14 +90,14 @@ def _next_messages(
     One that is still under way is skipped: a second walk comes :data:`LATE_MS` later.
     """
     key = f"retention.{walk}"
-    whose, given = "", []
+    whose, values = "", []
     if organization_id is not None:
         key = f"{key} {organization_id}"
-        whose, given = f"organization = {_NO} AND ", [organization_id]
+        whose, values = f"organization = {_NO} AND ", [organization_id]
     rows = conn.execute(
         f"SELECT key, status, pruned, {CREATED} FROM message WHERE {whose}key > ?"  # noqa: S608 -- constants
         " ORDER BY key LIMIT ?",
-        (*given, _int(meta.get(conn, key)), limit),
+        (*values, _int(meta.get(conn, key)), limit),
     )
     old = [(no, status, pruned) for no, status, pruned, at in rows if at < before_ms]
     if old:
@@ -196,13 +196,13 @@ def inbound(
     Args:
         organization_id: whose they are; None: anybody's.
     """
-    whose, given = "", []
+    whose, values = "", []
     if organization_id is not None:
-        whose, given = "organization_id = ? AND ", [organization_id]
+        whose, values = "organization_id = ? AND ", [organization_id]
     gone = conn.execute(
         "DELETE FROM inbound WHERE id IN"  # noqa: S608 -- constants
         f" (SELECT id FROM inbound WHERE {whose}id < ? ORDER BY id LIMIT ?)",
-        (*given, before_id, limit),
+        (*values, before_id, limit),
     ).rowcount
     return Forgot(gone, "", gone < limit)
 
@@ -239,8 +239,8 @@ _DAYS: Final = Rows(RetentionDays)
 
 def days_of(conn: sqlite3.Connection, organization_id: str) -> RetentionDays:
     """The days that an organization's owner chose."""
-    found = _DAYS.find(table(conn, _DAYS_TABLE), "organization_id = ?", (organization_id,))
-    return found[0] if found else RetentionDays()
+    rows = _DAYS.find(table(conn, _DAYS_TABLE), "organization_id = ?", (organization_id,))
+    return rows[0] if rows else RetentionDays()
 
 
 def days_seen(conn: sqlite3.Connection, organization_id: str) -> Seen:
