@@ -104,14 +104,14 @@ GUARDS: Final = (
     Guard(
         "A backup that another key has signed is not the one that was asked for.",
         "engine/features/backup/signature.py",
-        "    if found.key != key:\n",
+        "    if signature.key != key:\n",
         "    if False:\n",
         _SIGNED,
     ),
     Guard(
         "A signature is by the key that it names.",
         "engine/features/backup/signature.py",
-        "    if not found.is_genuine():\n",
+        "    if not signature.is_genuine():\n",
         "    if False:\n",
         _SIGNED,
     ),
@@ -132,14 +132,14 @@ GUARDS: Final = (
     Guard(
         "Without any lease nobody takes over beside a primary that may live.",
         "engine/features/standby/takeover.py",
-        "        if found is None and not primary_is_dead:\n",
+        "        if former is None and not primary_is_dead:\n",
         "        if False:\n",
         _LOSS,
     ),
     Guard(
         "A lease with a number that nobody counted up to is not followed.",
         "engine/features/standby/takeover.py",
-        "        if found is not None and found.epoch >= EPOCH_MAX:\n",
+        "        if former is not None and former.epoch >= EPOCH_MAX:\n",
         "        if False:\n",
         ("engine/features/standby/test_lease_mending.py",),
     ),

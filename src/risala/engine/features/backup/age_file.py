@@ -19,7 +19,7 @@ from risala.engine.model.errors import StorageUnusable
 MAGIC: Final = b"age-encryption.org/v1\n"
 """How each such file begins."""
 IDENTITY_BYTES_MAX: Final = 65_536
-"""Of a file of identities: a handful of lines."""
+"""The most bytes of a file of identities: a handful of lines."""
 _SECRET: Final = "AGE-SECRET-KEY-"  # noqa: S105 -- how an identity begins
 _CHUNK: Final = 1 << 20
 
@@ -27,7 +27,7 @@ _CHUNK: Final = 1 << 20
 _MEMBERS_MAX: Final = 64
 """Files inside; a backup has three."""
 _HEADER_BYTES_MAX: Final = 65_536
-"""Of what tells more of a member, such as a time with fractions."""
+"""The most bytes of what tells more of a member, such as a time with fractions."""
 _MORE_HEADERS: Final = frozenset(
     {
         tarfile.XHDTYPE,
@@ -48,8 +48,8 @@ class _BoundedInfo(tarfile.TarInfo):
             raise tarfile.ReadError("it has holes")
         if self.type in _MORE_HEADERS and not 0 <= self.size <= _HEADER_BYTES_MAX:
             raise tarfile.ReadError("its headers are too large")
-        found: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
-        return found
+        member: tarfile.TarInfo = super()._proc_member(archive)  # type: ignore[misc]
+        return member
 
 
 class _TooLarge(Exception):
@@ -73,21 +73,21 @@ def is_encrypted(path: Path) -> bool:
 
 
 def recipients_of(keys: Sequence[str]) -> list[Any]:
-    """Those who can open a file: public keys, ``age1…``.
+    """Recipients who can open a file: public keys, ``age1…``.
 
     Raises:
         StorageUnusable: one of them is no such key, or the library is missing.
     """
     age = _library()
-    found = []
+    recipients = []
     for key in keys:
         try:
-            found.append(age.x25519.Recipient.from_str(key))
+            recipients.append(age.x25519.Recipient.from_str(key))
         except age.RecipientError as error:
             raise StorageUnusable(
                 f"{key!r} is no public key of age. One begins with `age1`; `age-keygen` prints it."
             ) from error
-    return found
+    return recipients
 
 
 def identities_in(path: Path) -> list[Any]:
@@ -100,14 +100,16 @@ def identities_in(path: Path) -> list[Any]:
     try:
         with open(path, encoding="ascii") as file:
             lines = [line.strip() for line in file.read(IDENTITY_BYTES_MAX).splitlines()]
-        found = [age.x25519.Identity.from_str(line) for line in lines if line.startswith(_SECRET)]
+        identities = [
+            age.x25519.Identity.from_str(line) for line in lines if line.startswith(_SECRET)
+        ]
     except (OSError, UnicodeDecodeError) as error:
         raise StorageUnusable(f"{path} cannot be read.") from error
     except age.IdentityError as error:
         raise StorageUnusable(f"A key in {path} is damaged: copy the whole line.") from error
-    if not found:
+    if not identities:
         raise StorageUnusable(f"{path} has no key. A line in it begins with `{_SECRET}1`.")
-    return found
+    return identities
 
 
 def encrypt(
@@ -157,7 +159,7 @@ def decrypt(
         StorageUnusable: it is damaged or cut, has something that is too large, or cannot be
             written here.
     """
-    age, found = _library(), dict[str, Path]()
+    age, files = _library(), dict[str, Path]()
 
     def unpack(source: IO[bytes]) -> None:
         with tarfile.open(
@@ -167,10 +169,10 @@ def decrypt(
                 if count >= _MEMBERS_MAX or info.issparse() or info.size < 0:
                     raise tarfile.ReadError("not one of ours")
                 content = archive.extractfile(info) if info.isreg() else None
-                if content is not None and info.name in limits and info.name not in found:
+                if content is not None and info.name in limits and info.name not in files:
                     if info.size > limits[info.name]:
                         raise _TooLarge(info.name, info.size, limits[info.name])
-                    found[info.name] = folder / info.name
+                    files[info.name] = folder / info.name
                     _copy(content, folder / info.name)
         while source.read(_CHUNK):
             pass  # to the end: the last chunk has to be right too
@@ -187,7 +189,7 @@ def decrypt(
         except (OSError, tarfile.TarError, EOFError, RecursionError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is damaged or cut short"
             raise StorageUnusable(f"{source} cannot be unpacked: {reason}.") from error
-    return found
+    return files
 
 
 def _library() -> Any:  # noqa: ANN401 -- without types of its own
@@ -210,10 +212,10 @@ class _Counted:
         self._done = before
 
     def read(self, count: int = -1, /) -> bytes:
-        found = self._file.read(count)
-        self._done += len(found)
+        data = self._file.read(count)
+        self._done += len(data)
         self._tell(self._done)
-        return found
+        return data
 
 
 def _fed(produce: Callable[[IO[bytes]], object], consume: Callable[[IO[bytes]], object]) -> None:

@@ -44,9 +44,9 @@ async def _decide(
 ) -> Decided:
     """Decide on all held messages, one unit after another; call it again if it is interrupted."""
     recorder, done = call.services.recorder, 0
-    said = {"held": await _held(call).count()}
+    details = {"held": await _held(call).count()}
     # The audit entry comes first, because the work takes several units.
-    await call.note(call.audit(said=said, always=True))
+    await call.note(call.audit(said=details, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
         recorder.tell(changes)
         done += len(changes)

@@ -23,7 +23,7 @@ from risala.engine.rules.trail.heads import public_key
 _WORDS: Final = "risala backup 1"
 """In front of what is signed: a signature of something else is never one of a backup."""
 _FILE_BYTES_MAX: Final = 4096
-"""Of a signature's file: ten times what one has."""
+"""The most bytes of a signature's file: ten times what one has."""
 
 
 class WrongOrigin(StorageUnusable):
@@ -37,7 +37,7 @@ class BackupSignature:
     name: str
     """The file's name when it was signed, without its folder."""
     sha256: str
-    """Of the file, in hexadecimal."""
+    """The file's checksum, in hexadecimal."""
     at: str
     """When it was signed, as ISO 8601 in UTC."""
     key: str
@@ -89,18 +89,20 @@ def put_signature(file: Path, sha256: str, now_ms: int, seed: bytes) -> BackupSi
 
     at = iso(now_ms)
     made = Ed25519PrivateKey.from_private_bytes(seed).sign(_signed(file.name, sha256, at))
-    found = BackupSignature(file.name, sha256, at, public_key(seed), b64encode(made).decode())
-    told = {name: getattr(found, name) for name in ("name", "sha256", "at", "key", "signature")}
+    signature = BackupSignature(file.name, sha256, at, public_key(seed), b64encode(made).decode())
+    content = {
+        name: getattr(signature, name) for name in ("name", "sha256", "at", "key", "signature")
+    }
     path = checksum.signature_of(file)
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as out:
-            out.write(json.dumps(told) + "\n")
+            out.write(json.dumps(content) + "\n")
             out.flush()
             os.fsync(out.fileno())
     except OSError as error:
         raise StorageUnusable(f"{path} cannot be written: {error.strerror}.") from error
-    return found
+    return signature
 
 
 def expect(source: Path, key: str, progress: Callable[[str, int, int], None]) -> BackupSignature:
@@ -113,31 +115,31 @@ def expect(source: Path, key: str, progress: Callable[[str, int, int], None]) ->
         WrongOrigin: it has no signature, one by another key, or one of another content or name.
     """
     path = checksum.signature_of(source)
-    found = _read(path)
-    if found is None:
+    signature = _read(path)
+    if signature is None:
         raise WrongOrigin(f"{source} is not signed: there is no {path.name} beside it.")
-    if found.key != key:
+    if signature.key != key:
         raise WrongOrigin(
-            f"{source} is signed by another key: {found.key[:60]!a}. The line `audit.key` of the "
-            f"former trail has the right one; it has 44 characters."
+            f"{source} is signed by another key: {signature.key[:60]!a}. The line `audit.key` of "
+            f"the former trail has the right one; it has 44 characters."
         )
-    if not found.is_genuine():
+    if not signature.is_genuine():
         raise WrongOrigin(f"The signature in {path} is wrong: this key has not signed that.")
-    if found.name != source.name:
+    if signature.name != source.name:
         raise WrongOrigin(
-            f"The signature in {path} is of a file named {found.name!a}. If only the name was "
+            f"The signature in {path} is of a file named {signature.name!a}. If only the name was "
             f"changed, give it back."
         )
     try:
-        is_same = checksum.of_file(source, progress) == found.sha256
+        is_same = checksum.of_file(source, progress) == signature.sha256
     except OSError as error:
         raise WrongOrigin(f"{source} cannot be read: {error.strerror}.") from error
     if not is_same:
         raise WrongOrigin(
-            f"{source} is not what was signed at {found.at}: it was changed since, or is another "
-            f"backup."
+            f"{source} is not what was signed at {signature.at}: it was changed since, or is "
+            f"another backup."
         )
-    return found
+    return signature
 
 
 def _read(path: Path) -> BackupSignature | None:
@@ -148,16 +150,16 @@ def _read(path: Path) -> BackupSignature | None:
     """
     try:
         with open(path, "rb") as file:
-            told: Any = json.loads(file.read(_FILE_BYTES_MAX))
+            content: Any = json.loads(file.read(_FILE_BYTES_MAX))
         names = ("name", "sha256", "at", "key", "signature")
-        given = [told[name] for name in names]
+        texts = [content[name] for name in names]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise WrongOrigin(f"{path} has no signature of a backup.") from error
-    if not all(isinstance(each, str) for each in given):
+    if not all(isinstance(each, str) for each in texts):
         raise WrongOrigin(f"{path} has no signature of a backup.")
-    return BackupSignature(*given)
+    return BackupSignature(*texts)
 
 
 def _signed(name: str, sha256: str, at: str) -> bytes:

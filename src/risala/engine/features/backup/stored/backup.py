@@ -56,15 +56,15 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
     Raises:
         StorageUnusable: it could not be read or written, or the copy is damaged.
     """
-    found: list[AuditReport] = []
+    reports: list[AuditReport] = []
 
     def inspect(partial: Path) -> None:
         with closing(open_reader(partial)) as conn:
             check(conn, database, progress)
-            found.append(audit_with(conn, progress))
+            reports.append(audit_with(conn, progress))
 
     size_bytes, sha256 = write_copy(database, target, progress, inspect)
-    return BackupReport(target, size_bytes, sha256, found[0])
+    return BackupReport(target, size_bytes, sha256, reports[0])
 
 
 # -- encrypted: with the keys beside the database, for the public keys of who restores
@@ -79,7 +79,7 @@ _WORK: Final = "backing-up-"
 
 
 _KEY_BYTES_MAX: Final = 65_536
-"""Of a file of keys: hundreds of them."""
+"""The most bytes of a file of keys: hundreds of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +88,9 @@ class Unpacked:
 
     database: Path
     sealing: SealingRing | None
-    """Its sealing keys; None: it has none."""
+    """The backup's sealing keys; None: it has none."""
     texts: Mapping[str, str]
-    """Its files of keys, which are keys; nothing of them is installed yet."""
+    """The backup's files of keys, which are keys; nothing of them is installed yet."""
 
     def install_keys(self, data_dir: Path) -> None:
         """Put the keys beside the database, once that has passed: of sealing keys those that are
@@ -162,16 +162,16 @@ def unpacked(source: Path, identity: Path, data_dir: Path) -> Iterator[Unpacked]
     with _folder(data_dir) as folder:
         room = shutil.disk_usage(folder).free
         limits = {DATABASE: room} | dict.fromkeys(KEYS, _KEY_BYTES_MAX)
-        found = age_file.decrypt(source, identities, folder, limits)
-        if DATABASE not in found:
+        files = age_file.decrypt(source, identities, folder, limits)
+        if DATABASE not in files:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
-        texts: dict[str, str] = {name: _text(found[name], source) for name in KEYS if name in found}
+        texts: dict[str, str] = {name: _text(files[name], source) for name in KEYS if name in files}
         if server_key.KEY_FILE in texts:
             server_key.parsed(texts[server_key.KEY_FILE], f"The {server_key.KEY_FILE} in {source}")
         text = texts.get(sealing_key.KEY_FILE)
         where = f"The {sealing_key.KEY_FILE} in {source}"
         ring = None if text is None else sealing_key.parsed(text, where)
-        yield Unpacked(found[DATABASE], ring, texts)
+        yield Unpacked(files[DATABASE], ring, texts)
 
 
 def _text(path: Path, source: Path) -> str:

@@ -30,10 +30,10 @@ class Shown(Enum):
     """What is known of a message since the backup was made."""
 
     UNTOUCHED = "untouched"
-    """It was neither tried nor canceled."""
+    """The message was neither tried nor canceled."""
     CANCELED = "canceled"
     TRIED = "tried"
-    """It was tried, or has ended otherwise."""
+    """The message was tried, or has ended otherwise."""
     UNKNOWN = "unknown"
 
 
@@ -63,12 +63,12 @@ class SetAside:
             return Shown.UNKNOWN
         query = "SELECT id, status, attempts, send_at FROM message WHERE key = ?"
         try:
-            found = self._conn.execute(query, (message.key,)).fetchone()
+            row = self._conn.execute(query, (message.key,)).fetchone()
         except sqlite3.Error:
             return Shown.UNKNOWN  # it is damaged: what it does not show is unknown
-        if found is None:
+        if row is None:
             return Shown.UNKNOWN
-        (message_id, status, attempts, send_at) = found
+        (message_id, status, attempts, send_at) = row
         if message_id != message.id:
             return Shown.UNKNOWN
         if status == STATUSES.number(Status.CANCELED):
@@ -89,18 +89,18 @@ class SetAside:
             " (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
             " AND client_key >= ? AND client_key < ?"
         )
-        given = (organization_id, MODES.number(mode), first, end)
+        values = (organization_id, MODES.number(mode), first, end)
         try:
-            return [key for (key,) in self._conn.execute(query, given)]
+            return [key for (key,) in self._conn.execute(query, values)]
         except sqlite3.Error:
             return None
 
 
-def _goes_on_from(backup: sqlite3.Connection, found: sqlite3.Connection) -> bool:
+def _goes_on_from(backup: sqlite3.Connection, former: sqlite3.Connection) -> bool:
     """Whether a database has the backup's last rows: an older one, or that of another machine,
     proves nothing."""
     for last, same in zip(_LAST_ROWS, _SAME_ROWS, strict=True):
         row = backup.execute(last).fetchone()
-        if row is not None and found.execute(same, row[:1]).fetchone() != row:
+        if row is not None and former.execute(same, row[:1]).fetchone() != row:
             return False
     return True

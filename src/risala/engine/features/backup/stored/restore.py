@@ -65,7 +65,7 @@ _UNCERTAIN: Final = Line(Kind.RESTORED_UNCERTAIN)
 class RestoreReport:
     database: Path
     set_aside: Path | None
-    """Where the former database is now."""
+    """The path of the former database now."""
     ended: int
     """Messages that failed, refunded, because they may have been sent since the backup."""
     kept: int
@@ -338,8 +338,8 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
 def _restored_mailings(conn: sqlite3.Connection, set_aside: SetAside) -> RestoredMailings:
     for feature in features():
         if feature.restored is not None:
-            found: RestoredMailings = feature.restored()(conn, set_aside)
-            return found
+            restored: RestoredMailings = feature.restored()(conn, set_aside)
+            return restored
     return RestoredMailings()
 
 
@@ -366,16 +366,16 @@ def restore_encrypted(
         raise StorageUnusable(f"There is no file {source}.")
     checked = add_up(source, progress, even_altered=even_unclean)
     progress("decrypting", 0, 0)
-    with unpacked(source, identity, database.parent) as found:
+    with unpacked(source, identity, database.parent) as unpacked_backup:
         report = restore(
-            found.database,
+            unpacked_backup.database,
             database,
             resend_pending=resend_pending,
             even_unclean=even_unclean,
             stamp=stamp,
             progress=progress,
-            keys=found.sealing,
+            keys=unpacked_backup.sealing,
         )
-        found.install_keys(database.parent)
+        unpacked_backup.install_keys(database.parent)
     # The cipher proves that the file is whole, and not who made it.
     return replace(report, checked=checked)
