@@ -223,7 +223,7 @@ GUARDS: Final = (
     Guard(
         "One of two machines holds the lease.",
         "engine/features/standby/lease_holder.py",
-        "        if found.holder != mine.holder:\n",
+        "        if highest.holder != mine.holder:\n",
         "        if False:\n",
         _LEASE,
     ),
@@ -323,14 +323,14 @@ GUARDS: Final = (
     Guard(
         "Who takes over refuses where the primary renews.",
         "engine/features/standby/lease_watch.py",
-        "            if now is not None and not (is_same(now, found) or now.released):\n",
+        "            if now is not None and not (is_same(now, lease) or now.released):\n",
         "            if False:\n",
         ("engine/features/standby/test_lease.py",),
     ),
     Guard(
         "Nothing is taken over that this version cannot read.",
         "engine/features/standby/takeover.py",
-        "            if found is not None:\n                self.copy.refuse_wrong()\n",
+        "            if followed is not None:\n                self.copy.refuse_wrong()\n",
         "",
         _LEASE,
     ),
@@ -344,7 +344,7 @@ GUARDS: Final = (
     Guard(
         "A takeover that was cut short serves nobody.",
         "engine/features/standby/lease_holder.py",
-        "        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:\n",
+        "        if highest.epoch == mine.epoch and highest.epoch > 1 and not mine.serves:\n",
         "        if False:\n",
         ("engine/features/standby/test_lease.py",),
     ),

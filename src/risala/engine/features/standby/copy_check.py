@@ -316,6 +316,6 @@ def _restored(
 def last_trial(data_dir: Path) -> CopyTrial | None:
     """None: there was none here, or its note cannot be read."""
     with suppress(OSError, BadPiece, TypeError):
-        found = note_of(data_dir / NAME)
-        return None if found is None else CopyTrial(**found)
+        note = note_of(data_dir / NAME)
+        return None if note is None else CopyTrial(**note)
     return None

@@ -23,17 +23,19 @@ _MEBIBYTE: Final = 1024 * 1024
 def examine(patient: Patient) -> list[Finding]:
     """The findings on the store that the settings name, and on what has reached it."""
     section, running = patient.settings.standby, patient.running
-    told = health_of(section, patient.data_dir, running=running)
-    if any(each.state is Grade.FAIL for each in told):
-        return told
+    findings = health_of(section, patient.data_dir, running=running)
+    if any(each.state is Grade.FAIL for each in findings):
+        return findings
     is_mounted = section.copy_kind == "directory"
     store = pieces_of(section, patient.data_dir)
     failing = (patient.statistics or {}).get("shipping", {}).get("failing")
-    told += finding(store, patient.now_ms, running=running, failing=failing, is_mounted=is_mounted)
+    findings += finding(
+        store, patient.now_ms, running=running, failing=failing, is_mounted=is_mounted
+    )
     # Not before there is anything to try.
-    if running and store is not None and told[-1].state is Grade.OK:
-        told.append(trial_finding(patient.data_dir, patient.now_ms))
-    return told
+    if running and store is not None and findings[-1].state is Grade.OK:
+        findings.append(trial_finding(patient.data_dir, patient.now_ms))
+    return findings
 
 
 def finding(
@@ -80,19 +82,19 @@ def finding(
 
 def trial_finding(data_dir: Path, now_ms: int) -> Finding:
     """The finding on the last trial of the copy."""
-    found = last_trial(data_dir)
+    trial = last_trial(data_dir)
     how = "Try it with `risala standby try`; risala-standby-trial.timer does that each month."
-    if found is None:
+    if trial is None:
         text = f"Nobody has tried on this machine whether the copy can be restored. {how}"
         return Finding(_NAME, Grade.WARN, text)
-    ago = max(0, now_ms - found.at) // _DAY_MS
+    ago = max(0, now_ms - trial.at) // _DAY_MS
     when = "today" if not ago else f"{ago} days ago"
-    if found.fault is not None:
-        text = f"The copy could not be restored when that was tried, {when}: {found.fault} {how}"
+    if trial.fault is not None:
+        text = f"The copy could not be restored when that was tried, {when}: {trial.fault} {how}"
         return Finding(_NAME, Grade.FAIL, text)
-    if now_ms - found.at > OLD_MS:
+    if now_ms - trial.at > OLD_MS:
         text = f"Whether the copy can be restored was tried last {when}. {how}"
         return Finding(_NAME, Grade.WARN, text)
-    size = found.size_bytes / _MEBIBYTE
+    size = trial.size_bytes / _MEBIBYTE
     text = f"The copy could be restored when that was tried, {when} ({size:.0f} MiB)."
     return Finding(_NAME, Grade.OK, text)

@@ -78,7 +78,7 @@ class SendLease:
 
 
 class LeaseTaken(Exception):
-    """Another machine holds it, or has taken it since."""
+    """The lease is held by another machine, or was taken by one since."""
 
     def __init__(self, lease: SendLease) -> None:
         super().__init__(
@@ -120,11 +120,11 @@ class LeaseDirectory:
         Raises:
             OSError: the directory cannot be read.
         """
-        found = sorted(self._path.glob("[0-9]*.json"))
-        for path in reversed(found):
-            told = note_of(path)
-            if told is not None:
-                return checked(SendLease, told, str(path))
+        paths = sorted(self._path.glob("[0-9]*.json"))
+        for path in reversed(paths):
+            note = note_of(path)
+            if note is not None:
+                return checked(SendLease, note, str(path))
         self._path.stat()  # a missing directory is not a directory without a lease
         return None
 
@@ -135,9 +135,9 @@ class LeaseDirectory:
             OSError: the directory cannot be read.
         """
         for path in sorted(self._path.glob("[0-9]*.json"), reverse=True):
-            told = note_of(path) if _is_right(path) else None
-            if told is not None:
-                return checked(SendLease, told, str(path))
+            note = note_of(path) if _is_right(path) else None
+            if note is not None:
+                return checked(SendLease, note, str(path))
         self._path.stat()
         return None
 
@@ -156,8 +156,8 @@ class LeaseDirectory:
     def before(self, lease: SendLease) -> SendLease | None:
         """The lease from which this one was taken; None: it was the first."""
         path = self._file(lease.epoch - 1)
-        told = note_of(path)
-        return None if told is None else checked(SendLease, told, str(path))
+        note = note_of(path)
+        return None if note is None else checked(SendLease, note, str(path))
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         """Make the lease of this number, which must be new.
@@ -173,8 +173,8 @@ class LeaseDirectory:
         try:
             os.link(draft, path)  # refuses if the file exists
         except FileExistsError:
-            found = self.highest()
-            raise LeaseTaken(lease if found is None else found) from None
+            highest = self.highest()
+            raise LeaseTaken(lease if highest is None else highest) from None
         finally:
             with suppress(OSError):
                 draft.unlink()
@@ -197,14 +197,14 @@ class LeaseDirectory:
         return lease
 
     def _refuse_later(self, lease: SendLease) -> None:
-        found = self.highest()
-        if found is None or found.epoch < lease.epoch:
+        highest = self.highest()
+        if highest is None or highest.epoch < lease.epoch:
             # The former mount is missing: a write would make a separate lease.
             raise LeaseLost(
                 f"{self._path} no longer has the lease {lease.epoch}. Check that it is mounted."
             )
-        if (found.epoch, found.holder) != (lease.epoch, lease.holder):
-            raise LeaseTaken(found)
+        if (highest.epoch, highest.holder) != (lease.epoch, lease.holder):
+            raise LeaseTaken(highest)
 
     def _file(self, epoch: int) -> Path:
         return self._path / f"{epoch:010}.json"
@@ -220,7 +220,7 @@ class LeaseMemory:
     """What the holder of a data directory stores about its lease."""
 
     holder: str
-    """Its name, made at its first use."""
+    """The machine's name, made at its first use."""
     epoch: int
     """The last lease that it held; 0: none yet."""
     serves: bool = False
@@ -229,11 +229,11 @@ class LeaseMemory:
 
 def held(data_dir: Path) -> LeaseMemory:
     path = data_dir / _HELD
-    found = note_of(path)
+    note = note_of(path)
     return (
         LeaseMemory(secrets.token_hex(16), 0)
-        if found is None
-        else checked(LeaseMemory, found, str(path))
+        if note is None
+        else checked(LeaseMemory, note, str(path))
     )
 
 

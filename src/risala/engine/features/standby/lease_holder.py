@@ -46,7 +46,7 @@ _ITIMERSPEC: Final = struct.Struct("@llll")
 _TIMER_ABSTIME: Final = 1
 """``time.h``: the time of a timer is a moment, not a span."""
 _LIBRARIES: Final = (None, "librt.so.1")
-"""Where timers are: in the C library, or beside it (glibc before 2.34)."""
+"""Libraries that have timers: the C library, or the one beside it (glibc before 2.34)."""
 
 log = structlog.get_logger(__name__)
 
@@ -170,8 +170,8 @@ class LeaseHolder:
                 return
 
     def _take(self) -> SendLease:
-        mine, found = held(self._data_dir), self._store.highest()
-        if found is None or found.epoch < mine.epoch:
+        mine, highest = held(self._data_dir), self._store.highest()
+        if highest is None or highest.epoch < mine.epoch:
             if mine.epoch:
                 raise OSError(
                     f"the store no longer has the lease {mine.epoch}; check that it is the "
@@ -183,14 +183,14 @@ class LeaseHolder:
             lease = self._store.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
             remember(self._data_dir, LeaseMemory(mine.holder, 1, serves=True))
             return lease
-        if found.epoch > EPOCH_MAX:
-            raise NoNextLease(found, self._store)
-        if found.holder != mine.holder:
-            raise LeaseTaken(found)
-        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:
+        if highest.epoch > EPOCH_MAX:
+            raise NoNextLease(highest, self._store)
+        if highest.holder != mine.holder:
+            raise LeaseTaken(highest)
+        if highest.epoch == mine.epoch and highest.epoch > 1 and not mine.serves:
             raise TakeoverUnfinished
-        remember(self._data_dir, LeaseMemory(mine.holder, found.epoch, serves=True))
-        return self._store.renew(found, found.entries, self._clock.now_ms())
+        remember(self._data_dir, LeaseMemory(mine.holder, highest.epoch, serves=True))
+        return self._store.renew(highest, highest.entries, self._clock.now_ms())
 
     async def keep(self, entries: Callable[[], int | None], stop: Callable[[str], None]) -> None:
         """Renew until cancelled; ``stop`` is called once, if renewals have failed for long.

@@ -69,14 +69,14 @@ class LeaseWatch:
             BadPiece: what it has is not what was written; likewise.
         """
         try:
-            found = self._store.highest()
+            lease = self._store.highest()
         except (OSError, BadPiece):
             self.seen = None
             raise
-        if found is None or not is_same(found, self.seen):
+        if lease is None or not is_same(lease, self.seen):
             self._since_s = self._span_s()  # after the read: what was seen is older
-        self.seen = found
-        return found
+        self.seen = lease
+        return lease
 
     @property
     def left_s(self) -> float | None:
@@ -91,7 +91,7 @@ class LeaseWatch:
 
 def until_over(
     watch: LeaseWatch,
-    found: SendLease,
+    lease: SendLease,
     progress: Progress,
     sleep: Callable[[float], object],
 ) -> SendLease:
@@ -104,11 +104,11 @@ def until_over(
     while True:
         with suppress(OSError):  # the watch has begun again
             now = watch.observe()
-            if now is not None and not (is_same(now, found) or now.released):
+            if now is not None and not (is_same(now, lease) or now.released):
                 raise PrimaryAlive(
                     f"{now.machine} holds the lease and renews it. Stop the service there first."
                 )
-        left_s, term_s = watch.left_s, found.term_s
+        left_s, term_s = watch.left_s, lease.term_s
         if watch.seen is not None and left_s == 0:
             return watch.seen
         done = 0 if left_s is None else max(0, int(term_s - left_s))
@@ -124,7 +124,7 @@ def is_same(lease: SendLease, other: SendLease | None) -> bool:
 
 
 ACTION: Final = "standby.mend_lease"
-"""Of the line in the audit trail."""
+"""The operation of the line in the audit trail."""
 
 
 class NothingToMend(Exception):
@@ -140,14 +140,15 @@ class MendedLease:
     former: int | None
     """The number that it had; None: what was there could not be read."""
     is_ours: bool
-    """This machine held the last lease with a right number, and may serve again."""
+    """Whether this machine held the last lease with a right number, and may serve again."""
     is_written_down: bool
-    """There is a database here, and its audit trail has a line."""
+    """Whether there is a database here, and its audit trail has a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseMending:
-    """It runs in a thread; the caller holds the data directory's lock, and no service runs here."""
+    """Mends a lease in a thread; the caller holds the data directory's lock, and no service runs
+    here."""
 
     store: LeaseStore
     data_dir: Path
@@ -171,13 +172,13 @@ class LeaseMending:
             StorageUnusable: SQLite refused the line of the audit trail; the lease is mended.
             OSError: the store or the disk refuses.
         """
-        found = self._found(primary_is_dead=primary_is_dead)
+        present = self._found(primary_is_dead=primary_is_dead)
         last, mine = self.store.last_right(), held(self.data_dir)
         is_ours = last is not None and mine.serves and last.holder == mine.holder
         if is_ours and last is not None and last.epoch == mine.epoch:
             lease = last
-        elif found is not None:
-            lease, is_ours = replace(found, epoch=1 if last is None else last.epoch + 1), False
+        elif present is not None:
+            lease, is_ours = replace(present, epoch=1 if last is None else last.epoch + 1), False
         elif last is not None:
             lease, is_ours = last, False
         else:
@@ -186,7 +187,7 @@ class LeaseMending:
         if mine.epoch > EPOCH_MAX:  # noted by a version that did not look
             epoch = lease.epoch if lease.holder == mine.holder else 0
             remember(self.data_dir, replace(mine, epoch=epoch))
-        former = None if found is None else found.epoch
+        former = None if present is None else present.epoch
         is_written = self.database.exists()
         if is_written:
             self._write_down(lease, former, primary_is_dead=primary_is_dead)
@@ -195,21 +196,21 @@ class LeaseMending:
     def _found(self, *, primary_is_dead: bool) -> SendLease | None:
         """The lease to mend, which is over; None: what is there cannot be read."""
         try:
-            found = self.store.highest()
+            lease = self.store.highest()
         except BadPiece:
             if primary_is_dead:
                 return None
             raise
-        if found is None:
+        if lease is None:
             raise NothingToMend(f"Nobody has held a lease in {self.store}: there is none to mend.")
-        if found.epoch <= EPOCH_MAX:
+        if lease.epoch <= EPOCH_MAX:
             raise NothingToMend(
-                f"The lease in {self.store} has the number {found.epoch}, which is right: there is "
+                f"The lease in {self.store} has the number {lease.epoch}, which is right: there is "
                 f"nothing to mend."
             )
-        if primary_is_dead or found.released:
-            return found
-        return until_over(LeaseWatch(self.store, self.span_s), found, self.progress, self.sleep)
+        if primary_is_dead or lease.released:
+            return lease
+        return until_over(LeaseWatch(self.store, self.span_s), lease, self.progress, self.sleep)
 
     def _write_down(self, lease: SendLease, former: int | None, *, primary_is_dead: bool) -> None:
         entry = AuditEntry(

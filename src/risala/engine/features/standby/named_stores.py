@@ -33,7 +33,7 @@ MISSING: Final = (
 
 
 def pieces_of(section: StandbySection, data_dir: Path) -> PieceStore | None:
-    """Where pieces are put; None: nowhere.
+    """The store that pieces are put into; None: there is none.
 
     Raises:
         StorageUnusable: PostgreSQL is named, and its driver or its address is missing.
@@ -49,21 +49,21 @@ def pieces_of(section: StandbySection, data_dir: Path) -> PieceStore | None:
 
 
 def pieces_at(section: StandbySection, data_dir: Path, directory: Path | None) -> PieceStore:
-    """Where a standby finds the pieces: in the directory that it is given, else as the settings
-    say.
+    """The store where a standby finds the pieces: the directory that it is given, else as the
+    settings say.
 
     Raises:
         StorageUnusable: there is no such directory, the settings name none, or what they name
             cannot be used.
     """
     if directory is None:
-        found = pieces_of(section, data_dir)
-        if found is None:
+        store = pieces_of(section, data_dir)
+        if store is None:
             raise StorageUnusable(
                 "Name the directory that the primary ships to, or set [standby] in the settings."
             )
         if section.copy_kind == "postgresql":
-            return found
+            return store
         directory = section.directory
         assert directory is not None
     if not directory.is_dir():
@@ -106,16 +106,18 @@ def make_ready(section: StandbySection) -> str:
             raise StorageUnusable(fault)
         what = "The tables are made" if made else "The tables were there already"
         return f"{what}: PostgreSQL at {session.address}."
-    found = [each for each in (section.directory, section.lease_directory) if each is not None]
-    if not found:
+    directories = [
+        each for each in (section.directory, section.lease_directory) if each is not None
+    ]
+    if not directories:
         raise StorageUnusable("The settings have no [standby]: there is nothing to make.")
-    for each in found:
+    for each in directories:
         if not os.access(each, os.W_OK | os.X_OK):
             raise StorageUnusable(
                 f"{each} is no directory that this user may write to. Risala does not create it: "
                 f"if it is missing, something may not be mounted."
             )
-    return f"Directories need nothing made. They are there: {', '.join(map(str, found))}."
+    return f"Directories need nothing made. They are there: {', '.join(map(str, directories))}."
 
 
 def lease_of(section: StandbySection) -> LeaseStore | None:
@@ -165,8 +167,8 @@ def session_of(
         )
     except ImportError as error:
         raise StorageUnusable(MISSING) from error
-    given = section.postgresql
-    name = given.url_env
+    postgresql = section.postgresql
+    name = postgresql.url_env
     url = os.environ.get(name, "")
     if not url:
         raise StorageUnusable(
@@ -174,7 +176,7 @@ def session_of(
             f"such as postgresql://risala@db.example.com/risala."
         )
     try:
-        return PostgresqlSession(url, given.installation, checks=checks, begin=begin)
+        return PostgresqlSession(url, postgresql.installation, checks=checks, begin=begin)
     except WrongAddress:
         raise StorageUnusable(f"The variable {name} has no address of PostgreSQL.") from None
 
@@ -193,8 +195,8 @@ def store_facts(section: StandbySection) -> StoreFacts:
     """Ask the store that the settings name. Call it in a thread."""
     try:
         lease = lease_of(section)
-        found = None if lease is None else lease.highest()
-        return StoreFacts(found, _room(section))
+        present = None if lease is None else lease.highest()
+        return StoreFacts(present, _room(section))
     except (OSError, BadPiece, StorageUnusable) as error:
         return StoreFacts(fault=str(error))
 

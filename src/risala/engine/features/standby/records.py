@@ -20,7 +20,7 @@ class LogState:
     generation: Annotated[str | None, UNAUDITED]
     """The present whole copy; None: none stands, and no answer leaves."""
     number: Annotated[int, UNAUDITED]
-    """Of its last piece."""
+    """The number of the copy's last piece."""
     pieces_behind: Annotated[int, UNAUDITED]
     """Commits that PostgreSQL has not confirmed."""
     behind_s: Annotated[float, UNAUDITED]

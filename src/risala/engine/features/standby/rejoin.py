@@ -23,7 +23,7 @@ _ATTEMPTS: Final = 10
 
 
 class RejoinRefused(Exception):
-    """This machine does not follow another one; ``str()`` is the reason."""
+    """The machine does not follow another one; ``str()`` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class RejoinReport:
 
 @dataclass(frozen=True, slots=True)
 class Rejoin:
-    """It runs in a thread; the caller holds the data directory's lock."""
+    """Makes a machine follow another in a thread; the caller holds the data directory's lock."""
 
     copy: StandbyCopy
     data_dir: Path
@@ -76,26 +76,26 @@ class Rejoin:
                 "Without a lease nothing says which of the two machines is the primary. Set lease "
                 "or lease_directory in [standby], or move the database here by hand."
             )
-        found = self.lease.highest()
-        if found is None:
+        lease = self.lease.highest()
+        if lease is None:
             raise RejoinRefused("Nobody holds the lease: there is no primary to follow.")
-        if found.holder == held(self.data_dir).holder:
-            still = "gave the lease up, and nobody has taken it" if found.released else "holds it"
+        if lease.holder == held(self.data_dir).holder:
+            still = "gave the lease up, and nobody has taken it" if lease.released else "holds it"
             raise RejoinRefused(
-                f"The lease, number {found.epoch}, is this machine's own: it {still}. So it is the "
+                f"The lease, number {lease.epoch}, is this machine's own: it {still}. So it is the "
                 f"primary. Another one has to take over first."
             )
-        return found
+        return lease
 
     def _follow(self) -> None:
         """Have all that the store has now. A copy that ends while it is read looks as if nothing
         came after what was read of it, and the new primary begins with another one."""
         for _ in range(_ATTEMPTS):
-            wanted = self.copy.store.shipped()
-            found = self.copy.follow(self.progress)
-            if wanted is None or found is None:
+            shipped = self.copy.store.shipped()
+            position = self.copy.follow(self.progress)
+            if shipped is None or position is None:
                 raise StorageUnusable(f"There is no copy in {self.copy.store} yet.")
-            if found.generation == wanted.generation and found.number >= wanted.number:
+            if position.generation == shipped.generation and position.number >= shipped.number:
                 return
         raise StorageUnusable(f"The copy in {self.copy.store} changes while it is read. Try again.")
 

@@ -41,18 +41,18 @@ async def facts(services: Services) -> StandbyFacts | None:
     # Imported here: few have a second machine.
     from risala.engine.features.standby.named_stores import StoreFacts, store_facts
 
-    found = StoreFacts(fault="The store does not answer.")
+    store_state = StoreFacts(fault="The store does not answer.")
     with trio.move_on_after(STORE_S):
-        found = await trio.to_thread.run_sync(store_facts, section, abandon_on_cancel=True)
-    age_s, lease = status.age_s, found.lease
+        store_state = await trio.to_thread.run_sync(store_facts, section, abandon_on_cancel=True)
+    age_s, lease = status.age_s, store_state.lease
     return StandbyFacts(
         store=section.copy_kind,
         mode=section.replicate,
         lag_s=None if age_s is None else round(age_s, 1),
-        room_bytes=found.room_bytes,
+        room_bytes=store_state.room_bytes,
         epoch=None if lease is None else lease.epoch,
         holder=None if lease is None else lease.machine,
-        fault=status.failing or found.fault,
+        fault=status.failing or store_state.fault,
     )
 
 
@@ -80,10 +80,10 @@ def _copy(services: Services, _: Open) -> Iterator[Reading]:
     # Imported here: few have a standby.
     from risala.engine.features.standby.copy_check import last_trial
 
-    found = last_trial(services.settings.storage.data_dir)
-    if found is not None:
-        age_s = max(0, services.recorder.clock.now_ms() - found.at) / 1000
-        yield readings.standby_copy(age_s, has_failed=found.fault is not None)
+    trial = last_trial(services.settings.storage.data_dir)
+    if trial is not None:
+        age_s = max(0, services.recorder.clock.now_ms() - trial.at) / 1000
+        yield readings.standby_copy(age_s, has_failed=trial.fault is not None)
 
 
 def _log(services: Services, _: Open) -> Iterator[Reading]:

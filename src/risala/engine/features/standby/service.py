@@ -86,9 +86,9 @@ async def _with_log(start: EngineStart, store: PieceStore) -> SecondMachine:
     copies = pieces_of(section, start.settings.storage.data_dir)
     assert copies is not None
     # The system's own clock: the engine's is for the loop's thread.
-    given = start.journal.path, store, copies, SystemClock()
+    log_parts = start.journal.path, store, copies, SystemClock()
     awaited = awaited_log.AwaitedLog(
-        *given, answer_wait_s=section.answer_wait_s, every_s=section.every_s
+        *log_parts, answer_wait_s=section.answer_wait_s, every_s=section.every_s
     )
     await start.journal.commit(wal.manual)
     start.journal.await_log(awaited)
@@ -109,16 +109,16 @@ async def _with_log(start: EngineStart, store: PieceStore) -> SecondMachine:
 
 async def _unmark(store: PieceStore) -> None:
     """An earlier run may have waited: a takeover must not rely on that any more."""
-    said: str | None = None
+    logged: str | None = None
     while True:
         try:
             await trio.to_thread.run_sync(
                 partial(store.mark_awaited, awaited=False), abandon_on_cancel=True
             )
         except OSError as error:
-            if said != str(error):
-                said = str(error)
-                log.warning("standby.failing", reason=said)
+            if logged != str(error):
+                logged = str(error)
+                log.warning("standby.failing", reason=logged)
             await trio.sleep(AGAIN_S)
         else:
             return

@@ -26,7 +26,7 @@ _LOOK_S: Final = 1.0
 
 
 class MustRejoin(Exception):
-    """Another machine took over from this one, which has data that the other may not have."""
+    """The machine was succeeded by another one, and has data that the other may not have."""
 
     def __init__(self, machine: str, epoch: int) -> None:
         super().__init__(
@@ -72,12 +72,12 @@ class Successor:
         if not mine.serves:
             return False
         try:
-            found = self.lease.highest()
+            lease = self.lease.highest()
         except (OSError, BadPiece):
             return True  # the service waits for the store, and looks again
-        if found is not None and found.holder != mine.holder and self.database.exists():
-            raise MustRejoin(found.machine, found.epoch)
-        return found is None or found.holder == mine.holder
+        if lease is not None and lease.holder != mine.holder and self.database.exists():
+            raise MustRejoin(lease.machine, lease.epoch)
+        return lease is None or lease.holder == mine.holder
 
     def observe(self) -> None:
         """Look at the lease. Call it in a thread.

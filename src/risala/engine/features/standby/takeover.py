@@ -143,10 +143,10 @@ class Takeover:
         """What the lease shows of the primary now; after an interrupted takeover it is ours."""
         if self.lease is None:
             return PrimaryLease(None, is_expected=False)
-        found = self.lease.highest()
-        if found is None or found.holder != held(self.data_dir).holder:
-            return PrimaryLease(found, is_expected=True)
-        return PrimaryLease(self.lease.before(found), is_expected=False)
+        lease = self.lease.highest()
+        if lease is None or lease.holder != held(self.data_dir).holder:
+            return PrimaryLease(lease, is_expected=True)
+        return PrimaryLease(self.lease.before(lease), is_expected=False)
 
     def _examined(
         self,
@@ -159,10 +159,10 @@ class Takeover:
         """Follow; where the copy is, and what it lacks, which was accepted then."""
 
         def follow() -> CopyPosition | None:
-            found = self.copy.follow(self.progress, leaves_out_damaged=leaves_out_damaged)
-            if found is not None:
+            followed = self.copy.follow(self.progress, leaves_out_damaged=leaves_out_damaged)
+            if followed is not None:
                 self.copy.refuse_wrong()
-            return found
+            return followed
 
         position, loss = examined(self.copy, primary, follow)
         if loss is not None and not (accepts_loss or leaves_out_damaged):
@@ -185,29 +185,29 @@ class Takeover:
                     "that it does not, use --i-know-the-primary-is-dead."
                 )
             return None, None
-        found, mine = self.lease.highest(), held(self.data_dir)
-        if found is not None and found.holder == mine.holder:
-            return self._again(found, mine, primary_is_dead=primary_is_dead), found
-        if found is None and not primary_is_dead:
+        former, mine = self.lease.highest(), held(self.data_dir)
+        if former is not None and former.holder == mine.holder:
+            return self._again(former, mine, primary_is_dead=primary_is_dead), former
+        if former is None and not primary_is_dead:
             raise PrimaryAlive(
                 f"Nobody has held the lease in {self.lease}, so it is unknown whether a primary "
                 f"sends: the lease may be lost, or in another place. If you know that the primary "
                 f"does not send, use --i-know-the-primary-is-dead."
             )
-        if found is not None and found.epoch >= EPOCH_MAX:
-            raise NoNextLease(found, self.lease)
-        waits = not primary_is_dead and found is not None and not found.released
-        if found is not None and waits:
-            found = self._watched(found)
+        if former is not None and former.epoch >= EPOCH_MAX:
+            raise NoNextLease(former, self.lease)
+        waits = not primary_is_dead and former is not None and not former.released
+        if former is not None and waits:
+            former = self._watched(former)
         passes()
         remember(self.data_dir, mine)
-        epoch = 1 if found is None else found.epoch + 1
+        epoch = 1 if former is None else former.epoch + 1
         now_ms = self.clock.now_ms()
         lease = self.lease.take(mine.holder, self.term_s, 0, now_ms, epoch)
         remember(self.data_dir, LeaseMemory(mine.holder, epoch))
-        if found is not None and waits:
-            found = self._ended(found, lease)
-        return found, lease
+        if former is not None and waits:
+            former = self._ended(former, lease)
+        return former, lease
 
     def _ended(self, seen: SendLease, ours: SendLease) -> SendLease:
         """The primary's lease as it was when we took ours. If it was renewed after our last look,
@@ -233,7 +233,7 @@ class Takeover:
             self._wait("waiting for the primary to end", before.term_s + margin_s(before.term_s))
         return before
 
-    def _watched(self, found: SendLease) -> SendLease:
+    def _watched(self, lease: SendLease) -> SendLease:
         """The primary's lease, which is over.
 
         Raises:
@@ -241,7 +241,7 @@ class Takeover:
         """
         assert self.lease is not None
         watch = self.watch or LeaseWatch(self.lease, self.span_s)
-        return until_over(watch, found, self.progress, self.sleep)
+        return until_over(watch, lease, self.progress, self.sleep)
 
     def _wait(self, what: str, span_s: float) -> None:
         until_s = self.span_s() + span_s

@@ -51,26 +51,26 @@ def findings(session: PostgresqlSession, mine: LeaseMemory, *, running: bool) ->
         running: the service runs here.
     """
     try:
-        found = session.run(partial(_examine, installation=session.installation))
+        examined = session.run(partial(_examine, installation=session.installation))
     except PostgresqlRefused as error:
         text = f"{error} Until it answers again, nothing reaches the standby."
         return [Finding(NAME, Grade.FAIL, text)]
     finally:
         session.close()
     text = (
-        f"PostgreSQL {found.server} at {session.address} answers in {found.answer_ms:.1f} ms. The "
-        f"standby's tables (version {VERSION}) take {found.room_bytes / _MEBIBYTE:.1f} MiB."
+        f"PostgreSQL {examined.server} at {session.address} answers in {examined.answer_ms:.1f} ms."
+        f" The standby's tables (version {VERSION}) take {examined.room_bytes / _MEBIBYTE:.1f} MiB."
     )
-    told = [Finding(NAME, Grade.OK, text)]
-    if found.unsafe:
+    results = [Finding(NAME, Grade.OK, text)]
+    if examined.unsafe:
         text = (
-            f"PostgreSQL at {session.address} has {' and '.join(found.unsafe)}: after a power cut "
-            f"it may have forgotten pieces, or who holds the lease. Turn it on."
+            f"PostgreSQL at {session.address} has {' and '.join(examined.unsafe)}: after a power "
+            f"cut it may have forgotten pieces, or who holds the lease. Turn it on."
         )
-        told.append(Finding(NAME, Grade.WARN, text))
-    if abs(found.clock_s) > CLOCK_WARN_S:
-        told.append(Finding(NAME, Grade.WARN, _of_clock(found.clock_s, session.address)))
-    return [*told, *_of_lease(found, mine, running=running)]
+        results.append(Finding(NAME, Grade.WARN, text))
+    if abs(examined.clock_s) > CLOCK_WARN_S:
+        results.append(Finding(NAME, Grade.WARN, _of_clock(examined.clock_s, session.address)))
+    return [*results, *_of_lease(examined, mine, running=running)]
 
 
 def _examine(conn: Connection, installation: str) -> _Examined:
@@ -115,12 +115,12 @@ def _of_clock(ahead_s: float, address: str) -> str:
     )
 
 
-def _of_lease(found: _Examined, mine: LeaseMemory, *, running: bool) -> list[Finding]:
-    if found.lease is None:
+def _of_lease(examined: _Examined, mine: LeaseMemory, *, running: bool) -> list[Finding]:
+    if examined.lease is None:
         if not running:
             return []
         return [Finding(NAME, Grade.FAIL, "The service runs, and nobody holds the lease there.")]
-    epoch, holder, machine, is_released, is_over = found.lease
+    epoch, holder, machine, is_released, is_over = examined.lease
     if running and (epoch, holder) != (mine.epoch, mine.holder):
         text = f"{machine} holds the lease, number {epoch}: the service here has to end."
         return [Finding(NAME, Grade.FAIL, text)]

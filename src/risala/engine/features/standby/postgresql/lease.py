@@ -57,39 +57,39 @@ class PostgresqlLease:
         return f"PostgreSQL at {self._session.address}"
 
     def highest(self) -> SendLease | None:
-        given = (self._session.installation,)
+        parameters = (self._session.installation,)
         # Not again: after a failover somebody who watches has to know that it may be another server
         # that answers now.
-        row = self._session.run(lambda conn: _row(conn, _HIGHEST, given), again=False)
+        row = self._session.run(lambda conn: _row(conn, _HIGHEST, parameters), again=False)
         if row is None:
             return None
         return checked(SendLease, dict(zip(_NAMES, row, strict=True)), f"The lease in {self}")
 
     def before(self, lease: SendLease) -> SendLease | None:
-        given = (self._session.installation, lease.epoch)
-        row = self._session.run(lambda conn: _row(conn, _FORMER, given))
+        parameters = (self._session.installation, lease.epoch)
+        row = self._session.run(lambda conn: _row(conn, _FORMER, parameters))
         if row is None:
             return None
         (former,) = row  # a dict, as psycopg hands on what is JSON
         return None if former is None else checked(SendLease, former, f"The former lease in {self}")
 
     def last_right(self) -> SendLease | None:
-        found = self.highest()
-        if found is not None and found.epoch > EPOCH_MAX:
-            found = self.before(found)
-        return None if found is None or found.epoch > EPOCH_MAX else found
+        lease = self.highest()
+        if lease is not None and lease.epoch > EPOCH_MAX:
+            lease = self.before(lease)
+        return None if lease is None or lease.epoch > EPOCH_MAX else lease
 
     def mend(self, lease: SendLease) -> None:
-        given = {**self._given(lease), "highest": EPOCH_MAX}
-        self._session.run(lambda conn: _row(conn, _MEND, given))
+        parameters = {**self._given(lease), "highest": EPOCH_MAX}
+        self._session.run(lambda conn: _row(conn, _MEND, parameters))
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
         # Once more after a fault: if the first attempt had succeeded, it is found to be ours.
         if self._session.run(lambda conn: _try_to_take(conn, self._given(lease))) is None:
-            found = self.highest()
-            if found is None or (found.epoch, found.holder) != (epoch, holder):
-                raise LeaseTaken(lease if found is None else found)
+            highest = self.highest()
+            if highest is None or (highest.epoch, highest.holder) != (epoch, holder):
+                raise LeaseTaken(lease if highest is None else highest)
         return lease
 
     def renew(
@@ -97,27 +97,27 @@ class PostgresqlLease:
     ) -> SendLease:
         lease = replace(lease, count=lease.count + 1, entries=entries, at=at, released=released)
         if self._session.run(lambda conn: _row(conn, _RENEW, self._given(lease))) is None:
-            found = self.highest()
-            if found is None or found.epoch < lease.epoch:
+            highest = self.highest()
+            if highest is None or highest.epoch < lease.epoch:
                 raise LeaseLost(
                     f"{self} no longer has the lease {lease.epoch}. Check that it is the same "
                     f"database, and not an older backup of it."
                 )
-            raise LeaseTaken(found)
+            raise LeaseTaken(highest)
         return lease
 
     def _given(self, lease: SendLease) -> dict[str, Any]:
         return {**asdict(lease), "installation": self._session.installation}
 
 
-def _try_to_take(conn: Connection, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- parameters
+def _try_to_take(conn: Connection, parameters: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- parameters
     try:
-        return _row(conn, _TAKE, given)
+        return _row(conn, _TAKE, parameters)
     except UniqueViolation:
         # Two that take the first lease at the same instant may meet at the table's second key,
         # for which there is no ON CONFLICT: the other one was first.
         return None
 
 
-def _row(conn: Connection, query: str, given: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- any parameters
-    return conn.execute(query.encode(), given).fetchone()
+def _row(conn: Connection, query: str, parameters: Any) -> tuple[Any, ...] | None:  # noqa: ANN401 -- any parameters
+    return conn.execute(query.encode(), parameters).fetchone()

@@ -93,7 +93,8 @@ FROM held WHERE installation = %(installation)s AND generation = %(generation)s
     )
 RETURNING pg_notify(%(channel)s, %(installation)s)
 """
-"""So a server that has lost pieces is noticed though nothing is written."""
+"""The note of what was shipped, made again so that a server that has lost pieces is noticed though
+nothing is written."""
 _AWAITED: Final = """
 , marked AS (
     UPDATE risala_standby.shipped SET awaited = %(awaited)s
@@ -173,16 +174,16 @@ class PostgresqlPieces:
             with open(whole, "rb") as file:
                 number = 0
                 while data := file.read(CHUNK_BYTES):
-                    given = {"generation": generation, "number": number, "data": data}
-                    self._write(_CHUNK, given)
+                    parameters = {"generation": generation, "number": number, "data": data}
+                    self._write(_CHUNK, parameters)
                     number += 1
         finally:
             database_copy.remove(whole)
         return sha256, size
 
     def add(self, piece: EncodedPiece) -> None:
-        given = {name: getattr(piece, name) for name in EncodedPiece.__slots__}
-        self._write(_ADD, given)
+        parameters = {name: getattr(piece, name) for name in EncodedPiece.__slots__}
+        self._write(_ADD, parameters)
 
     def has(self, piece: EncodedPiece) -> bool:
         row = self._one(_SAME, name=piece.generation, number=piece.number)
@@ -196,15 +197,15 @@ class PostgresqlPieces:
         return True
 
     def publish(self, current: Current, shipped: Shipped, *, awaited: bool = False) -> None:
-        given = {"sha256": current.sha256, "number": shipped.number, "at": shipped.at}
-        given["awaited"] = awaited
-        self._write(_PUBLISH, {**given, "generation": current.generation, "channel": CHANNEL})
+        parameters = {"sha256": current.sha256, "number": shipped.number, "at": shipped.at}
+        parameters["awaited"] = awaited
+        self._write(_PUBLISH, {**parameters, "generation": current.generation, "channel": CHANNEL})
         with suppress(OSError):  # the next generation tidies too
             self._write(_TIDY, {}, may_be_none=True)
 
     def note(self, shipped: Shipped) -> None:
-        given = {"number": shipped.number, "at": shipped.at, "channel": CHANNEL}
-        self._write(_NOTE, {**given, "generation": shipped.generation})
+        parameters = {"number": shipped.number, "at": shipped.at, "channel": CHANNEL}
+        self._write(_NOTE, {**parameters, "generation": shipped.generation})
 
     def mark_awaited(self, *, awaited: bool) -> None:
         self._write(_AWAITED, {"awaited": awaited})
@@ -222,22 +223,22 @@ class PostgresqlPieces:
         if row is None:
             return None
         generation, sha256, _, _ = row
-        told = {"generation": generation, "sha256": sha256}
-        return current_in(told, f"The note of what was shipped in {self}")
+        note = {"generation": generation, "sha256": sha256}
+        return current_in(note, f"The note of what was shipped in {self}")
 
     def shipped(self) -> Shipped | None:
         row = self._one(_SHIPPED)
         if row is None:
             return None
         generation, _, number, at = row
-        told = {"generation": generation, "number": number, "at": at}
-        return checked(Shipped, told, f"The note of what was shipped in {self}")
+        note = {"generation": generation, "number": number, "at": at}
+        return checked(Shipped, note, f"The note of what was shipped in {self}")
 
     def fetch(self, current: Current, target: Path, progress: database_copy.Progress) -> None:
         number = 0
         with open(target, "wb") as file:
-            given = {"name": current.generation, "bytes_max": CHUNK_BYTES}
-            while row := self._one(_READ_CHUNK, **given, number=number):
+            parameters = {"name": current.generation, "bytes_max": CHUNK_BYTES}
+            while row := self._one(_READ_CHUNK, **parameters, number=number):
                 (data,) = row
                 if data is None:
                     raise BadPiece(f"Part {number} of the whole copy in {self} is too large.")
@@ -271,7 +272,7 @@ class PostgresqlPieces:
             time.sleep(span_s)
 
     def _write(
-        self, statement: str, given: Mapping[str, object], *, may_be_none: bool = False
+        self, statement: str, parameters: Mapping[str, object], *, may_be_none: bool = False
     ) -> None:
         """Run a statement that does nothing for whoever does not hold the lease.
 
@@ -283,7 +284,7 @@ class PostgresqlPieces:
             "installation": self._session.installation,
             "epoch": mine.epoch,
             "holder": mine.holder,
-            **given,
+            **parameters,
         }
         query = f"{_HELD}{statement}".encode()
 
@@ -301,8 +302,8 @@ class PostgresqlPieces:
             f"this one."
         )
 
-    def _one(self, query: str, **given: object) -> tuple[Any, ...] | None:
-        all_given = {"installation": self._session.installation, **given}
+    def _one(self, query: str, **parameters: object) -> tuple[Any, ...] | None:
+        all_given = {"installation": self._session.installation, **parameters}
         return self._session.run(lambda conn: conn.execute(query.encode(), all_given).fetchone())
 
 

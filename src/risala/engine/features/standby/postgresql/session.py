@@ -76,13 +76,13 @@ def sentence(error: psycopg.Error, address: str) -> str:
     Args:
         address: the host and the database.
     """
-    said = str(error)
-    if 'database "' in said and "does not exist" in said:
+    message = str(error)
+    if 'database "' in message and "does not exist" in message:
         return f"PostgreSQL at {address}: there is no such database. Create it with createdb."
     for parts, meaning in _KNOWN:
-        if any(part in said for part in parts):
+        if any(part in message for part in parts):
             return f"PostgreSQL at {address} {meaning}"
-    first = next((line.strip() for line in said.splitlines() if line.strip()), "no reason")
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "no reason")
     return f"PostgreSQL at {address} refuses: {first.rstrip('.')}."
 
 
@@ -125,12 +125,12 @@ class PostgresqlSession:
         """
         self._connection: Connection | None = None
         try:
-            given = conninfo_to_dict(url)
+            parts = conninfo_to_dict(url)
         except psycopg.ProgrammingError:
             raise WrongAddress from None
-        self._conninfo = make_conninfo(url, **{**_DEFAULTS, **given})
+        self._conninfo = make_conninfo(url, **{**_DEFAULTS, **parts})
         self.installation = installation
-        self.address = f"{given.get('host') or 'its socket'}, database {given.get('dbname') or '?'}"
+        self.address = f"{parts.get('host') or 'its socket'}, database {parts.get('dbname') or '?'}"
         self._checks, self._begin = checks, begin
         self._lock = threading.Lock()
 
@@ -164,7 +164,7 @@ class PostgresqlSession:
             self._drop()
 
     def __del__(self) -> None:
-        """Its owner has gone: the connection goes with it."""
+        """Close the connection: the session's owner has gone."""
         self._drop()
 
     def _refused(self, error: psycopg.Error) -> PostgresqlRefused:
@@ -176,20 +176,20 @@ class PostgresqlSession:
             # one of them are not there in the next.
             # A database that was made without a locale has SQL_ASCII: psycopg gives its texts as
             # bytes, unless it is told what they are.
-            found = psycopg.connect(
+            connection = psycopg.connect(
                 self._conninfo, autocommit=True, prepare_threshold=None, client_encoding="UTF8"
             )
             try:
                 if self._checks:
-                    fault = check(found)
+                    fault = check(connection)
                     if fault is not None:
                         raise PostgresqlRefused(fault)
                 if self._begin is not None:
-                    found.execute(self._begin.encode())
+                    connection.execute(self._begin.encode())
             except BaseException:
-                found.close()
+                connection.close()
                 raise
-            self._connection = found
+            self._connection = connection
         return self._connection
 
     def _drop(self) -> None:

@@ -89,7 +89,7 @@ CREATE TABLE risala_standby.head (
 _STEPS: Final = (_TABLES, _AWAITED, _HEADS)
 """What brings the tables from each version to the next; those that have run never change."""
 VERSION: Final = len(_STEPS)
-"""Of the tables."""
+"""The version of the tables."""
 
 
 def prepare(conn: psycopg.Connection[tuple[Any, ...]]) -> tuple[bool, str | None]:
@@ -112,17 +112,17 @@ def check(conn: psycopg.Connection[tuple[Any, ...]]) -> str | None:
             f"This PostgreSQL is version {server // 10_000}; Risala needs {SERVER_MIN // 10_000} "
             f"or later."
         )
-    found = version_of(conn)
-    if found is None:
+    version = version_of(conn)
+    if version is None:
         return "The tables for the standby are not there yet. Make them with `risala standby init`."
-    if found > VERSION:
+    if version > VERSION:
         return (
-            f"A newer Risala has made the tables for the standby (version {found}; this one "
+            f"A newer Risala has made the tables for the standby (version {version}; this one "
             f"knows {VERSION}). Upgrade Risala here."
         )
-    if found < VERSION:
+    if version < VERSION:
         return (
-            f"The tables for the standby are of an older Risala (version {found} of {VERSION}). "
+            f"The tables for the standby are of an older Risala (version {version} of {VERSION}). "
             f"Bring them up to date with `risala standby init`."
         )
     return None

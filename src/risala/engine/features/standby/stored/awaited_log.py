@@ -34,13 +34,14 @@ from risala.engine.model.clock import Clock
 LAST_S: Final = 3.0
 """Seconds that a stop waits for the log."""
 LATE_MAX: Final = 3
-"""So many times in a row, and new work is refused at once: one alone may be a failover."""
+"""How many times in a row the log is late until new work is refused at once: one alone may be a
+failover."""
 WAIT_STEPS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 15.0)
 """The histogram's limits: from a machine next to this one to a failover."""
 
 
 class Lateness:
-    """Of the writer's waits for the log. One thread begins and ends them, others read."""
+    """Measures the writer's waits for the log. One thread begins and ends them, others read."""
 
     def __init__(self, answer_wait_s: float) -> None:
         self._answer_wait_s = answer_wait_s

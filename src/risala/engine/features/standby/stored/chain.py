@@ -84,7 +84,7 @@ class WrittenPages:
         self._tail.close()
 
     def bump(self) -> int:
-        """Another mark, of something that no piece can have."""
+        """Make a new mark, of something that no piece can have."""
         with self._lock:
             self.mark += 1
             return self.mark
@@ -138,7 +138,7 @@ class Chain:
     snapshot: str
     """The whole copy's checksum."""
     size_bytes: int
-    """Of the whole copy."""
+    """The size of the whole copy."""
     number: int = 0
     sha256: str = ""
     """The last piece's, or the whole copy's."""
@@ -210,7 +210,7 @@ class NextCopy:
         return self._made
 
     def goes_on(self, copy: Chain) -> Chain:
-        """It has come so far."""
+        """Note how far a copy has come."""
         self._made = copy
         return copy
 

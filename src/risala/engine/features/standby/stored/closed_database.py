@@ -120,9 +120,9 @@ def list_rest(database: Path, other: Path, target: Path) -> dict[str, int]:
             # To be written to, since SQLite brings a database in order that was not closed.
             with closing(connect(database, "rw")) as conn:
                 conn.execute("ATTACH ? AS other", (f"{other.absolute().as_uri()}?mode=ro",))
-                for kind, found in _rest(conn):
+                for kind, values in _rest(conn):
                     counts[kind] += 1
-                    file.write(json.dumps({"kind": kind, **found}, ensure_ascii=False) + "\n")
+                    file.write(json.dumps({"kind": kind, **values}, ensure_ascii=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
     except sqlite3.Error as error:
@@ -151,8 +151,13 @@ def _rest(conn: sqlite3.Connection) -> Iterator[tuple[str, dict[str, Any]]]:
                 },
             )
     for number, organization, amount, at in conn.execute(_ENTRIES):
-        told = None if at is None else iso(at)
-        entry = {"id": number, "organizationId": organization, "amount": amount, "createdAt": told}
+        created_at = None if at is None else iso(at)
+        entry = {
+            "id": number,
+            "organizationId": organization,
+            "amount": amount,
+            "createdAt": created_at,
+        }
         yield "money", entry
     for kind, table in _TABLES:
         query = f"SELECT id FROM {table} WHERE id NOT IN (SELECT id FROM other.{table})"  # noqa: S608 -- names of ours

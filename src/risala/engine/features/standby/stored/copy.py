@@ -58,8 +58,8 @@ class StandbyCopy:
 
     def position(self) -> CopyPosition | None:
         """None: nothing was copied yet."""
-        found = notes.note_of(self._folder / _POSITION)
-        return None if found is None else checked(CopyPosition, found, _POSITION)
+        note = notes.note_of(self._folder / _POSITION)
+        return None if note is None else checked(CopyPosition, note, _POSITION)
 
     def follow(
         self, progress: database_copy.Progress, *, leaves_out_damaged: bool = False
@@ -81,11 +81,11 @@ class StandbyCopy:
         try:
             if position is None or position.generation != current.generation:
                 position = self._fetch(current, progress)
-            found = self._apply_all(position, progress)
-            if found is None:
-                found = self._apply_all(self._fetch(current, progress), progress)
-                assert found is not None
-            position = found
+            applied = self._apply_all(position, progress)
+            if applied is None:
+                applied = self._apply_all(self._fetch(current, progress), progress)
+                assert applied is not None
+            position = applied
         except BadPiece:
             position = self.position()  # the last whole position
             if not leaves_out_damaged or position is None or self._doubt(position) is not None:
@@ -126,21 +126,21 @@ class StandbyCopy:
         Raises:
             BadPiece: the very next one is not what was written.
         """
-        found: list[PagePiece] = []
+        pieces: list[PagePiece] = []
         size = 0
-        while len(found) < BATCH_PIECES and size < BATCH_BYTES:
+        while len(pieces) < BATCH_PIECES and size < BATCH_BYTES:
             try:
                 piece = self._next(position)
             except BadPiece:
-                if found:
+                if pieces:
                     break  # those before it are good
                 raise
             if piece is None:
                 break
-            found.append(piece)
+            pieces.append(piece)
             size += piece.page_bytes * len(piece.pages)
             position = CopyPosition(position.generation, piece.number, piece.sha256, piece.at)
-        return found
+        return pieces
 
     def _doubt(self, position: CopyPosition) -> CopyPosition | None:
         """Up to which piece the copy may have something beyond what is noted; None: nowhere.
@@ -148,10 +148,10 @@ class StandbyCopy:
         So it is after a crash in the middle of a batch. To apply the same pieces again makes the
         copy good. If the store has others by then, as after a failover, nothing does.
         """
-        found = notes.note_of(self._folder / _BEGUN)
-        if found is None:
+        note = notes.note_of(self._folder / _BEGUN)
+        if note is None:
             return None
-        begun = checked(CopyPosition, found, _BEGUN)
+        begun = checked(CopyPosition, note, _BEGUN)
         is_later = begun.generation == position.generation and begun.number > position.number
         return begun if is_later else None
 
@@ -235,9 +235,11 @@ class StandbyCopy:
         descriptor = os.open(self.file, os.O_RDWR | os.O_CLOEXEC)
         try:
             size, free = os.fstat(descriptor).st_size, shutil.disk_usage(self._folder).free
-            wanted = max(piece.database_pages * piece.page_bytes for piece in batch)
-            if wanted - size > free:
-                raise OSError(f"{self.file} is to have {wanted} octets, and {free} are free there.")
+            bytes_needed = max(piece.database_pages * piece.page_bytes for piece in batch)
+            if bytes_needed - size > free:
+                raise OSError(
+                    f"{self.file} is to have {bytes_needed} octets, and {free} are free there."
+                )
             for piece in batch:
                 for number, data in piece.pages.items():
                     os.pwrite(descriptor, data, (number - 1) * piece.page_bytes)

@@ -28,7 +28,8 @@ PIECES_BYTES_MAX: Final = 1024 * 1024 * 1024
 """When the pieces exceed the copy by this much, the next copy is made beside them. A busy service
 writes some megabytes a second: so that is once in several minutes."""
 PIECES_BYTES_END: Final = 4
-"""So many times that, and answers wait for the new copy: the store's room has a bound."""
+"""How many times that the pieces may take until answers wait for the new copy: the store's room has
+a bound."""
 AGAIN_S: Final = 0.5
 """Seconds until a failed store is tried again: answers wait for it."""
 SWITCH_BYTES: Final = 1024 * 1024
@@ -45,7 +46,7 @@ class _Away:
     mark: int
     """The mark of the last pages in it."""
     is_doubtful: bool = False
-    """It was tried before, so it may be there."""
+    """Whether it was tried before, so that it may be there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ class LogSender:
         self._thread.start()
 
     def wake(self) -> None:
-        """There is something to put."""
+        """Wake the thread: there is something to put."""
         with self._changed:
             self._is_new = True
             self._changed.notify_all()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 NOTE_BYTES_MAX: Final = 4096
-"""Of a note, and of a piece's first line: ten times what one has."""
+"""The most bytes of a note, and of a piece's first line: ten times what one has."""
 INTEGER_MAX: Final = (1 << 63) - 1
 """What the stores hold."""
 AT_MAX: Final = 253_402_300_799_999
@@ -54,28 +54,28 @@ def parsed(data: bytes, name: str) -> dict[str, Any]:
     try:
         if len(data) > NOTE_BYTES_MAX:
             raise BadPiece(f"{name} is damaged: it is too long.")
-        found = json.loads(data)
+        note = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise BadPiece(f"{name} is damaged.") from error
-    if not isinstance(found, dict):
+    if not isinstance(note, dict):
         raise BadPiece(f"{name} is damaged.")
-    return found
+    return note
 
 
-def checked(kind: type[T], found: Mapping[str, Any], name: str) -> T:
+def checked(kind: type[T], note: Mapping[str, Any], name: str) -> T:
     """A dataclass of texts, numbers and flags out of a note; fields that it does not know are from
     a later version, and are passed over.
 
     Raises:
         BadPiece: a field is missing, of another kind or beyond what it may be.
     """
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for each in fields(kind):  # type: ignore[arg-type]  # a dataclass
-        if each.name in found:
-            given[each.name] = found[each.name]
-            _refuse_odd(str(each.type), each.name, found[each.name], name)
+        if each.name in note:
+            values[each.name] = note[each.name]
+            _refuse_odd(str(each.type), each.name, note[each.name], name)
     try:
-        return kind(**given)
+        return kind(**values)
     except TypeError as error:
         raise BadPiece(f"{name} is damaged: something is missing in it.") from error
 

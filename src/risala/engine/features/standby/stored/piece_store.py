@@ -1,4 +1,5 @@
-"""Where a primary's pieces are put, and its standby finds them: a directory, or PostgreSQL."""
+"""The store where a primary's pieces are put and its standby finds them: a directory, or
+PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from risala.engine.journal.upkeep import checksum, database_copy
 
 
 class Fenced(Exception):
-    """Another machine holds the lease: the store takes nothing from this one any more."""
+    """The store takes nothing from this machine any more: another one holds the lease."""
 
 
 class Spoilt(OSError):

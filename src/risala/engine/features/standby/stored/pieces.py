@@ -46,11 +46,11 @@ RAW_BYTES_MAX: Final = 320 * _MEBIBYTE
 """Pages of one piece: what the write-ahead log may have when SQLite folds it in by itself, and a
 quarter more. A primary that has more begins another whole copy."""
 STORED_BYTES_MAX: Final = RAW_BYTES_MAX + _MEBIBYTE
-"""Of a piece as it is stored: what cannot be compressed takes as much as it is."""
+"""The most bytes of a piece as it is stored: what cannot be compressed takes as much as it is."""
 _PAGE_BYTES: Final = frozenset({0, *(1 << power for power in range(9, 17))})
 """Sizes that SQLite has; 0: there are no pages."""
 _PAGES_MAX: Final = 0xFFFFFFFE
-"""Of a database."""
+"""The most pages of a database."""
 _GENERATION: Final = re.compile(r"[0-9A-Za-z-]{1,64}", re.ASCII)
 _LEVEL: Final = 1
 """Level of zlib: half the size for a tenth of the time of the best level."""
@@ -198,13 +198,13 @@ def decode(data: bytes, name: str, generation: str, number: int, last: str) -> P
     if end < 0:
         raise BadPiece(f"{name} is damaged.")
     head, body = parsed(data[:end], name), memoryview(data)[end + 1 :]
-    told = checked(_Head, head, name)
-    wanted = (generation, number, last, hashlib.sha256(body).hexdigest())
-    if (told.generation, told.number, told.before, told.body) != wanted:
+    decoded = checked(_Head, head, name)
+    expected = (generation, number, last, hashlib.sha256(body).hexdigest())
+    if (decoded.generation, decoded.number, decoded.before, decoded.body) != expected:
         raise BadPiece(f"{name} does not follow the piece before it.")
-    pages = _pages(body, told, name)
+    pages = _pages(body, decoded, name)
     sha256 = hashlib.sha256(data).hexdigest()
-    return PagePiece(number, told.at, told.pageBytes, told.databasePages, pages, sha256)
+    return PagePiece(number, decoded.at, decoded.pageBytes, decoded.databasePages, pages, sha256)
 
 
 def _pages(body: memoryview, head: _Head, name: str) -> dict[int, bytes]:
@@ -215,7 +215,7 @@ def _pages(body: memoryview, head: _Head, name: str) -> dict[int, bytes]:
     """
     if head.pageBytes not in _PAGE_BYTES or head.databasePages > _PAGES_MAX:
         raise BadPiece(f"{name} is damaged: its pages are of no size that SQLite has.")
-    found: dict[int, bytes] = {}
+    pages: dict[int, bytes] = {}
     unpacked, step, rest, size = zlib.decompressobj(), _NUMBER.size + head.pageBytes, b"", 0
     left: bytes | memoryview = body
     try:
@@ -229,21 +229,21 @@ def _pages(body: memoryview, head: _Head, name: str) -> dict[int, bytes]:
                 raise BadPiece(f"{name} has more than {RAW_BYTES_MAX // _MEBIBYTE} MiB of pages.")
             rest += raw
             for offset in range(0, len(rest) - step + 1, step):
-                _add_page(found, rest[offset : offset + step], head, name)
+                _add_page(pages, rest[offset : offset + step], head, name)
             rest = rest[len(rest) // step * step :]
     except zlib.error as error:
         raise BadPiece(f"{name} is damaged.") from error
     if not unpacked.eof or rest or unpacked.unused_data:
         raise BadPiece(f"{name} ends within a page.")
-    return found
+    return pages
 
 
-def _add_page(found: dict[int, bytes], raw: bytes, head: _Head, name: str) -> None:
+def _add_page(pages: dict[int, bytes], raw: bytes, head: _Head, name: str) -> None:
     (number,) = _NUMBER.unpack_from(raw)
     is_within = 1 <= number <= head.databasePages
-    if not head.pageBytes or not is_within or number in found:
+    if not head.pageBytes or not is_within or number in pages:
         raise BadPiece(f"{name} is damaged: page {number} is not one of the database, or twice.")
-    found[number] = raw[_NUMBER.size :]
+    pages[number] = raw[_NUMBER.size :]
 
 
 def put(path: Path, data: bytes) -> None:
@@ -264,17 +264,17 @@ def put_note(path: Path, note: Current | Shipped) -> None:
 
 def current(directory: Path) -> Current | None:
     path = directory / CURRENT
-    found = note_of(path)
-    return None if found is None else current_in(found, str(path))
+    note = note_of(path)
+    return None if note is None else current_in(note, str(path))
 
 
-def current_in(found: Mapping[str, Any], name: str) -> Current:
+def current_in(note: Mapping[str, Any], name: str) -> Current:
     """The generation that a note names.
 
     Raises:
         BadPiece: it is not what was written.
     """
-    made = checked(Current, found, name)
+    made = checked(Current, note, name)
     if _GENERATION.fullmatch(made.generation) is None:  # it becomes the name of a folder
         raise BadPiece(f"{name} is damaged: its generation is not what a primary writes.")
     return made
@@ -282,5 +282,5 @@ def current_in(found: Mapping[str, Any], name: str) -> Current:
 
 def shipped(directory: Path) -> Shipped | None:
     path = directory / SHIPPED
-    found = note_of(path)
-    return None if found is None else checked(Shipped, found, str(path))
+    note = note_of(path)
+    return None if note is None else checked(Shipped, note, str(path))

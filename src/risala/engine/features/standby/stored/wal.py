@@ -110,26 +110,26 @@ def _read(file: FileIO, since: WalPlace | None, frames: int) -> WalPart:
     data = os.pread(file.fileno(), (frames - first) * size, _HEADER.size + first * size)
     if len(data) != (frames - first) * size:
         raise Gap("the WAL is shorter than SQLite says")
-    found = _Frames(salt, page_bytes)
-    if found.add(data) != frames - first:
+    frames_read = _Frames(salt, page_bytes)
+    if frames_read.add(data) != frames - first:
         raise Gap("the WAL has a frame of a former one")
-    pages = found.pages | found.open  # SQLite counts none that was not committed
-    return WalPart(WalPlace(salt, frames), page_bytes, found.database_pages, pages)
+    pages = frames_read.pages | frames_read.open  # SQLite counts none that was not committed
+    return WalPart(WalPlace(salt, frames), page_bytes, frames_read.database_pages, pages)
 
 
 def _read_marked(file: FileIO, since: WalPlace, salt: int, page_bytes: int) -> WalPart:
     """What was added since a place, up to the last mark of a commit."""
     first = _first(since, salt, since.frames)
     size = _FRAME.size + page_bytes
-    found, looked, is_on = _Frames(salt, page_bytes), first, True
+    frames, looked, is_on = _Frames(salt, page_bytes), first, True
     while is_on:
         at = _HEADER.size + looked * size
         data = os.pread(file.fileno(), _FRAMES_AT_ONCE * size, at)
-        count = found.add(data)
+        count = frames.add(data)
         looked += count
         is_on = count == _FRAMES_AT_ONCE
-    place = WalPlace(salt, first + found.committed)
-    return WalPart(place, page_bytes, found.database_pages, found.pages)
+    place = WalPlace(salt, first + frames.committed)
+    return WalPart(place, page_bytes, frames.database_pages, frames.pages)
 
 
 def _head(data: bytes) -> tuple[int, int]:
@@ -148,12 +148,12 @@ class _Frames:
         self._size = _FRAME.size + page_bytes
         self._count = 0
         self.committed = 0
-        """So many of them are before the last mark of a commit, or have it."""
+        """How many frames are before the last mark of a commit, or have it."""
         self.database_pages = 0
         self.pages: dict[int, bytes] = {}
-        """Those that are committed."""
+        """Pages that are committed."""
         self.open: dict[int, bytes] = {}
-        """Those behind the last mark."""
+        """Pages behind the last mark."""
 
     def add(self, data: bytes) -> int:
         """Add frames up to one of a former WAL, or one that is not whole; returns their number."""
@@ -200,7 +200,7 @@ class WalTail:
         self._conn: sqlite3.Connection | None = None
         """Folds; kept, because each new one reads the schema first."""
         self._asked_salt: int | None = None
-        """Of a WAL whose end SQLite has to tell."""
+        """The salt of a WAL whose end SQLite has to tell."""
         self._folded = 0
 
     def turn(self, _: sqlite3.Connection) -> None:
@@ -269,7 +269,7 @@ class WalTail:
         return len(self._pages) * self._page_bytes
 
     def forget(self) -> None:
-        """It is shipped."""
+        """Forget the pages: they are shipped."""
         self._pages = {}
 
     def close(self) -> None:
