@@ -85,14 +85,10 @@ _CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredent
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
     arguments = call.given
     return await call.services.part(Credentials).create(
-        arguments.organization_id,
-        arguments.face,
-        arguments.username,
-        Mode(arguments.mode),
-        call.caller.who,
-        name=arguments.name,
-        sender=arguments.sender,
-        allowed_addresses=arguments.allowed_addresses,
+        **arguments.values_of(CompatCredential, besides=("username", "mode")),
+        username=arguments.username,
+        mode=Mode(arguments.mode),
+        created_by=call.caller.who,
         hears=bool(arguments.inbound),
         by=call.audit(AuditImage.CREDENTIAL),
     )
