@@ -19,23 +19,23 @@ ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
 _PAGE: Final = "/operator/account"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask_own(account.DEVICES)
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    signed_in = await request.ask_own(account.DEVICES)
+    return await request.page(
         "account/show.html",
-        devices=found.devices,
+        devices=signed_in.devices,
         device_name=device_name,
         operator_roles=OPERATOR_ROLES,
     )
 
 
-async def sign_out(visit: PageRequest) -> TrioResponse:
-    assert visit.session is not None, "the route lets nobody else in"
-    if session_id := visit.form.text("session_id"):
-        await visit.ask_own(account.SIGN_OUT, session_id=session_id)
-        return visit.go(_PAGE, SIGNED_OUT)
-    await visit.ask_own(account.SIGN_OUT, but=visit.session.id)
-    return visit.go(_PAGE, ALL_SIGNED_OUT)
+async def sign_out(request: PageRequest) -> TrioResponse:
+    assert request.session is not None, "the route lets nobody else in"
+    if session_id := request.form.text("session_id"):
+        await request.ask_own(account.SIGN_OUT, session_id=session_id)
+        return request.go(_PAGE, SIGNED_OUT)
+    await request.ask_own(account.SIGN_OUT, but=request.session.id)
+    return request.go(_PAGE, ALL_SIGNED_OUT)
 
 
 ROUTES: Final = (

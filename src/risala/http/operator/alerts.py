@@ -61,38 +61,38 @@ def needed_first(alerts: Sequence[AlertView]) -> list[AlertView]:
     return sorted(alerts, key=lambda each: each.is_muted or each.acknowledged_at is not None)
 
 
-def shown_alerts(visit: PageRequest, alerts: Sequence[AlertView]) -> list[AlertNote]:
-    language = visit.words.language.value
+def shown_alerts(request: PageRequest, alerts: Sequence[AlertView]) -> list[AlertNote]:
+    language = request.words.language.value
     return [
         AlertNote(
             each,
             each.title[language],
-            _text(visit, each),
+            _text(request, each),
             "bad" if each.kind in _BAD else "warn",
-            _address(visit, each.kind, each.subject),
+            _address(request, each.kind, each.subject),
         )
         for each in alerts
     ]
 
 
-def _text(visit: PageRequest, alert: AlertView) -> Markup:
-    """Its sentence; what a driver wrote in it is said in the reader's language."""
-    text, of_driver = alert.text[visit.words.language.value], alert.facts.get("text")
+def _text(request: PageRequest, alert: AlertView) -> Markup:
+    """The sentence of an alert; what a driver wrote in it is in the reader's language."""
+    text, of_driver = alert.text[request.words.language.value], alert.facts.get("text")
     if not isinstance(of_driver, str) or not of_driver or of_driver not in text:
         return escape(text)
     before, _, after = text.rpartition(of_driver)
-    return escape(before) + driver_line(visit.words, of_driver) + escape(after)
+    return escape(before) + driver_line(request.words, of_driver) + escape(after)
 
 
-def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
+def _address(request: PageRequest, kind: str, subject: str | None) -> str | None:
     if kind in _OF_CARRIER and subject:
-        return visit.at(f"carriers/{quote(subject, safe='')}")
+        return request.at(f"carriers/{quote(subject, safe='')}")
     if kind in ("balance_low", "storage_full") and subject:
-        return visit.at(f"organizations/{subject}") if visit.has("organizations") else None
+        return request.at(f"organizations/{subject}") if request.has("organizations") else None
     if kind in _OF_NUMBERS and subject:
-        return visit.at("messages", to=subject) if visit.has("messages") else None
+        return request.at("messages", to=subject) if request.has("messages") else None
     if kind == "sign_in_failing":
-        return visit.at("security") if visit.has("security") else None
+        return request.at("security") if request.has("security") else None
     if kind in _OF_SERVICE:
-        return visit.at("system") if visit.has("system") else None
-    return visit.at("carriers")
+        return request.at("system") if request.has("system") else None
+    return request.at("carriers")

@@ -119,9 +119,9 @@ PAGES: Final = (
 """The modules of the core's pages."""
 
 
-async def root(visit: PageRequest) -> TrioResponse:
+async def root(request: PageRequest) -> TrioResponse:
     """``/operator``, and ``/`` if the console has an address of its own."""
-    return visit.go(HOME)
+    return request.go(HOME)
 
 
 ROUTES: Final[tuple[PageRoute, ...]] = (

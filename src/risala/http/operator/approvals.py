@@ -69,50 +69,52 @@ class ApprovalView:
     word: str
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    found = (await visit.ask(approvals.LIST)).approvals
-    shown = [_view(visit, each) for each in found]
+async def _values(request: PageRequest) -> dict[str, Any]:
+    waiting = (await request.ask(approvals.LIST)).approvals
+    shown = [_view(request, each) for each in waiting]
     return {
         "waiting": [each for each in shown if each.approval.state is ApprovalState.PENDING],
         "decided": [each for each in shown if each.approval.state is not ApprovalState.PENDING],
-        "form": visit.form,
+        "form": request.form,
     }
 
 
-def _view(visit: PageRequest, found: Approval) -> ApprovalView:
-    badge, word = STATES[found.state]
+def _view(request: PageRequest, approval: Approval) -> ApprovalView:
+    badge, word = STATES[approval.state]
     fields = tuple(
-        (visit.words.among("approval", label), text, _leads_to(visit, name, text))
+        (request.words.among("approval", label), text, _leads_to(request, name, text))
         for name, label in FIELDS.items()
-        if (text := found.arguments.get(name))
+        if (text := approval.arguments.get(name))
     )
-    return ApprovalView(found, KINDS.get(found.operation, found.operation), fields, badge, word)
+    return ApprovalView(
+        approval, KINDS.get(approval.operation, approval.operation), fields, badge, word
+    )
 
 
-def _leads_to(visit: PageRequest, name: str, text: str) -> str | None:
+def _leads_to(request: PageRequest, name: str, text: str) -> str | None:
     slug = _PLACES.get(name)
-    return visit.at(f"{slug}/{text}") if slug is not None and visit.has(slug) else None
+    return request.at(f"{slug}/{text}") if slug is not None and request.has(slug) else None
 
 
-def _id(visit: PageRequest) -> str:
-    return visit.arguments.get("approval_id", "")
+def _id(request: PageRequest) -> str:
+    return request.arguments.get("approval_id", "")
 
 
-async def confirm(visit: PageRequest) -> TrioResponse:
+async def confirm(request: PageRequest) -> TrioResponse:
     try:
-        await visit.ask(approvals.CONFIRM, approval_id=_id(visit))
+        await request.ask(approvals.CONFIRM, approval_id=_id(request))
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(visit.at("approvals"), CONFIRMED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(request.at("approvals"), CONFIRMED)
 
 
-async def refuse(visit: PageRequest) -> TrioResponse:
-    given = {"approval_id": _id(visit), "why": visit.form.text("why") or None}
+async def refuse(request: PageRequest) -> TrioResponse:
+    arguments = {"approval_id": _id(request), "why": request.form.text("why") or None}
     try:
-        await visit.ask(approvals.REFUSE, **given)
+        await request.ask(approvals.REFUSE, **arguments)
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(visit.at("approvals"), REFUSED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(request.at("approvals"), REFUSED)
 
 
 _PAGE: Final = "/operator/approvals"

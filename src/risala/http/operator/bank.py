@@ -74,57 +74,59 @@ def shown_text(text: ShownText) -> TextView:
     return TextView(**shallow(text), badge=badge, word=word, why_told=WHYS.get(text.why or ""))
 
 
-async def _listed(visit: PageRequest) -> dict[str, Any]:
+async def _listed(request: PageRequest) -> dict[str, Any]:
     """The accounts, and the texts that need a decision, or all."""
-    query = {"all": "yes"} if visit.form.ticked("all") else {}
-    asked: dict[str, Any] = {"open": not query or None}
-    if before := visit.form.text("before"):
-        asked["before"] = int(before)
-    found = await visit.ask(bank_texts.LIST, **asked)
-    lines = await visit.ask(bank_texts.LINES)
-    methods = (await visit.ask(payments.METHODS)).methods
+    query = {"all": "yes"} if request.form.ticked("all") else {}
+    arguments: dict[str, Any] = {"open": not query or None}
+    if before := request.form.text("before"):
+        arguments["before"] = int(before)
+    page = await request.ask(bank_texts.LIST, **arguments)
+    lines = await request.ask(bank_texts.LINES)
+    methods = (await request.ask(payments.METHODS)).methods
     return {
         "lines": lines.lines,
-        "titles": {each.name: visit.in_language(each.title) for each in methods},
+        "titles": {each.name: request.in_language(each.title) for each in methods},
         "unmatched": lines.unmatched,
-        "texts": [shown_text(each) for each in found.texts],
+        "texts": [shown_text(each) for each in page.texts],
         "query": query,
-        "pager": pager_of(visit.at("payments/texts"), query, newer=None, older=found.next),
-        "form": visit.form,
+        "pager": pager_of(request.at("payments/texts"), query, newer=None, older=page.next),
+        "form": request.form,
     }
 
 
-async def dismiss(visit: PageRequest) -> TrioResponse:
+async def dismiss(request: PageRequest) -> TrioResponse:
     """Mark a text as needing no action."""
-    text_id, reason = visit.arguments["text_id"], visit.form.text("reason") or None
+    text_id, reason = request.arguments["text_id"], request.form.text("reason") or None
     try:
-        await visit.ask(bank_texts.DISMISS, text_id=text_id, reason=reason)
+        await request.ask(bank_texts.DISMISS, text_id=text_id, reason=reason)
     except NotFound:
         raise
     except Conflict as error:
-        return await visit.again(_LIST, error, await _listed(visit))
+        return await request.again(_LIST, error, await _listed(request))
     except Refusal as error:
         faults = {
-            f"reason-{text_id}": each for each in faults_of(visit.words, error, visit.plan).values()
+            f"reason-{text_id}": each
+            for each in faults_of(request.words, error, request.plan).values()
         }
-        return await visit.wrong(_LIST, faults, await _listed(visit))
-    return visit.go(visit.at("payments/texts"), DISMISSED)
+        return await request.wrong(_LIST, faults, await _listed(request))
+    return request.go(request.at("payments/texts"), DISMISSED)
 
 
-async def reconcile(visit: PageRequest) -> TrioResponse:
+async def reconcile(request: PageRequest) -> TrioResponse:
     """Set the balance of an account: its texts continue from there."""
-    method = visit.form.text("method")
+    method = request.form.text("method")
     try:
-        balance = visit.form.amount("balance") or None
-        await visit.ask(bank_texts.RECONCILE, method=method, balance=balance)
+        balance = request.form.amount("balance") or None
+        await request.ask(bank_texts.RECONCILE, method=method, balance=balance)
     except NotFound:
         raise
     except Refusal as error:
         faults = {
-            f"balance-{method}": each for each in faults_of(visit.words, error, visit.plan).values()
+            f"balance-{method}": each
+            for each in faults_of(request.words, error, request.plan).values()
         }
-        return await visit.wrong(_LIST, faults, await _listed(visit))
-    return visit.go(visit.at("payments/texts"), RECONCILED)
+        return await request.wrong(_LIST, faults, await _listed(request))
+    return request.go(request.at("payments/texts"), RECONCILED)
 
 
 _PAGE: Final = "/operator/payments/texts"

@@ -29,23 +29,23 @@ WAITS_LONG_MS: Final = 30_000
 _GIB: Final = 1 << 30
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
-        return pieces.fresh(await visit.drawn("overview/pieces.html", await _values(visit)))
+        return pieces.fresh(await request.drawn("overview/pieces.html", await _values(request)))
 
-    return visit.live(draw, by_time=True, beat_s=BEAT_S)
+    return request.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.ask(OVERVIEW)
-    alerts = await visit.ask(records.LIST, open=True)
+async def _values(request: PageRequest) -> dict[str, Any]:
+    overview = await request.ask(OVERVIEW)
+    alerts = await request.ask(records.LIST, open=True)
     attention = needed_first(alerts.alerts)[:ATTENTION_MAX]
-    tiles = [tile(visit.formats, lane) for lane in (await visit.ask(state.LIST)).carriers]
+    tiles = [tile(request.formats, lane) for lane in (await request.ask(state.LIST)).carriers]
     return {
-        "found": found,
-        "alerts": shown_alerts(visit, attention),
+        "overview": overview,
+        "alerts": shown_alerts(request, attention),
         "more_alerts": max(0, alerts.open - len(attention)),
         "mutes": MUTES,
         "tiles": tiles,
@@ -55,13 +55,14 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
             (each.oldest_ms for each in tiles if each.oldest_ms is not None), default=None
         ),
         "waits_long_ms": WAITS_LONG_MS,
-        "share_now": _share(found.last_hour),
-        "share_before": _share(found.last_hour_yesterday),
-        "behind_ms": _since(visit, found.webhooks.oldest),
+        "share_now": _share(overview.last_hour),
+        "share_before": _share(overview.last_hour_yesterday),
+        "behind_ms": _since(request, overview.webhooks.oldest),
         "failures": [
-            (cause_markup(visit.formats, each.cause) or each.text, each) for each in found.failures
+            (cause_markup(request.formats, each.cause) or each.text, each)
+            for each in overview.failures
         ],
-        "machine": _machine(found.machine),
+        "machine": _machine(overview.machine),
     }
 
 
@@ -71,8 +72,8 @@ def _share(flow: Flow) -> float | None:
     return flow.delivered / ended if ended else None
 
 
-def _since(visit: PageRequest, at: int | None) -> int | None:
-    return None if at is None else max(0, visit.formats.now_ms - at)
+def _since(request: PageRequest, at: int | None) -> int | None:
+    return None if at is None else max(0, request.formats.now_ms - at)
 
 
 def _machine(machine: Machine) -> dict[str, Any]:
@@ -88,27 +89,30 @@ def _machine(machine: Machine) -> dict[str, Any]:
     }
 
 
-async def acknowledge(visit: PageRequest) -> TrioResponse:
+async def acknowledge(request: PageRequest) -> TrioResponse:
     """Acknowledge an alert."""
     try:
-        await visit.ask(records.ACKNOWLEDGE, alert_id=visit.arguments["alert_id"])
+        await request.ask(records.ACKNOWLEDGE, alert_id=request.arguments["alert_id"])
     except Refusal as error:
-        return await visit.again("overview/show.html", error, await _values(visit))
-    return visit.go(PAGE, SEEN)
+        return await request.again("overview/show.html", error, await _values(request))
+    return request.go(PAGE, SEEN)
 
 
-async def mute(visit: PageRequest) -> TrioResponse:
+async def mute(request: PageRequest) -> TrioResponse:
     """Silence an alert for a time."""
-    form = visit.form
+    form = request.form
     minutes = form.text("minutes")
-    given = {"kind": form.text("kind"), "minutes": int(minutes) if minutes.isdecimal() else minutes}
+    arguments = {
+        "kind": form.text("kind"),
+        "minutes": int(minutes) if minutes.isdecimal() else minutes,
+    }
     if form.text("subject"):
-        given["subject"] = form.text("subject")
+        arguments["subject"] = form.text("subject")
     try:
-        await visit.ask(records.MUTE, **given)
+        await request.ask(records.MUTE, **arguments)
     except Refusal as error:
-        return await visit.again("overview/show.html", error, await _values(visit))
-    return visit.go(PAGE, MUTED)
+        return await request.again("overview/show.html", error, await _values(request))
+    return request.go(PAGE, MUTED)
 
 
 ROUTES: Final = (

@@ -73,28 +73,28 @@ class PaymentView(QueuedPayment):
     """What the customer entered, by the name of its field."""
 
 
-async def _listed(visit: PageRequest) -> dict[str, Any]:
-    state, search = visit.form.text("status"), visit.form.text("q")
+async def _listed(request: PageRequest) -> dict[str, Any]:
+    state, search = request.form.text("status"), request.form.text("q")
     query = {"status": state} if state else {}
     if search:
         query["q"] = search
     status = query.get("status", "claimed")
-    asked = visit.form.filled("before", "after")
-    found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
-    lines = await visit.ask(bank_texts.LINES)
+    cursors = request.form.filled("before", "after")
+    queue = await request.ask(payments.QUEUE, status=status, search=search or None, **cursors)
+    lines = await request.ask(bank_texts.LINES)
     return {
-        "found": found,
+        "queue": queue,
         "has_texts": bool(lines.lines) or lines.unmatched > 0,
         "open_texts": sum(each.open for each in lines.lines) + lines.unmatched,
-        "payments": [_view(visit, each) for each in found.payments],
+        "payments": [_view(request, each) for each in queue.payments],
         "state": status,
         "states": STATES,
         "query": query,
-        "pager": pager_of(visit.at("payments"), query, newer=found.newer, older=found.older),
+        "pager": pager_of(request.at("payments"), query, newer=queue.newer, older=queue.older),
     }
 
 
-def _view(visit: PageRequest, payment: QueuedPayment) -> PaymentView:
+def _view(request: PageRequest, payment: QueuedPayment) -> PaymentView:
     claimed_at = payment.claimed_at
     waits = payment.state is PaymentState.WAITING and payment.by_operator
     is_claimed = waits and claimed_at is not None
@@ -104,78 +104,78 @@ def _view(visit: PageRequest, payment: QueuedPayment) -> PaymentView:
         is_claimed=is_claimed,
         badge=badge,
         word=word,
-        is_old=is_claimed and visit.formats.now_ms - (claimed_at or 0) > OLD_MS,
-        method_title=visit.in_language(payment.title) or payment.method,
-        why_told=visit.in_language(payment.why),
+        is_old=is_claimed and request.formats.now_ms - (claimed_at or 0) > OLD_MS,
+        method_title=request.in_language(payment.title) or payment.method,
+        why_told=request.in_language(payment.why),
         fields=tuple(
-            (visit.words(FIELDS[name]) if name in FIELDS else visit.code(name), text)
+            (request.words(FIELDS[name]) if name in FIELDS else request.code(name), text)
             for name, text in payment.entered.items()
         ),
     )
 
 
-async def _one(visit: PageRequest) -> dict[str, Any]:
+async def _one(request: PageRequest) -> dict[str, Any]:
     """One payment, its organization's balance, and others that claim to have paid it."""
-    payment_id = visit.arguments["payment_id"]
-    found = await visit.ask(payments.QUEUE, status="all", search=payment_id)
-    payment = next((each for each in found.payments if each.id == payment_id), None)
+    payment_id = request.arguments["payment_id"]
+    queue = await request.ask(payments.QUEUE, status="all", search=payment_id)
+    payment = next((each for each in queue.payments if each.id == payment_id), None)
     if payment is None:
         raise NotFound("There is no such payment.")
     whose = payment.organization_id
-    organization = await visit.ask(SHOW, organization_id=whose)
-    twins = await _twins(visit, payment)
+    organization = await request.ask(SHOW, organization_id=whose)
+    twins = await _twins(request, payment)
     return {
-        "payment": _view(visit, payment),
+        "payment": _view(request, payment),
         "amount": money(payment.amount),
         "organization": organization,
         "after": organization.balance + payment.amount,
-        "texts": await _texts(visit, payment),
+        "texts": await _texts(request, payment),
         "may_poll": payment.state in (PaymentState.BEGUN, PaymentState.WAITING)
         and (not payment.by_operator or payment.asked_again_at is not None),
         "credited": [each for each in twins if each.state is PaymentState.CONFIRMED],
         "rivals": [each for each in twins if each.is_claimed],
         "reasons": REASONS,
-        "form": visit.form,
+        "form": request.form,
         "asked": "",
     }
 
 
-async def _twins(visit: PageRequest, payment: QueuedPayment) -> list[PaymentView]:
+async def _twins(request: PageRequest, payment: QueuedPayment) -> list[PaymentView]:
     """The other payments with the reference of one."""
     if payment.reference is None:
         return []
-    asked = {"status": "all", "search": payment.reference, "limit": _TWINS_MAX}
-    found = (await visit.ask(payments.QUEUE, **asked)).payments
-    same = (each for each in found if each.reference is not None)
-    return [_view(visit, each) for each in same if each.id != payment.id]
+    arguments = {"status": "all", "search": payment.reference, "limit": _TWINS_MAX}
+    queue = (await request.ask(payments.QUEUE, **arguments)).payments
+    same = (each for each in queue if each.reference is not None)
+    return [_view(request, each) for each in same if each.id != payment.id]
 
 
-async def _texts(visit: PageRequest, payment: QueuedPayment) -> list[TextView]:
+async def _texts(request: PageRequest, payment: QueuedPayment) -> list[TextView]:
     """The bank's messages about a payment's reference, if a SIM receives them for its method."""
-    if not visit.can(bank_texts.LIST):
+    if not request.can(bank_texts.LIST):
         return []
-    lines = (await visit.ask(bank_texts.LINES)).lines
+    lines = (await request.ask(bank_texts.LINES)).lines
     if payment.reference is None or payment.method not in {each.method for each in lines}:
         return []
-    found = await visit.ask(bank_texts.LIST, payment_id=payment.id, limit=_TWINS_MAX)
-    return [shown_text(each) for each in found.texts]
+    listed = await request.ask(bank_texts.LIST, payment_id=payment.id, limit=_TWINS_MAX)
+    return [shown_text(each) for each in listed.texts]
 
 
-async def poll(visit: PageRequest) -> TrioResponse:
+async def poll(request: PageRequest) -> TrioResponse:
     """Ask the payment's provider now."""
-    payment_id = visit.arguments["payment_id"]
+    payment_id = request.arguments["payment_id"]
     try:
-        await visit.ask(payments.POLL, payment_id=payment_id)
+        await request.ask(payments.POLL, payment_id=payment_id)
     except (Conflict, Unavailable) as error:
-        return await visit.again(_ONE, error, await _one(visit))
-    return visit.go(visit.at(f"payments/{payment_id}"), POLLED)
+        return await request.again(_ONE, error, await _one(request))
+    return request.go(request.at(f"payments/{payment_id}"), POLLED)
 
 
-async def confirm(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def confirm(request: PageRequest) -> TrioResponse:
+    form = request.form
     more = {"unchecked": True} if form.ticked("unchecked") else {}
     return await _decide(
-        visit,
+        request,
         payments.CONFIRM,
         CREDITED,
         amount=form.amount("amount") or None,
@@ -184,23 +184,25 @@ async def confirm(visit: PageRequest) -> TrioResponse:
     )
 
 
-async def refuse(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, payments.REFUSE, REFUSED, reason=visit.form.text("reason") or None)
+async def refuse(request: PageRequest) -> TrioResponse:
+    return await _decide(
+        request, payments.REFUSE, REFUSED, reason=request.form.text("reason") or None
+    )
 
 
 async def _decide(
-    visit: PageRequest, ask: Ask[ShownPayment], told: str, **given: object
+    request: PageRequest, ask: Ask[ShownPayment], notice: str, **arguments: object
 ) -> TrioResponse:
-    payment_id = visit.arguments["payment_id"]
+    payment_id = request.arguments["payment_id"]
     try:
-        await visit.ask(ask, payment_id=payment_id, **given)
+        await request.ask(ask, payment_id=payment_id, **arguments)
     except NotFound:
         raise
     except Refusal as error:
-        return await visit.again(
-            _ONE, error, {**await _one(visit), "asked": ask.name.removeprefix("payment.")}
+        return await request.again(
+            _ONE, error, {**await _one(request), "asked": ask.name.removeprefix("payment.")}
         )
-    return visit.go(visit.at("payments"), told)
+    return request.go(request.at("payments"), notice)
 
 
 _PAGE: Final = "/operator/payments"

@@ -53,65 +53,65 @@ _KINDS: Final = {
 class OperatorService:
     """A :class:`risala.plugins.page.PageService`: the operator's own rights, and less."""
 
-    def __init__(self, visit: PageRequest, *, acts: bool) -> None:
-        self._visit = visit
+    def __init__(self, request: PageRequest, *, acts: bool) -> None:
+        self._request = request
         self._acts = acts
 
     @property
     def language(self) -> str:
-        return self._visit.words.language.value
+        return self._request.words.language.value
 
     @property
     def query(self) -> Mapping[str, str]:
-        return dict(self._visit.http.args)
+        return dict(self._request.http.args)
 
     async def look(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        found = OPERATIONS.get(operation)
-        if found is None or found.changes or found.shows_texts:
+        declared = OPERATIONS.get(operation)
+        if declared is None or declared.changes or declared.shows_texts:
             raise PermissionError(f"{operation} is no operation that a page may look by")
-        return await self._visit.perform(operation, **arguments)
+        return await self._request.perform(operation, **arguments)
 
     async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        found = OPERATIONS.get(operation)
-        if found is None or found.shows_texts or not self._acts:
+        declared = OPERATIONS.get(operation)
+        if declared is None or declared.shows_texts or not self._acts:
             raise PermissionError(f"{operation} is no operation that a page may do now")
-        return await self._visit.perform(operation, **arguments)
+        return await self._request.perform(operation, **arguments)
 
 
-async def listed(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask(PLUGINS)
-    pages = visit.site.gateway.console_pages
-    return await visit.page(
+async def listed(request: PageRequest) -> TrioResponse:
+    report = await request.ask(PLUGINS)
+    pages = request.site.gateway.console_pages
+    return await request.page(
         "plugins/list.html",
-        plugins=found.plugins,
-        ailing=partial(ailing, visit),
-        contract=found.contract,
-        pages=[(name, _title(visit, name)) for name in sorted(pages)],
+        plugins=report.plugins,
+        ailing=partial(ailing, request),
+        contract=report.contract,
+        pages=[(name, _title(request, name)) for name in sorted(pages)],
     )
 
 
-def ailing(visit: PageRequest, health: PluginHealth) -> Markup:
+def ailing(request: PageRequest, health: PluginHealth) -> Markup:
     """How something that a plugin brought fails, in the reader's language."""
-    said = f"{health.state}: {health.text}" if health.text else health.state
-    return driver_line(visit.words, said)
+    text = f"{health.state}: {health.text}" if health.text else health.state
+    return driver_line(request.words, text)
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await _drawn(visit, _name(visit), None, {})
+async def show(request: PageRequest) -> TrioResponse:
+    return await _drawn(request, _name(request), None, {})
 
 
-async def act(visit: PageRequest) -> TrioResponse:
-    name, action = _name(visit), visit.form.text("action")
-    page = visit.site.gateway.console_pages[name].page
+async def act(request: PageRequest) -> TrioResponse:
+    name, action = _name(request), request.form.text("action")
+    page = request.site.gateway.console_pages[name].page
     if not isinstance(page, ActingPage):
         raise NotFound("There is no such page.")
     fields = {
-        each: visit.form.text(each)
-        for each in visit.form.fields
+        each: request.form.text(each)
+        for each in request.form.fields
         if each not in (MARK_FIELD, ONCE_FIELD, "action")
     }
-    await visit.ask(ACT, page=name, action=action)
-    service = OperatorService(visit, acts=True)
+    await request.ask(ACT, page=name, action=action)
+    service = OperatorService(request, acts=True)
     answer: object = None
     try:
         with trio.move_on_after(DRAW_S) as scope:
@@ -125,7 +125,9 @@ async def act(visit: PageRequest) -> TrioResponse:
             _log(name, f"it took longer than {DRAW_S:g} s")
         elif not isinstance(answer, PageAnswer):
             _log(name, "it gave no answer to a form")
-    return await _drawn(visit, name, answer if isinstance(answer, PageAnswer) else _FAILED, fields)
+    return await _drawn(
+        request, name, answer if isinstance(answer, PageAnswer) else _FAILED, fields
+    )
 
 
 _FAILED: Final = PageAnswer("", {"": ""})
@@ -133,14 +135,14 @@ _FAILED: Final = PageAnswer("", {"": ""})
 
 
 async def _drawn(
-    visit: PageRequest, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
+    request: PageRequest, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
 ) -> TrioResponse:
     faults = {} if answer is None else answer.faults
-    blocks = await _blocks(visit, name)
-    return await visit.page(
+    blocks = await _blocks(request, name)
+    return await request.page(
         "plugins/page.html",
         status=422 if faults else 200,
-        title=_title(visit, name),
+        title=_title(request, name),
         name=name,
         blocks=None if blocks is None else [_shown(each, faults, sent) for each in blocks],
         answer=answer,
@@ -149,13 +151,13 @@ async def _drawn(
     )
 
 
-async def _blocks(visit: PageRequest, name: str) -> Sequence[PageBlock] | None:
+async def _blocks(request: PageRequest, name: str) -> Sequence[PageBlock] | None:
     """The blocks of a page; None: the plugin failed."""
-    found: object = None
+    blocks: object = None
     try:
         with trio.move_on_after(DRAW_S) as scope:
-            service = OperatorService(visit, acts=False)
-            found = await visit.site.gateway.console_pages[name].page.show(service)
+            service = OperatorService(request, acts=False)
+            blocks = await request.site.gateway.console_pages[name].page.show(service)
     except EngineError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
@@ -164,10 +166,10 @@ async def _blocks(visit: PageRequest, name: str) -> Sequence[PageBlock] | None:
     if scope.cancelled_caught:
         _log(name, f"it took longer than {DRAW_S:g} s")
         return None
-    if not isinstance(found, Sequence) or not all(_is_block(each) for each in found):
+    if not isinstance(blocks, Sequence) or not all(_is_block(each) for each in blocks):
         _log(name, "it gave something that is no block")
         return None
-    return found[:BLOCKS_MAX]
+    return blocks[:BLOCKS_MAX]
 
 
 def _is_block(block: object) -> bool:
@@ -211,16 +213,16 @@ def _cell(value: object) -> str | int | float | bool | None:
     return str(value)[:TEXT_CHARACTERS_MAX]
 
 
-def _name(visit: PageRequest) -> str:
-    name = visit.arguments["page"]
-    if name not in visit.site.gateway.console_pages:
+def _name(request: PageRequest) -> str:
+    name = request.arguments["page"]
+    if name not in request.site.gateway.console_pages:
         raise NotFound("There is no such page.")
     return name
 
 
-def _title(visit: PageRequest, name: str) -> str:
-    titles = visit.site.gateway.console_pages[name].title
-    return titles.get(visit.words.language.value) or titles["en"]
+def _title(request: PageRequest, name: str) -> str:
+    titles = request.site.gateway.console_pages[name].title
+    return titles.get(request.words.language.value) or titles["en"]
 
 
 ROUTES: Final = (

@@ -38,78 +38,80 @@ _LIST: Final = "senders/list.html"
 _ONE: Final = "senders/one.html"
 
 
-async def _listed(visit: PageRequest) -> dict[str, Any]:
-    state, search = visit.form.text("status"), visit.form.text("q")
+async def _listed(request: PageRequest) -> dict[str, Any]:
+    state, search = request.form.text("status"), request.form.text("q")
     query = {"status": state} if state else {}
     if search:
         query["q"] = search
-    wanted = query.get("status", "waiting")
-    cursors = visit.form.filled("before", "after")
-    found = await visit.ask(senders.REQUESTS, status=wanted, search=search or None, **cursors)
+    chosen = query.get("status", "waiting")
+    cursors = request.form.filled("before", "after")
+    queue = await request.ask(senders.REQUESTS, status=chosen, search=search or None, **cursors)
     return {
-        "page": found,
-        "senders": [(each, _doubts(visit, each)) for each in found.senders],
-        "state": wanted,
+        "page": queue,
+        "senders": [(each, _doubts(request, each)) for each in queue.senders],
+        "state": chosen,
         "states": STATES,
         "query": query,
-        "pager": pager_of(visit.at("senders"), query, newer=found.newer, older=found.older),
+        "pager": pager_of(request.at("senders"), query, newer=queue.newer, older=queue.older),
     }
 
 
-def _doubts(visit: PageRequest, sender: MarkedSender) -> list[Markup]:
+def _doubts(request: PageRequest, sender: MarkedSender) -> list[Markup]:
     """The objections to a name, in the operator's language."""
-    return [_reason_text(visit, mark) for mark in sender.marks]
+    return [_reason_text(request, mark) for mark in sender.marks]
 
 
-def _reason_text(visit: PageRequest, mark: Mark) -> Markup:
+def _reason_text(request: PageRequest, mark: Mark) -> Markup:
     """Why to look twice; a reason that is new to us in the engine's own words."""
     if mark.code not in MARKS:
         return escape(mark.text)
-    whose = visit.name_of(mark.organization or "")
-    return visit.words(MARKS[mark.code], name=visit.name_of(mark.name or ""), organization=whose)
+    whose = request.name_of(mark.organization or "")
+    return request.words(
+        MARKS[mark.code], name=request.name_of(mark.name or ""), organization=whose
+    )
 
 
-async def _one(visit: PageRequest) -> dict[str, Any]:
+async def _one(request: PageRequest) -> dict[str, Any]:
     """One request, and the share of its organization's traffic under the name."""
-    sender_id = visit.arguments["sender_id"]
-    found = await visit.ask(senders.REQUESTS, sender_id=sender_id)
-    if not found.senders:
+    sender_id = request.arguments["sender_id"]
+    queue = await request.ask(senders.REQUESTS, sender_id=sender_id)
+    if not queue.senders:
         raise NotFound("There is no such sender.")
-    sender = found.senders[0]
-    volume = await visit.ask(senders.VOLUME, organization_id=sender.organization_id)
+    sender = queue.senders[0]
+    volume = await request.ask(senders.VOLUME, organization_id=sender.organization_id)
     counted = [each for each in volume.names if each.name == sender.name]
     return {
         "sender": sender,
-        "doubts": _doubts(visit, sender),
-        "reasons": found.reasons,
+        "doubts": _doubts(request, sender),
+        "reasons": queue.reasons,
         "sent": counted[0] if counted else None,
         "days": volume.days,
-        "form": visit.form,
+        "form": request.form,
     }
 
 
-async def clear(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, senders.CLEAR)
+async def clear(request: PageRequest) -> TrioResponse:
+    return await _decide(request, senders.CLEAR)
 
 
-async def waive(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, senders.WAIVE)
+async def waive(request: PageRequest) -> TrioResponse:
+    return await _decide(request, senders.WAIVE)
 
 
-async def deny(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, senders.DENY, reason=visit.form.text("reason") or "none")
+async def deny(request: PageRequest) -> TrioResponse:
+    return await _decide(request, senders.DENY, reason=request.form.text("reason") or "none")
 
 
-async def _decide(visit: PageRequest, ask: Ask[MarkedSender], **more: str) -> TrioResponse:
-    sender_id = visit.arguments["sender_id"]
+async def _decide(request: PageRequest, ask: Ask[MarkedSender], **more: str) -> TrioResponse:
+    sender_id = request.arguments["sender_id"]
     try:
-        decided = await visit.ask(ask, sender_id=sender_id, **more)
+        decided = await request.ask(ask, sender_id=sender_id, **more)
     except NotFound:
         raise
     except Refusal as error:
-        return await visit.again(_ONE, error, await _one(visit))
-    told = {"approved": APPROVED, "denied": DENIED}.get(decided.status, CLEARED)
-    return visit.go(visit.at("senders"), told)
+        return await request.again(_ONE, error, await _one(request))
+    notice = {"approved": APPROVED, "denied": DENIED}.get(decided.status, CLEARED)
+    return request.go(request.at("senders"), notice)
 
 
 _PAGE: Final = "/operator/senders"

@@ -1,4 +1,4 @@
-"""Who tries to come in, and one button that locks the console to the reader's address."""
+"""Failed attempts to sign in, and one button that locks the console to the reader's address."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ _PAGE: Final = "/operator/security"
 _TEMPLATE: Final = "tries/show.html"
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.ask(security.SHOW)
-    formats = visit.formats
+async def _values(request: PageRequest) -> dict[str, Any]:
+    attempts = await request.ask(security.SHOW)
+    formats = request.formats
     return {
-        "found": found,
-        "chart": [Bar((each.dashboard, each.console)) for each in found.days],
-        "labels": [formats.date_text(each.day) for each in found.days],
-        "places": [formats.date_text(found.days[at].day) for at in (0, len(found.days) // 2, -1)],
-        "address": visit.browser.address,
+        "attempts": attempts,
+        "chart": [Bar((each.dashboard, each.console)) for each in attempts.days],
+        "labels": [formats.date_text(each.day) for each in attempts.days],
+        "places": [
+            formats.date_text(attempts.days[at].day) for at in (0, len(attempts.days) // 2, -1)
+        ],
+        "address": request.browser.address,
     }
 
 
-async def lock(visit: PageRequest) -> TrioResponse:
+async def lock(request: PageRequest) -> TrioResponse:
     """Lock the console to the address that the form comes from, and to no other."""
     try:
-        await visit.ask(security.LOCK, address=visit.browser.address)
+        await request.ask(security.LOCK, address=request.browser.address)
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(visit.at("security"), LOCKED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(request.at("security"), LOCKED)
 
 
-async def unlock(visit: PageRequest) -> TrioResponse:
-    await visit.ask(security.UNLOCK)
-    return visit.go(visit.at("security"), UNLOCKED)
+async def unlock(request: PageRequest) -> TrioResponse:
+    await request.ask(security.UNLOCK)
+    return request.go(request.at("security"), UNLOCKED)
 
 
 _OPERATOR: Final = PageAccess.OPERATOR

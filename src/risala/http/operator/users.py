@@ -44,73 +44,73 @@ FILTERS: Final = (
 ROWS: Final = 50
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def show(request: PageRequest) -> TrioResponse:
+    form = request.form
     query = {"search": text} if (text := form.text("search")) else {}
     if form.text("kind") == OPERATORS:
         query["kind"] = OPERATORS
-    asked: dict[str, Any] = {"limit": ROWS, "search": query.get("search")}
+    arguments: dict[str, Any] = {"limit": ROWS, "search": query.get("search")}
     if "kind" in query:
-        asked["operator"] = True
-    asked |= form.filled("before", "after")
-    found = await visit.ask(users.LIST, **asked)
-    previous, after = found.previous, found.next
-    return await visit.page(
+        arguments["operator"] = True
+    arguments |= form.filled("before", "after")
+    page = await request.ask(users.LIST, **arguments)
+    previous, after = page.previous, page.next
+    return await request.page(
         "users/list.html",
         query=query,
-        users=found.users,
+        users=page.users,
         operator_roles=OPERATOR_ROLES,
-        before_at=None if previous is None else visit.at("users", **query, before=previous),
-        after_at=None if after is None else visit.at("users", **query, after=after),
+        before_at=None if previous is None else request.at("users", **query, before=previous),
+        after_at=None if after is None else request.at("users", **query, after=after),
     )
 
 
-async def show_one(visit: PageRequest) -> TrioResponse:
-    if not visit.form.text("email"):
-        return visit.go(visit.at("users"))
-    return await visit.page(_USER, await _one(visit))
+async def show_one(request: PageRequest) -> TrioResponse:
+    if not request.form.text("email"):
+        return request.go(request.at("users"))
+    return await request.page(_USER, await _one(request))
 
 
-async def _one(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.ask(users.SHOW, email=visit.form.text("email"))
+async def _one(request: PageRequest) -> dict[str, Any]:
+    account = await request.ask(users.SHOW, email=request.form.text("email"))
     return {
-        "user": found.user,
-        "factors": found.factors,
-        "language_name": OWN_NAMES[found.user.language],
-        "memberships": found.memberships,
-        "sessions": [(each, device_name(each.agent)) for each in found.devices],
+        "user": account.user,
+        "factors": account.factors,
+        "language_name": OWN_NAMES[account.user.language],
+        "memberships": account.memberships,
+        "sessions": [(each, device_name(each.agent)) for each in account.devices],
         "operator_roles": OPERATOR_ROLES,
         "roles_told": list(ROLES_TOLD.items()),
-        "chosen": visit.form.text("role") or found.user.operator_role,
+        "chosen": request.form.text("role") or account.user.operator_role,
     }
 
 
-async def set_role(visit: PageRequest) -> TrioResponse:
+async def set_role(request: PageRequest) -> TrioResponse:
     """Give an operator another role."""
-    form = visit.form
-    asked = {"email": form.text("email"), "operator_role": form.text("role"), **as_seen(form)}
+    form = request.form
+    arguments = {"email": form.text("email"), "operator_role": form.text("role"), **as_seen(form)}
     try:
-        await visit.ask(users.SET, **asked)
+        await request.ask(users.SET, **arguments)
     except Refusal as error:
-        return await visit.again(_USER, error, await _one(visit))
-    return visit.go(visit.at("users/one", email=form.text("email")), ROLE_GIVEN)
+        return await request.again(_USER, error, await _one(request))
+    return request.go(request.at("users/one", email=form.text("email")), ROLE_GIVEN)
 
 
-async def reset_factors(visit: PageRequest) -> TrioResponse:
+async def reset_factors(request: PageRequest) -> TrioResponse:
     """Ask for the end of factors that their owner lost: another operator confirms it."""
-    email = visit.form.text("email")
+    email = request.form.text("email")
     try:
-        await visit.ask(factors.RESET, email=email)
+        await request.ask(factors.RESET, email=email)
     except Refusal as error:
-        return await visit.again(_USER, error, await _one(visit))
-    return visit.go(visit.at("users/one", email=email))
+        return await request.again(_USER, error, await _one(request))
+    return request.go(request.at("users/one", email=email))
 
 
-async def end(visit: PageRequest) -> TrioResponse:
+async def end(request: PageRequest) -> TrioResponse:
     """End one session, or all."""
-    email, session_id = visit.form.text("email"), visit.form.text("session_id")
-    await visit.ask(users.SIGN_OUT, email=email, session_id=session_id or None)
-    return visit.go(visit.at("users/one", email=email), ENDED if session_id else ALL_ENDED)
+    email, session_id = request.form.text("email"), request.form.text("session_id")
+    await request.ask(users.SIGN_OUT, email=email, session_id=session_id or None)
+    return request.go(request.at("users/one", email=email), ENDED if session_id else ALL_ENDED)
 
 
 _PAGE: Final = "/operator/users"

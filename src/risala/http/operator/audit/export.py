@@ -30,48 +30,48 @@ JSON: Final = "jsonl"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
-async def show(visit: PageRequest) -> TrioResponse:
+async def show(request: PageRequest) -> TrioResponse:
     """The page next to the download. Its address has the id, so that a reload finds it again."""
-    query = query_of(visit)
-    if (download_id := _id_of(visit)) is None:
-        return visit.go(visit.at("audit/export", **query, id=secrets.token_urlsafe(16)))
-    return await visit.page(
+    query = query_of(request)
+    if (download_id := _id_of(request)) is None:
+        return request.go(request.at("audit/export", **query, id=secrets.token_urlsafe(16)))
+    return await request.page(
         "audit/export.html",
-        _progress(visit, download_id),
-        chips=chips_of(visit, query),
+        _progress(request, download_id),
+        chips=chips_of(request, query),
         query=query,
-        back=visit.at("audit", **query),
-        live_at=visit.at("audit/export/live", id=download_id),
-        csv_form="comma" if visit.words.language.value == "en" else "semicolon",
+        back=request.at("audit", **query),
+        live_at=request.at("audit/export/live", id=download_id),
+        csv_form="comma" if request.words.language.value == "en" else "semicolon",
     )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
-    download_id = _id_of(visit) or ""
+async def live(request: PageRequest) -> TrioResponse:
+    download_id = _id_of(request) or ""
 
     async def draw(_: object) -> str:
-        return await visit.drawn(
-            "audit/written.html", {**_progress(visit, download_id), "anew": True}
+        return await request.drawn(
+            "audit/written.html", {**_progress(request, download_id), "anew": True}
         )
 
-    return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
+    return request.progress(request.site.downloads.expect(request.user.id, download_id), draw)
 
 
-async def file(visit: PageRequest) -> TrioResponse:
+async def file(request: PageRequest) -> TrioResponse:
     """The file itself. Its first part is read here: a refusal becomes a page."""
-    download_id = _id_of(visit) or secrets.token_urlsafe(16)
-    visit.site.downloads.refuse(visit.user.id)
-    asked = asked_for(visit, query_of(visit))
-    first = await visit.ask(trail.EXPORT, **asked)
-    wanted = visit.form.text("form")
-    form: FileForm = JSON_LINES if wanted == JSON else FORMS.get(wanted, FORMS["comma"])
+    download_id = _id_of(request) or secrets.token_urlsafe(16)
+    request.site.downloads.refuse(request.user.id)
+    arguments = asked_for(request, query_of(request))
+    first = await request.ask(trail.EXPORT, **arguments)
+    form_name = request.form.text("form")
+    form: FileForm = JSON_LINES if form_name == JSON else FORMS.get(form_name, FORMS["comma"])
     ending = JSON if form is JSON_LINES else "csv"
-    name = f"audit-{visit.formats.today.isoformat()}.{ending}"
-    return visit.download(download_id, name, _parts(visit, asked, first, form), form)
+    name = f"audit-{request.formats.today.isoformat()}.{ending}"
+    return request.download(download_id, name, _parts(request, arguments, first, form), form)
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: LinesPart, form: FileForm
+    request: PageRequest, arguments: Mapping[str, object], first: LinesPart, form: FileForm
 ) -> AsyncGenerator[TablePart]:
     """Part by part, the newest lines first; of a table the names of its columns before them."""
     row = _json if form is JSON_LINES else _row
@@ -87,8 +87,8 @@ async def _parts(
         await trio.lowlevel.checkpoint()
         if older is None:
             return
-        more = {**asked, "before": older, "export": part.export}
-        part = await visit.ask(trail.EXPORT, **more)
+        more = {**arguments, "before": older, "export": part.export}
+        part = await request.ask(trail.EXPORT, **more)
 
 
 def _row(line: AuditLine) -> list[Cell]:
@@ -104,14 +104,14 @@ def _packed(values: Mapping[str, Any] | None) -> str | None:
     return None if values is None else json.dumps(values, ensure_ascii=False)
 
 
-def _id_of(visit: PageRequest) -> str | None:
-    found = visit.form.text("id")
-    return found if _ID.fullmatch(found) else None
+def _id_of(request: PageRequest) -> str | None:
+    export_id = request.form.text("id")
+    return export_id if _ID.fullmatch(export_id) else None
 
 
-def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
+def _progress(request: PageRequest, download_id: str) -> dict[str, object]:
     return {
-        "download": visit.site.downloads.expect(visit.user.id, download_id),
+        "download": request.site.downloads.expect(request.user.id, download_id),
         "download_id": download_id,
         "anew": False,
     }

@@ -45,7 +45,7 @@ ROW_FILTERS: Final = (
     choice("face", N_("From where"), FACES),
     *days(),
 )
-"""Those that choose rows: a file has no pages."""
+"""The filters that choose rows: a file has no pages."""
 LIST_FILTERS: Final = (*ROW_FILTERS, *cursors())
 ORGANIZATION: Final = "org_"
 """Prefix of organizations' ids: such an id selects all lines of the organization."""
@@ -59,120 +59,122 @@ THINGS: Final = {
 ROWS: Final = 50
 _ALERTS: Final = "alert."
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z").fullmatch
-"""Of operations' times, which readers see by their own clock."""
+"""The format of operations' times, which readers see by their own clock."""
 _NOTHING: Final[tuple[object, ...]] = (None, "", [])
 _CHANGES_SHOWN: Final = 6
 """Shown values of one line; the others are behind a fold."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    query = query_of(visit)
-    cursors = visit.form.filled("before", "after")
-    found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **cursors)
-    state = await visit.ask(trail.STATE)
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    query = query_of(request)
+    cursors = request.form.filled("before", "after")
+    page = await request.ask(trail.LIST, limit=ROWS, **asked_for(request, query), **cursors)
+    state = await request.ask(trail.STATE)
+    return await request.page(
         "audit/list.html",
-        found=found,
+        page=page,
         state=state,
-        lines=[_view(visit, each) for each in found.lines],
+        lines=[_view(request, each) for each in page.lines],
         query=query,
-        faces=[(name, visit.words.among("face", word)) for name, word in FACES.items()],
-        chips=chips_of(visit, query),
-        export_at=visit.at("audit/export", **query),
+        faces=[(name, request.words.among("face", word)) for name, word in FACES.items()],
+        chips=chips_of(request, query),
+        export_at=request.at("audit/export", **query),
         shown_max=_CHANGES_SHOWN,
-        pager=pager_of(visit.at("audit"), query, newer=found.newer, older=found.older),
+        pager=pager_of(request.at("audit"), query, newer=page.newer, older=page.older),
     )
 
 
-def query_of(visit: PageRequest) -> dict[str, str]:
-    return visit.form.filled(*FILTERS)
+def query_of(request: PageRequest) -> dict[str, str]:
+    return request.form.filled(*FILTERS)
 
 
-def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
+def asked_for(request: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
     """The filters as arguments of the operations."""
     names = ("operation", "who", "face")
-    asked: dict[str, object] = {name: query[name] for name in names if name in query}
+    arguments: dict[str, object] = {name: query[name] for name in names if name in query}
     if thing := query.get("thing", ""):
-        asked["organization_id" if thing.startswith(ORGANIZATION) else "subject"] = thing
+        arguments["organization_id" if thing.startswith(ORGANIZATION) else "subject"] = thing
     for name, later in (("since", 0), ("until", 1)):
-        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
-            asked[name] = at
-    return asked
+        if (at := request.formats.midnight(query.get(name, ""), later)) is not None:
+            arguments[name] = at
+    return arguments
 
 
-def chips_of(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
-    words, asked = visit.words, asked_for(visit, query)
+def chips_of(request: PageRequest, query: Mapping[str, str]) -> list[Chip]:
+    words, arguments = request.words, asked_for(request, query)
     labels: dict[str, Markup] = {}
     for name in ("operation", "thing"):
         if name in query:
-            labels[name] = visit.code(query[name])
-    if "who" in asked:
-        labels["who"] = words("By {who}", who=visit.name_of(query["who"]))
+            labels[name] = request.code(query[name])
+    if "who" in arguments:
+        labels["who"] = words("By {who}", who=request.name_of(query["who"]))
     if (face := FACES.get(query.get("face", ""))) is not None:
         labels["face"] = words.among("face", face)
-    if "since" in asked:
-        labels["since"] = words("Since {date}", date=visit.formats.date_text(str(asked["since"])))
-    if "until" in asked:
-        last = ms_of(str(asked["until"])) - 1
-        labels["until"] = words("Until {date}", date=visit.formats.date_text(last))
-    return chips(labels, query, visit.at, "audit")
+    if "since" in arguments:
+        labels["since"] = words(
+            "Since {date}", date=request.formats.date_text(str(arguments["since"]))
+        )
+    if "until" in arguments:
+        last = ms_of(str(arguments["until"])) - 1
+        labels["until"] = words("Until {date}", date=request.formats.date_text(last))
+    return chips(labels, query, request.at, "audit")
 
 
-def _view(visit: PageRequest, line: AuditLine) -> dict[str, Any]:
+def _view(request: PageRequest, line: AuditLine) -> dict[str, Any]:
     """A line as its reader sees it."""
     face, role = line.face, line.role
-    alert = _alert_kind(visit, line)
+    alert = _alert_kind(request, line)
     kind = {} if alert is None else {"kind": alert}
     return {
         "line": line,
-        "face": visit.words.among("face", FACES[face]) if face in FACES else face,
-        "role": visit.words.among("role", ROLES[role]) if role in ROLES else role,
-        "thing_at": _thing_at(visit, line.subject),
+        "face": request.words.among("face", FACES[face]) if face in FACES else face,
+        "role": request.words.among("role", ROLES[role]) if role in ROLES else role,
+        "thing_at": _thing_at(request, line.subject),
         "alert": alert,
-        "changes": _changes(visit, line.before or {}, {**(line.after or {}), **kind}),
+        "changes": _changes(request, line.before or {}, {**(line.after or {}), **kind}),
     }
 
 
-def _alert_kind(visit: PageRequest, line: AuditLine) -> Markup | None:
+def _alert_kind(request: PageRequest, line: AuditLine) -> Markup | None:
     """The kind of alerts that a line is about, in words; None: it is about none."""
     kind = (line.after or {}).get("kind") if line.action.startswith(_ALERTS) else None
-    return visit.words.among("alert", KINDS[kind]) if kind in KINDS else None
+    return request.words.among("alert", KINDS[kind]) if kind in KINDS else None
 
 
-def _thing_at(visit: PageRequest, subject: str | None) -> str | None:
+def _thing_at(request: PageRequest, subject: str | None) -> str | None:
     """The page of the thing that a line is about; None: no such page."""
     page = THINGS.get((subject or "").partition("_")[0])
-    return visit.at(f"{page}/{subject}") if page is not None and visit.has(page) else None
+    return request.at(f"{page}/{subject}") if page is not None and request.has(page) else None
 
 
 def _changes(
-    visit: PageRequest, before: Mapping[str, Any], after: Mapping[str, Any]
+    request: PageRequest, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[tuple[str, Markup | None, Markup]]:
     """The differences: name, old value (None: unknown), and new value."""
     names = [name for name in after if name in before or after[name] not in _NOTHING]
     return [
         (
             name,
-            _value(visit, before[name]) if name in before else None,
-            _value(visit, after.get(name)),
+            _value(request, before[name]) if name in before else None,
+            _value(request, after.get(name)),
         )
         for name in (*(name for name in before if name not in after), *names)
         if name not in before or before[name] != after.get(name)
     ]
 
 
-def _value(visit: PageRequest, value: object) -> Markup:
+def _value(request: PageRequest, value: object) -> Markup:
     """A value of the trail, as readers see it: words for yes, no and nothing."""
     if value in _NOTHING:
-        return visit.words("nothing")
+        return request.words("nothing")
     if isinstance(value, str) and _TIME(value):
-        return visit.formats.moment(value)
+        return request.formats.moment(value)
     if isinstance(value, bool):
-        return visit.words("yes") if value else visit.words("no")
+        return request.words("yes") if value else request.words("no")
     if isinstance(value, list) and not any(isinstance(each, dict | list) for each in value):
         return Markup(", ").join(Markup("<bdi>{}</bdi>").format(each) for each in value)
     if isinstance(value, dict | list):
-        return visit.code(json.dumps(value, ensure_ascii=False))
+        return request.code(json.dumps(value, ensure_ascii=False))
     return Markup("<bdi>{}</bdi>").format(escape(value))
 
 

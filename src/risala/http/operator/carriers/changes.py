@@ -38,25 +38,27 @@ _CHANGES: Final = f"{PAGE}/changes"
 _TEMPLATE: Final = "carriers/changes.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
+async def show(request: PageRequest) -> TrioResponse:
     try:
-        return await visit.page(_TEMPLATE, await _values(visit))
+        return await request.page(_TEMPLATE, await _values(request))
     except Conflict as error:  # a demo has its carriers from no file
-        return await visit.page(
-            _TEMPLATE, _shown(SettingsPreview()), faults=faults_of(visit.words, error, visit.plan)
+        return await request.page(
+            _TEMPLATE,
+            _shown(SettingsPreview()),
+            faults=faults_of(request.words, error, request.plan),
         )
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    return _shown(await visit.ask(rereading.PREVIEW))
+async def _values(request: PageRequest) -> dict[str, Any]:
+    return _shown(await request.ask(rereading.PREVIEW))
 
 
-def _shown(found: SettingsPreview) -> dict[str, Any]:
+def _shown(preview: SettingsPreview) -> dict[str, Any]:
     return {
-        "found": found,
+        "preview": preview,
         "kinds": KINDS,
         "effects": EFFECTS,
-        "is_same": not (found.faults or found.carriers or found.settings),
+        "is_same": not (preview.faults or preview.carriers or preview.settings),
         "written": _written,
     }
 
@@ -68,13 +70,13 @@ def _written(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-async def apply(visit: PageRequest) -> TrioResponse:
+async def apply(request: PageRequest) -> TrioResponse:
     """Apply the file that the operator saw; a file changed since then is shown first."""
     try:
-        await visit.ask(rereading.APPLY, hash=visit.form.text("hash"))
+        await request.ask(rereading.APPLY, hash=request.form.text("hash"))
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(PAGE, APPLIED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(PAGE, APPLIED)
 
 
 ROUTES: Final = (

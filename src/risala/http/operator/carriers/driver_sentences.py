@@ -67,7 +67,7 @@ LINKS: Final = (
     N_("The loopback carrier is always up."),
     N_("Test keys work."),
 )
-"""Of SMPP links, and common to all drivers."""
+"""Sentences about SMPP links, and those common to all drivers."""
 RECEIPTS: Final = (
     N_("Receipts match no message: set message_id_form = {form}."),
     N_(
@@ -132,7 +132,7 @@ RECEIPTS: Final = (
     N_("A late answer was dropped because there were too many at once."),
     N_("A message of {parts} parts is incomplete: only {came} came."),
 )
-"""Of messages received over SMPP links."""
+"""Sentences about messages received over SMPP links."""
 MODEMS: Final = (
     N_("The network denies this SIM; ask its operator."),
     N_("Searching for a network."),
@@ -213,7 +213,7 @@ MODEMS: Final = (
     N_("The modem does not delete the message at {place}."),
     N_("A long message is handed over without {missing} of its parts: {reason}."),
 )
-"""Of modems and their SIMs."""
+"""Sentences about modems and their SIMs."""
 LIFE: Final = (
     N_("up: {said}"),
     N_("down: {said}"),

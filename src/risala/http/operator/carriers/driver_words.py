@@ -53,24 +53,24 @@ _ALL: Final = frozenset({*PHRASES, *COMMANDS})
 
 def driver_said(words: Words, text: str) -> Markup:
     """A driver's text as a quotation, in the reader's language if it is one of ours."""
-    found = _spoken(words, text)
-    if found is None:
+    sentence = _spoken(words, text)
+    if sentence is None:
         return Markup('<q dir="auto" lang="en">{}</q>').format(text)
-    return Markup("<q>{}</q>").format(found)
+    return Markup("<q>{}</q>").format(sentence)
 
 
 def driver_line(words: Words, text: str) -> Markup:
     """A line of a link's life, which is no quotation of anybody; else as :func:`driver_said`."""
-    found = _spoken(words, text)
-    return _english(text) if found is None else found
+    sentence = _spoken(words, text)
+    return _english(text) if sentence is None else sentence
 
 
 def driver_text(language: Language, text: str) -> str:
     """A driver's text for a mail, in the reader's language if it is one of ours. The first text of
     a language reads its catalogues, which is slow."""
     words = load_words(language)
-    found = _spoken(words, text)
-    return text if found is None else _TAG.sub("", unescape(_isolated(words, found)))
+    sentence = _spoken(words, text)
+    return text if sentence is None else _TAG.sub("", unescape(_isolated(words, sentence)))
 
 
 def _isolated(words: Words, text: Markup) -> str:
@@ -107,8 +107,8 @@ def _value(words: Words, driver: str, name: str, value: object) -> Markup:
         return words(REGISTRATIONS[text])
     if driver in OURS and text in PHRASES:
         return words(text)
-    found = _spoken(words, text)
-    return _english(text, "bdi") if found is None else found
+    sentence = _spoken(words, text)
+    return _english(text, "bdi") if sentence is None else sentence
 
 
 def _english(text: str, tag: str = "span") -> Markup:
@@ -117,12 +117,12 @@ def _english(text: str, tag: str = "span") -> Markup:
 
 def _spoken(words: Words, text: str) -> Markup | None:
     """One or more sentences of ours, one after the other; None if any part is not ours."""
-    found = _sentences_of(text)
-    if found is None:
+    sentences = _sentences_of(text)
+    if sentences is None:
         return None
     return Markup(" ").join(
         words(sentence, **{name: _filling(words, name, what) for name, what in holes})
-        for sentence, holes in found
+        for sentence, holes in sentences
     )
 
 
@@ -143,17 +143,17 @@ def _sentences_of(text: str) -> _Found | None:
 
 
 def _first_ends(text: str) -> Iterator[int]:
-    """Where the first sentence may end, shortest first: some contain a full stop."""
-    for found in islice(_ends(text), ENDS_MAX):
-        yield found.end()
+    """The places where the first sentence may end, shortest first: some contain a full stop."""
+    for match in islice(_ends(text), ENDS_MAX):
+        yield match.end()
     yield len(text)
 
 
 def _sentence(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
     for sentence, pattern in _patterns():
-        found = pattern.fullmatch(text)
-        if found is not None:
-            return sentence, tuple(found.groupdict().items())
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return sentence, tuple(match.groupdict().items())
     return None
 
 

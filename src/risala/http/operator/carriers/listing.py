@@ -31,30 +31,32 @@ UNSERVED_MAX: Final = 30
 """The maximum of listed prefixes without a carrier; a plan without gaps has none."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("carriers/list.html", {**await _tiles(visit), **await _route(visit)})
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(
+        "carriers/list.html", {**await _tiles(request), **await _route(request)}
+    )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
-        return pieces.fresh(await visit.drawn("carriers/pieces.html", await _tiles(visit)))
+        return pieces.fresh(await request.drawn("carriers/pieces.html", await _tiles(request)))
 
-    return visit.live(draw, by_time=True, beat_s=BEAT_S)
+    return request.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _tiles(visit: PageRequest) -> dict[str, Any]:
-    found, unserved = await visit.ask(state.LIST), await visit.ask(routes.UNSERVED)
+async def _tiles(request: PageRequest) -> dict[str, Any]:
+    listed, unserved = await request.ask(state.LIST), await request.ask(routes.UNSERVED)
     return {
-        "tiles": [tile(visit.formats, lane) for lane in found.carriers],
+        "tiles": [tile(request.formats, lane) for lane in listed.carriers],
         "unserved": unserved,
         "gaps": [
             {
                 "prefix": each.prefix,
                 "network": network_name(each.network) if each.network else None,
                 "whys": [
-                    (one.carrier, reason_sentence(visit.formats, one.reason))
+                    (one.carrier, reason_sentence(request.formats, one.reason))
                     for one in each.carriers
                 ],
             }
@@ -64,26 +66,26 @@ async def _tiles(visit: PageRequest) -> dict[str, Any]:
     }
 
 
-async def _route(visit: PageRequest) -> dict[str, Any]:
+async def _route(request: PageRequest) -> dict[str, Any]:
     """The question to the route tester, from the page's address, and its answer."""
-    typed = visit.form.text("to")
+    typed = request.form.text("to")
     values: dict[str, Any] = {"typed": typed, "route": None, "faults": {}}
     if not typed:
         return values
     try:
-        route = await visit.ask(routes.TEST, to=visit.form.text("to"))
+        route = await request.ask(routes.TEST, to=request.form.text("to"))
     except Refusal as error:
-        return {**values, "faults": faults_of(visit.words, error, visit.plan)}
+        return {**values, "faults": faults_of(request.words, error, request.plan)}
     return {
         **values,
         "route": route,
         "network": network_name(route.network) if route.network else None,
         "candidates": [
-            (each, _match(each.match), _why(visit.formats, each.reason))
+            (each, _match(each.match), _why(request.formats, each.reason))
             for each in route.candidates
         ],
         "others": [
-            (each.carrier, reason_sentence(visit.formats, each.reason)) for each in route.others
+            (each.carrier, reason_sentence(request.formats, each.reason)) for each in route.others
         ],
     }
 
@@ -103,19 +105,19 @@ def _match(match: CarrierCondition) -> str | None:
     return f"{prefix}…" if prefix else None
 
 
-async def act(visit: PageRequest) -> TrioResponse:
+async def act(request: PageRequest) -> TrioResponse:
     """Pause, resume, drain or reconnect."""
-    action = visit.arguments["action"]
+    action = request.arguments["action"]
     if action not in DONE:
-        return visit.go(PAGE)
-    (wanted, said), name = DONE[action], visit.arguments["carrier"]
+        return request.go(PAGE)
+    (operation, notice), name = DONE[action], request.arguments["carrier"]
     try:
-        await visit.ask(wanted, carrier=name)
+        await request.ask(operation, carrier=name)
     except Refusal as error:
-        given = {**await _tiles(visit), "typed": "", "route": None}
-        return await visit.again("carriers/list.html", error, given)
-    back = visit.at(f"carriers/{name}") if visit.form.text("back") == "one" else PAGE
-    return visit.go(back, said)
+        values = {**await _tiles(request), "typed": "", "route": None}
+        return await request.again("carriers/list.html", error, values)
+    back = request.at(f"carriers/{name}") if request.form.text("back") == "one" else PAGE
+    return request.go(back, notice)
 
 
 ROUTES: Final = (

@@ -42,12 +42,12 @@ _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
 
 
-async def _values(visit: PageRequest, answer: CarrierAnswer | None = None) -> dict[str, Any]:
-    name = visit.arguments["carrier"]
-    lane = await visit.ask(state.SHOW, carrier=name)
-    words = visit.words
+async def _values(request: PageRequest, answer: CarrierAnswer | None = None) -> dict[str, Any]:
+    name = request.arguments["carrier"]
+    lane = await request.ask(state.SHOW, carrier=name)
+    words = request.words
     return {
-        "tile": tile(visit.formats, lane),
+        "tile": tile(request.formats, lane),
         "lane": lane,
         "counts": [(label, getattr(lane, name)) for name, label in COUNTS.items()],
         "why_unmatched": WHY_UNMATCHED,
@@ -59,59 +59,59 @@ async def _values(visit: PageRequest, answer: CarrierAnswer | None = None) -> di
         "facts": driver_facts(words, lane.driver, lane.details),
         "answer": answer and driver_facts(words, lane.driver, answer.answer),
         "asked": answer and answer.command,
-        "form": visit.form,
+        "form": request.form,
     }
 
 
-async def override(visit: PageRequest) -> TrioResponse:
-    """Another pace or weight, over the settings'."""
-    form, name = visit.form, visit.arguments["carrier"]
-    given = {
+async def override(request: PageRequest) -> TrioResponse:
+    """Set another pace or weight than the settings have."""
+    form, name = request.form, request.arguments["carrier"]
+    typed = {
         field: form.text(field).replace(",", ".")
         for field in ("rate_per_s", "weight")
         if form.text(field)
     }
     try:
-        await visit.ask(state.OVERRIDE, carrier=name, **_numbers(given))
+        await request.ask(state.OVERRIDE, carrier=name, **_numbers(typed))
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(visit.at(f"carriers/{name}"), CHANGED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(request.at(f"carriers/{name}"), CHANGED)
 
 
-def _numbers(given: Mapping[str, str]) -> dict[str, object]:
+def _numbers(typed: Mapping[str, str]) -> dict[str, object]:
     """Numbers where possible; the operation refuses any other text, with its field."""
-    found: dict[str, object] = dict(given)
+    numbers: dict[str, object] = dict(typed)
     for field, kind in (("rate_per_s", float), ("weight", int)):
         try:
-            found[field] = kind(given[field])
+            numbers[field] = kind(typed[field])
         except (KeyError, ValueError):
             continue
-    return found
+    return numbers
 
 
-async def end_override(visit: PageRequest) -> TrioResponse:
-    name = visit.arguments["carrier"]
+async def end_override(request: PageRequest) -> TrioResponse:
+    name = request.arguments["carrier"]
     try:
-        await visit.ask(state.END_OVERRIDE, carrier=name)
+        await request.ask(state.END_OVERRIDE, carrier=name)
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(visit.at(f"carriers/{name}"), ENDED)
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(request.at(f"carriers/{name}"), ENDED)
 
 
-async def ask(visit: PageRequest) -> TrioResponse:
+async def ask(request: PageRequest) -> TrioResponse:
     """Run a command of the driver's own; the answer is on this page only."""
-    form = visit.form
+    form = request.form
     arguments = form.text("arguments").split()
     try:
-        told = await visit.ask(
+        answer = await request.ask(
             state.ASK,
-            carrier=visit.arguments["carrier"],
+            carrier=request.arguments["carrier"],
             command=form.text("command"),
             arguments=arguments,
         )
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return await visit.page(_TEMPLATE, await _values(visit, told))
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return await request.page(_TEMPLATE, await _values(request, answer))
 
 
 ROUTES: Final = (

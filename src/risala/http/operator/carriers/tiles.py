@@ -30,8 +30,8 @@ class Tile:
     lane: Carrier
     badge: str
     """A state of the pages: ``up``, ``down``, ``paused``, ``draining``, ``disabled``."""
-    told: Markup
-    said: Markup
+    condition: Markup
+    quotation: Markup
     """The driver's text, as a quotation."""
     oldest_ms: int | None
     """For how long the oldest message waits."""
@@ -56,8 +56,8 @@ def tile(formats: Formats, lane: Carrier) -> Tile:
     return Tile(
         lane=lane,
         badge=_badge(lane),
-        told=reason_sentence(formats, lane.condition),
-        said=driver_said(formats.words, lane.text),
+        condition=reason_sentence(formats, lane.condition),
+        quotation=driver_said(formats.words, lane.text),
         oldest_ms=oldest_ms,
         is_late=oldest_ms is not None and oldest_ms >= WAITS_LONG_MS,
         registration=formats.words(REGISTRATIONS[str(registration)])

@@ -19,23 +19,25 @@ LINES_MAX: Final = 200
 _TRAFFIC: Final = f"{PAGE}/<carrier>/traffic"
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
-        return pieces.fresh(await visit.drawn("carriers/traffic_pieces.html", await _values(visit)))
+        return pieces.fresh(
+            await request.drawn("carriers/traffic_pieces.html", await _values(request))
+        )
 
-    return visit.live(draw, by_time=True, beat_s=BEAT_S)
+    return request.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    name = visit.arguments["carrier"]
-    lane = await visit.ask(state.SHOW, carrier=name)
-    found = await visit.ask(routes.TRAFFIC, carrier=name, limit=LINES_MAX)
+async def _values(request: PageRequest) -> dict[str, Any]:
+    name = request.arguments["carrier"]
+    lane = await request.ask(state.SHOW, carrier=name)
+    traffic = await request.ask(routes.TRAFFIC, carrier=name, limit=LINES_MAX)
     return {
         "lane": lane,
-        "tile": tile(visit.formats, lane),
-        "lines": found.lines[::-1],
+        "tile": tile(request.formats, lane),
+        "lines": traffic.lines[::-1],
         "lines_max": LINES_MAX,
     }
 

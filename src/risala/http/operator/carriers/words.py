@@ -106,13 +106,13 @@ def _slowed(formats: Formats, rate_per_s: float, rate_max_per_s: float) -> Marku
 
 
 def _declined(formats: Formats, note: str, until: str | None = None) -> Markup:
-    told = driver_said(formats.words, note)
+    sentence = driver_said(formats.words, note)
     if until is None:
-        return formats.words("Its driver does not take it: {note}", note=told)
+        return formats.words("Its driver does not take it: {note}", note=sentence)
     return formats.words(
         "Its driver does not take it until {time}: {note}",
         time=formats.moment(until),
-        note=told,
+        note=sentence,
     )
 
 

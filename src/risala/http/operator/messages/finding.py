@@ -27,29 +27,29 @@ PAGE: Final = 50
 _MESSAGE: Final = "sms_"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    text, by = visit.form.text("q"), visit.form.text("by")
+async def show(request: PageRequest) -> TrioResponse:
+    text, by = request.form.text("q"), request.form.text("by")
     if not text:
-        return await visit.page("messages/find.html", query={}, messages=None)
+        return await request.page("messages/find.html", query={}, messages=None)
     query = {"q": text, **({"by": by} if by else {})}
-    asked = _meant(visit.plan, text, query.get("by"))
-    around = visit.form.filled("before", "after")
+    arguments = _meant(request.plan, text, query.get("by"))
+    around = request.form.filled("before", "after")
     try:
-        found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
+        page = await request.ask(message_lists.FIND, limit=PAGE, **arguments, **around)
     except Invalid as error:
         if any(fault.path in around for fault in error.faults):
             raise
-        faults = {"q": next(iter(faults_of(visit.words, error, visit.plan).values()))}
-        return await visit.wrong("messages/find.html", faults, {"query": query, "messages": None})
-    messages = found.messages
-    if "message_id" in asked and messages:
-        return visit.go(visit.at(f"messages/{messages[0].id}"))
-    return await visit.page(
+        faults = {"q": next(iter(faults_of(request.words, error, request.plan).values()))}
+        return await request.wrong("messages/find.html", faults, {"query": query, "messages": None})
+    messages = page.messages
+    if "message_id" in arguments and messages:
+        return request.go(request.at(f"messages/{messages[0].id}"))
+    return await request.page(
         "messages/find.html",
         query=query,
-        way="either" if len(asked) > 1 else next(iter(asked)),
-        messages=[_view(visit, each) for each in messages],
-        pager=pager_of(visit.at("messages"), query, newer=found.newer, older=found.older),
+        way="either" if len(arguments) > 1 else next(iter(arguments)),
+        messages=[_view(request, each) for each in messages],
+        pager=pager_of(request.at("messages"), query, newer=page.newer, older=page.older),
     )
 
 
@@ -69,13 +69,13 @@ def _meant(plan: NumberingPlan, text: str, by: str | None) -> dict[str, str]:
     return {"digits": text, "carrier_id": text}  # carriers' ids may consist of digits only
 
 
-def _view(visit: PageRequest, message: FoundMessage) -> dict[str, object]:
+def _view(request: PageRequest, message: FoundMessage) -> dict[str, object]:
     """A message as its reader sees it."""
     network = network_of(message.to)
     if message.uncertain:
-        note: object = visit.words("Nobody knows yet whether the carrier took it.")
+        note: object = request.words("Nobody knows yet whether the carrier took it.")
     else:
-        note = cause_markup(visit.formats, message.error_code)
+        note = cause_markup(request.formats, message.error_code)
     return {
         "message": message,
         "state": "uncertain" if message.uncertain else message.status,

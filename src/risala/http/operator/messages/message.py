@@ -22,54 +22,54 @@ _PAGE: Final = "messages/show.html"
 _ASK: Final = "messages/ask.html"
 
 
-async def live(visit: PageRequest) -> TrioResponse:
-    return await pieces(visit, partial(_values, visit))
+async def live(request: PageRequest) -> TrioResponse:
+    return await pieces(request, partial(_values, request))
 
 
-async def ask_text(visit: PageRequest) -> TrioResponse:
+async def ask_text(request: PageRequest) -> TrioResponse:
     """The question for the reason, as a page: for browsers without script."""
-    return await visit.page(_ASK, await _values(visit, await story(visit)), form=visit.form)
+    return await request.page(_ASK, await _values(request, await story(request)), form=request.form)
 
 
-async def show_text(visit: PageRequest) -> TrioResponse:
+async def show_text(request: PageRequest) -> TrioResponse:
     """The text, in this answer and nowhere else; the reason is on disk before."""
-    message_id, reason = visit.arguments["message_id"], visit.form.text("reason")
+    message_id, reason = request.arguments["message_id"], request.form.text("reason")
     try:
-        read = await visit.ask(messages.BODY, message_id=message_id, reason=reason)
+        read = await request.ask(messages.BODY, message_id=message_id, reason=reason)
     except Refusal as error:
-        return await visit.again(
-            _ASK, error, await _values(visit, await story(visit)), form=visit.form
+        return await request.again(
+            _ASK, error, await _values(request, await story(request)), form=request.form
         )
-    values = {**await _whole(visit), "text": read.body, "reason": reason}
-    return await visit.page(_PAGE, values, is_secret=True)
+    values = {**await _whole(request), "text": read.body, "reason": reason}
+    return await request.page(_PAGE, values, is_secret=True)
 
 
-async def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
-    message = found.message
+async def _values(request: PageRequest, shown: MessageStory) -> dict[str, object]:
+    message = shown.message
     return {
-        **story_of(visit.formats, message, found.timeline),
-        "may_read": found.body_hidden and message.kind != "code",
-        "live_at": visit.at(f"messages/{message.id}/live"),
+        **story_of(request.formats, message, shown.timeline),
+        "may_read": shown.body_hidden and message.kind != "code",
+        "live_at": request.at(f"messages/{message.id}/live"),
     }
 
 
-async def _whole(visit: PageRequest) -> dict[str, object]:
+async def _whole(request: PageRequest) -> dict[str, object]:
     """The values of its page, including those from other tables."""
-    found = await story(visit)
-    message = found.message
+    shown = await story(request)
+    message = shown.message
     whose = {"organization_id": message.organization_id}
-    told = await visit.ask(messages.EVENTS, message_id=message.id)
-    endpoints = (await visit.ask(webhooks.LIST, **whose)).endpoints
+    answer = await request.ask(messages.EVENTS, message_id=message.id)
+    endpoints = (await request.ask(webhooks.LIST, **whose)).endpoints
     return {
-        **await _values(visit, found),
-        "organization": await visit.ask(SHOW, **whose),
-        **await came_by(visit, message),
-        "events": told.events,
+        **await _values(request, shown),
+        "organization": await request.ask(SHOW, **whose),
+        **await came_by(request, message),
+        "events": answer.events,
         # Their paths may hold a customer's secrets.
         "endpoints": {each.id: urlsplit(each.url).netloc for each in endpoints},
         "text": None,
         "reason": None,
-        "form": visit.form,
+        "form": request.form,
     }
 
 

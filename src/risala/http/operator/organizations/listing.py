@@ -33,42 +33,42 @@ PAGE: Final = 50
 _LIST: Final = "organizations/list.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    query = visit.form.filled("search", "status", "before", "after")
-    found = await visit.ask(organizations.LIST, limit=PAGE, **query)
-    filters = visit.form.filled("search", "status")
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    query = request.form.filled("search", "status", "before", "after")
+    page = await request.ask(organizations.LIST, limit=PAGE, **query)
+    filters = request.form.filled("search", "status")
+    return await request.page(
         _LIST,
         query=filters,
-        found=found,
-        organizations=found.organizations,
-        states=states_of(visit),
+        page=page,
+        organizations=page.organizations,
+        states=states_of(request),
         badges=BADGES,
-        pager=pager_of(visit.at("organizations"), filters, newer=found.newer, older=found.older),
-        form=visit.form,
+        pager=pager_of(request.at("organizations"), filters, newer=page.newer, older=page.older),
+        form=request.form,
     )
 
 
-async def ask_create(visit: PageRequest) -> TrioResponse:
-    return await visit.page("organizations/new.html", form=visit.form)
+async def ask_create(request: PageRequest) -> TrioResponse:
+    return await request.page("organizations/new.html", form=request.form)
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def create(request: PageRequest) -> TrioResponse:
+    form = request.form
     try:
-        made = await visit.ask(
+        made = await request.ask(
             organizations.CREATE,
             name=form.text("name"),
             price_per_segment=form.amount("price_per_segment") or None,
         )
     except Refusal as error:
-        return await visit.again("organizations/new.html", error, form=form)
-    return visit.go(visit.at(f"organizations/{made.id}"), CREATED)
+        return await request.again("organizations/new.html", error, form=form)
+    return request.go(request.at(f"organizations/{made.id}"), CREATED)
 
 
-def states_of(visit: PageRequest) -> dict[str, Markup]:
+def states_of(request: PageRequest) -> dict[str, Markup]:
     """The states as readers see them."""
-    return {each: visit.words.among("organization", STATES[each]) for each in STATES}
+    return {each: request.words.among("organization", STATES[each]) for each in STATES}
 
 
 _PAGE: Final = "/operator/organizations"

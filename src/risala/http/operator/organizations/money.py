@@ -30,22 +30,22 @@ _ADJUST: Final = "organizations/adjust.html"
 _ROWS: Final = 25
 
 
-async def ask_top_up(visit: PageRequest) -> TrioResponse:
-    return await _draw(visit, _TOP_UP)
+async def ask_top_up(request: PageRequest) -> TrioResponse:
+    return await _draw(request, _TOP_UP)
 
 
-async def check_top_up(visit: PageRequest) -> TrioResponse:
+async def check_top_up(request: PageRequest) -> TrioResponse:
     """A preview of the credit."""
-    amount = _amount(visit)
+    amount = _amount(request)
     if not amount:
-        return await _wrong_amount(visit, _TOP_UP)
-    return await _draw(visit, _TOP_UP, amount)
+        return await _wrong_amount(request, _TOP_UP)
+    return await _draw(request, _TOP_UP, amount)
 
 
-async def top_up(visit: PageRequest) -> TrioResponse:
-    form, organization_id = visit.form, visit.arguments["organization_id"]
+async def top_up(request: PageRequest) -> TrioResponse:
+    form, organization_id = request.form, request.arguments["organization_id"]
     try:
-        await visit.ask(
+        await request.ask(
             ledger.TOP_UP,
             organization_id=organization_id,
             amount=form.amount("amount"),
@@ -53,77 +53,77 @@ async def top_up(visit: PageRequest) -> TrioResponse:
             note=form.text("note") or None,
         )
     except Refusal as error:
-        return await visit.again(_TOP_UP, error, await _values(visit))
-    return visit.go(visit.at(f"organizations/{organization_id}"), CREDITED)
+        return await request.again(_TOP_UP, error, await _values(request))
+    return request.go(request.at(f"organizations/{organization_id}"), CREDITED)
 
 
-async def ask_adjust(visit: PageRequest) -> TrioResponse:
-    return await _draw(visit, _ADJUST)
+async def ask_adjust(request: PageRequest) -> TrioResponse:
+    return await _draw(request, _ADJUST)
 
 
-async def check_adjust(visit: PageRequest) -> TrioResponse:
+async def check_adjust(request: PageRequest) -> TrioResponse:
     """A preview of the new balance."""
-    amount = _amount(visit)
+    amount = _amount(request)
     if not amount:
-        return await _wrong_amount(visit, _ADJUST)
-    if not visit.form.text("reason"):
-        faults = {"reason": visit.words("Fill this in.")}
-        return await visit.wrong(_ADJUST, faults, await _values(visit))
-    return await _draw(visit, _ADJUST, amount)
+        return await _wrong_amount(request, _ADJUST)
+    if not request.form.text("reason"):
+        faults = {"reason": request.words("Fill this in.")}
+        return await request.wrong(_ADJUST, faults, await _values(request))
+    return await _draw(request, _ADJUST, amount)
 
 
-async def adjust(visit: PageRequest) -> TrioResponse:
-    form, organization_id = visit.form, visit.arguments["organization_id"]
+async def adjust(request: PageRequest) -> TrioResponse:
+    form, organization_id = request.form, request.arguments["organization_id"]
     sign = "-" if form.text("way") == "take" else ""
     try:
-        await visit.ask(
+        await request.ask(
             ledger.ADJUST,
             organization_id=organization_id,
             amount=sign + form.amount("amount"),
             reason=form.text("reason"),
         )
     except Refusal as error:
-        return await visit.again(_ADJUST, error, await _values(visit))
-    return visit.go(visit.at(f"organizations/{organization_id}"), ADJUSTED)
+        return await request.again(_ADJUST, error, await _values(request))
+    return request.go(request.at(f"organizations/{organization_id}"), ADJUSTED)
 
 
-async def statement(visit: PageRequest) -> TrioResponse:
-    organization, _ = await organization_of(visit)
-    asked: dict[str, Any] = {"limit": _ROWS}
+async def statement(request: PageRequest) -> TrioResponse:
+    organization, _ = await organization_of(request)
+    arguments: dict[str, Any] = {"limit": _ROWS}
     for name in ("before", "after"):
-        if text := visit.form.text(name):
-            asked[name] = int(text)
-    found = await visit.ask(ledger.LIST, organization_id=organization.id, **asked)
-    page = f"organizations/{organization.id}/statement"
-    return await visit.page(
+        if text := request.form.text(name):
+            arguments[name] = int(text)
+    page = await request.ask(ledger.LIST, organization_id=organization.id, **arguments)
+    here = f"organizations/{organization.id}/statement"
+    return await request.page(
         "organizations/statement.html",
         organization=organization,
-        entries=found.entries,
+        entries=page.entries,
         kinds=ENTRY_KINDS,
-        pager=pager_of(visit.at(page), {}, newer=found.previous, older=found.next),
+        pager=pager_of(request.at(here), {}, newer=page.previous, older=page.next),
     )
 
 
-def _amount(visit: PageRequest) -> int | None:
+def _amount(request: PageRequest) -> int | None:
     """The typed amount in minor units; None: it is no amount."""
     try:
-        return minor_units(visit.form.amount("amount"))
+        return minor_units(request.form.amount("amount"))
     except ValueError:
         return None
 
 
-async def _wrong_amount(visit: PageRequest, template: str) -> TrioResponse:
-    faults = {"amount": amount_sentence(visit.words)}
-    return await visit.wrong(template, faults, await _values(visit))
+async def _wrong_amount(request: PageRequest, template: str) -> TrioResponse:
+    faults = {"amount": amount_sentence(request.words)}
+    return await request.wrong(template, faults, await _values(request))
 
 
-async def _draw(visit: PageRequest, template: str, amount: int | None = None) -> TrioResponse:
-    return await visit.page(template, await _values(visit, amount))
+async def _draw(request: PageRequest, template: str, amount: int | None = None) -> TrioResponse:
+    return await request.page(template, await _values(request, amount))
 
 
-async def _values(visit: PageRequest, amount: int | None = None) -> Mapping[str, Any]:
+async def _values(request: PageRequest, amount: int | None = None) -> Mapping[str, Any]:
     """``checked``: the amount to confirm, with its sign; None: not typed yet."""
-    (organization, _), form = await organization_of(visit), visit.form
+    (organization, _), form = await organization_of(request), request.form
     signed = -amount if amount is not None and form.text("way") == "take" else amount
     return {
         "organization": organization,

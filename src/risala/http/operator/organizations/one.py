@@ -39,19 +39,19 @@ ROWS: Final = 5
 _PAGE: Final = "organizations/show.html"
 
 
-async def organization_of(visit: PageRequest) -> Versioned[OrganizationStory]:
+async def organization_of(request: PageRequest) -> Versioned[OrganizationStory]:
     """The organization of the address."""
-    organization_id = visit.arguments["organization_id"]
-    return await visit.ask_to_edit(organizations.SHOW_ALL, organization_id=organization_id)
+    organization_id = request.arguments["organization_id"]
+    return await request.ask_to_edit(organizations.SHOW_ALL, organization_id=organization_id)
 
 
-async def save(visit: PageRequest) -> TrioResponse:
+async def save(request: PageRequest) -> TrioResponse:
     """The organization's own price and limits; an empty field takes one away. Where nobody pays,
     the form has no amounts, and those of before stay."""
-    form, organization_id = visit.form, visit.arguments["organization_id"]
-    amounts = () if visit.is_self_paid else ("price_per_segment", "spend_cap")
+    form, organization_id = request.form, request.arguments["organization_id"]
+    amounts = () if request.is_self_paid else ("price_per_segment", "spend_cap")
     try:
-        await visit.ask(
+        await request.ask(
             organizations.SET,
             organization_id=organization_id,
             sms_per_s=_rate(form.amount("sms_per_s")),
@@ -59,8 +59,8 @@ async def save(visit: PageRequest) -> TrioResponse:
             **as_seen(form),
         )
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error))
-    return visit.go(visit.at(f"organizations/{organization_id}"), SAVED)
+        return await request.again(_PAGE, error, await _values(request, error))
+    return request.go(request.at(f"organizations/{organization_id}"), SAVED)
 
 
 def _rate(typed: str) -> object:
@@ -77,130 +77,130 @@ def _rate_text(rate: float | None) -> str:
     return "" if rate is None else f"{rate:g}"
 
 
-async def add_member(visit: PageRequest) -> TrioResponse:
-    organization_id = visit.arguments["organization_id"]
+async def add_member(request: PageRequest) -> TrioResponse:
+    organization_id = request.arguments["organization_id"]
     try:
-        await visit.ask(
+        await request.ask(
             members.ADD,
             organization_id=organization_id,
-            email=visit.form.text("email"),
-            role=visit.form.text("role"),
+            email=request.form.text("email"),
+            role=request.form.text("role"),
         )
     except Refusal as error:
-        values = await _values(visit)
-        return await visit.again(_PAGE, error, {**values, "member_form": visit.form})
-    return visit.go(visit.at(f"organizations/{organization_id}"), ADDED)
+        values = await _values(request)
+        return await request.again(_PAGE, error, {**values, "member_form": request.form})
+    return request.go(request.at(f"organizations/{organization_id}"), ADDED)
 
 
-async def set_country(visit: PageRequest) -> TrioResponse:
+async def set_country(request: PageRequest) -> TrioResponse:
     """Open or close a country for one use."""
-    form, organization_id = visit.form, visit.arguments["organization_id"]
+    form, organization_id = request.form, request.arguments["organization_id"]
     try:
-        await visit.ask(
+        await request.ask(
             countries.CLOSE if form.text("way") == "close" else countries.OPEN,
             organization_id=organization_id,
             country=form.text("country"),
             uses=[form.text("use")],
         )
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit))
-    return visit.go(visit.at(f"organizations/{organization_id}"), CHANGED)
+        return await request.again(_PAGE, error, await _values(request))
+    return request.go(request.at(f"organizations/{organization_id}"), CHANGED)
 
 
-async def set_price(visit: PageRequest) -> TrioResponse:
+async def set_price(request: PageRequest) -> TrioResponse:
     """Set the organization's price of a part to the numbers that begin alike, or drop it."""
-    form, organization_id = visit.form, visit.arguments["organization_id"]
+    form, organization_id = request.form, request.arguments["organization_id"]
     whose = {"organization_id": organization_id, "prefix": form.text("prefix")}
     try:
         if form.text("way") == "drop":
-            await visit.ask(countries.DROP_PRICE, **whose)
+            await request.ask(countries.DROP_PRICE, **whose)
         else:
-            await visit.ask(countries.SET_PRICE, **whose, price=form.amount("price"))
+            await request.ask(countries.SET_PRICE, **whose, price=form.amount("price"))
     except Refusal as error:
-        values = await _values(visit)
-        return await visit.again(_PAGE, error, {**values, "price_form": form})
-    return visit.go(visit.at(f"organizations/{organization_id}"), SAVED)
+        values = await _values(request)
+        return await request.again(_PAGE, error, {**values, "price_form": form})
+    return request.go(request.at(f"organizations/{organization_id}"), SAVED)
 
 
-async def ask_suspend(visit: PageRequest) -> TrioResponse:
-    organization, _ = await organization_of(visit)
+async def ask_suspend(request: PageRequest) -> TrioResponse:
+    organization, _ = await organization_of(request)
     if organization.status != "active":
-        return visit.go(visit.at(f"organizations/{organization.id}"))
-    ends = await visit.ask(organizations.DELETION, organization_id=organization.id)
-    return await visit.page("organizations/suspend.html", organization=organization, ends=ends)
+        return request.go(request.at(f"organizations/{organization.id}"))
+    ends = await request.ask(organizations.DELETION, organization_id=organization.id)
+    return await request.page("organizations/suspend.html", organization=organization, ends=ends)
 
 
-async def suspend(visit: PageRequest) -> TrioResponse:
-    organization_id = visit.arguments["organization_id"]
-    await visit.ask(organizations.SUSPEND, organization_id=organization_id)
-    return visit.go(visit.at(f"organizations/{organization_id}"), SUSPENDED)
+async def suspend(request: PageRequest) -> TrioResponse:
+    organization_id = request.arguments["organization_id"]
+    await request.ask(organizations.SUSPEND, organization_id=organization_id)
+    return request.go(request.at(f"organizations/{organization_id}"), SUSPENDED)
 
 
-async def resume(visit: PageRequest) -> TrioResponse:
-    organization_id = visit.arguments["organization_id"]
-    await visit.ask(organizations.RESUME, organization_id=organization_id)
-    return visit.go(visit.at(f"organizations/{organization_id}"), RESUMED)
+async def resume(request: PageRequest) -> TrioResponse:
+    organization_id = request.arguments["organization_id"]
+    await request.ask(organizations.RESUME, organization_id=organization_id)
+    return request.go(request.at(f"organizations/{organization_id}"), RESUMED)
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    organization, version = await organization_of(visit)
-    stored, whose = _stored(visit, organization), {"organization_id": organization.id}
-    form = None if error is None else visit.form
+    organization, version = await organization_of(request)
+    stored, whose = _stored(request, organization), {"organization_id": organization.id}
+    form = None if error is None else request.form
     deletions: tuple[ErasureProgress, ...] = ()
     if organization.status == "deleted":
-        deletions = (await visit.ask(records.ERASURE_LIST, **whose)).erasures
+        deletions = (await request.ask(records.ERASURE_LIST, **whose)).erasures
     whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,
-        "parts_today": visit.site.gateway.parts_today(organization.id),
+        "parts_today": request.site.gateway.parts_today(organization.id),
         "badges": BADGES,
-        "states": states_of(visit),
+        "states": states_of(request),
         "stored": stored,
         "form": form,
         "member_form": None,
         "price_form": None,
         "deletion": whole[0] if whole else None,
-        "holds": await visit.ask(organizations.DELETION, **whose),
-        "entries": (await visit.ask(ledger.LIST, limit=ROWS, **whose)).entries,
-        "members": (await visit.ask(members.LIST, **whose)).members
-        if visit.can(members.LIST)
+        "holds": await request.ask(organizations.DELETION, **whose),
+        "entries": (await request.ask(ledger.LIST, limit=ROWS, **whose)).entries,
+        "members": (await request.ask(members.LIST, **whose)).members
+        if request.can(members.LIST)
         else (),
-        "keys": (await visit.ask(keys.LIST, **whose)).keys,
-        "senders": (await visit.ask(senders.LIST, **whose)).senders,
-        "provider": (known := await provider_of(visit, organization.id)),
+        "keys": (await request.ask(keys.LIST, **whose)).keys,
+        "senders": (await request.ask(senders.LIST, **whose)).senders,
+        "provider": (known := await provider_of(request, organization.id)),
         "mixed_domains": mixed_domains(known),
-        **await _abroad(visit, organization.id),
+        **await _abroad(request, organization.id),
         "kinds": ENTRY_KINDS,
         "rows": ROWS,
         **edit(error, form, version, stored),
     }
 
 
-async def _abroad(visit: PageRequest, organization_id: str) -> dict[str, Any]:
+async def _abroad(request: PageRequest, organization_id: str) -> dict[str, Any]:
     """The countries that are served, and the prices there."""
-    found = await visit.ask(countries.LIST, organization_id=organization_id)
-    own = {each.prefix: each.price for each in found.own_prices}
-    general = {each.prefix: each.price for each in found.general_prices}
-    language = visit.words.language
+    reached = await request.ask(countries.LIST, organization_id=organization_id)
+    own = {each.prefix: each.price for each in reached.own_prices}
+    general = {each.prefix: each.price for each in reached.general_prices}
+    language = request.words.language
     return {
-        "countries": found.countries,
+        "countries": reached.countries,
         "country_names": {
-            each.code: country_name(language, each.code, each.name) for each in found.countries
+            each.code: country_name(language, each.code, each.name) for each in reached.countries
         },
-        "uses": {each: visit.words(word) for each, word in USES.items()},
+        "uses": {each: request.words(word) for each, word in USES.items()},
         "prices": [(each, own.get(each), general.get(each)) for each in sorted({*own, *general})],
     }
 
 
-def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
+def _stored(request: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
-    words, rate = visit.words, _rate_text(organization.sms_per_s)
+    words, rate = request.words, _rate_text(organization.sms_per_s)
 
     def sum_of(label: Markup, amount: int | None) -> StoredField:
         if amount is None:
             return StoredField(label, "", is_amount=True)
-        shown = visit.formats.money(amount, currency=organization.currency)
+        shown = request.formats.money(amount, currency=organization.currency)
         return StoredField(label, money(amount), shown, is_amount=True)
 
     return {

@@ -24,15 +24,15 @@ SCRIPTS: Final = {
     "greek": N_("Greek letters"),
     "latin": N_("Latin letters"),
 }
-"""Of others Unicode's name is shown."""
+"""The scripts that have a name here; others are shown by Unicode's name."""
 _HERE: Final = "/operator/organizations/<organization_id>/domains"
 
 
-async def provider_of(visit: PageRequest, organization_id: str) -> IdentityProvider | None:
+async def provider_of(request: PageRequest, organization_id: str) -> IdentityProvider | None:
     """What the organization's page shows; None: nothing, or it is not for this operator."""
-    if not visit.can(providers.SHOW):
+    if not request.can(providers.SHOW):
         return None
-    return (await visit.ask(providers.SHOW, organization_id=organization_id)).provider
+    return (await request.ask(providers.SHOW, organization_id=organization_id)).provider
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class MixedDomain:
     """Names of scripts, to be translated where they are known, and its letters of each."""
 
 
-def mixed_domains(found: IdentityProvider | None) -> dict[str, MixedDomain]:
+def mixed_domains(provider: IdentityProvider | None) -> dict[str, MixedDomain]:
     """The domains of a provider whose letters are of several scripts."""
-    domains = () if found is None else found.domains
+    domains = () if provider is None else provider.domains
     return {
         each: MixedDomain(
             spelled(each), tuple((SCRIPTS.get(name, name), of) for name, of in mixed.items())
@@ -56,24 +56,24 @@ def mixed_domains(found: IdentityProvider | None) -> dict[str, MixedDomain]:
     }
 
 
-def _organization(visit: PageRequest) -> str:
+def _organization(request: PageRequest) -> str:
     """The organization that the address names."""
-    return visit.arguments.get("organization_id", "")
+    return request.arguments.get("organization_id", "")
 
 
-async def _confirm(visit: PageRequest) -> TrioResponse:
-    organization_id = _organization(visit)
-    asked = {"organization_id": organization_id, "domain": visit.form.text("domain")}
-    seen = {"mixed_scripts": True} if visit.form.ticked("mixed_scripts") else {}
-    await visit.ask(providers.CONFIRM, **asked, **seen)
-    return visit.go(visit.at(f"organizations/{organization_id}"), CONFIRMED)
+async def _confirm(request: PageRequest) -> TrioResponse:
+    organization_id = _organization(request)
+    arguments = {"organization_id": organization_id, "domain": request.form.text("domain")}
+    seen = {"mixed_scripts": True} if request.form.ticked("mixed_scripts") else {}
+    await request.ask(providers.CONFIRM, **arguments, **seen)
+    return request.go(request.at(f"organizations/{organization_id}"), CONFIRMED)
 
 
-async def _refuse(visit: PageRequest) -> TrioResponse:
-    organization_id = _organization(visit)
-    asked = {"organization_id": organization_id, "domain": visit.form.text("domain")}
-    await visit.ask(providers.REFUSE, **asked)
-    return visit.go(visit.at(f"organizations/{organization_id}"), TAKEN)
+async def _refuse(request: PageRequest) -> TrioResponse:
+    organization_id = _organization(request)
+    arguments = {"organization_id": organization_id, "domain": request.form.text("domain")}
+    await request.ask(providers.REFUSE, **arguments)
+    return request.go(request.at(f"organizations/{organization_id}"), TAKEN)
 
 
 ROUTES: Final = (

@@ -49,22 +49,22 @@ ROWS: Final = 50
 _PAGE: Final = "/operator/system/alerts"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    query = visit.form.filled("kind", "state")
-    asked: dict[str, Any] = {"limit": ROWS, "kind": query.get("kind")}
-    asked["open"] = STATES[query.get("state", "")]
-    if before := visit.form.text("before"):
-        asked["before"] = before
-    found = await visit.ask(records.LIST, **asked)
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    query = request.form.filled("kind", "state")
+    arguments: dict[str, Any] = {"limit": ROWS, "kind": query.get("kind")}
+    arguments["open"] = STATES[query.get("state", "")]
+    if before := request.form.text("before"):
+        arguments["before"] = before
+    page = await request.ask(records.LIST, **arguments)
+    return await request.page(
         "system/alerts.html",
-        alerts=shown_alerts(visit, found.alerts),
+        alerts=shown_alerts(request, page.alerts),
         lasted_ms=_lasted_ms,
-        mutes=found.mutes,
-        open_alerts=found.open,
+        mutes=page.mutes,
+        open_alerts=page.open,
         query=query,
         kinds=KINDS,
-        pager=pager_of(_PAGE, query, newer=None, older=found.next),
+        pager=pager_of(_PAGE, query, newer=None, older=page.next),
     )
 
 
@@ -73,9 +73,9 @@ def _lasted_ms(alert: AlertView) -> int | None:
     return None if alert.over_at is None else (alert.over_at - alert.raised_at) // 1000 * 1000
 
 
-async def unmute(visit: PageRequest) -> TrioResponse:
-    await visit.ask(records.UNMUTE, mute_id=visit.form.text("mute_id"))
-    return visit.go(_PAGE, UNMUTED)
+async def unmute(request: PageRequest) -> TrioResponse:
+    await request.ask(records.UNMUTE, mute_id=request.form.text("mute_id"))
+    return request.go(_PAGE, UNMUTED)
 
 
 FILTERS: Final = (

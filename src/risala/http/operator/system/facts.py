@@ -36,25 +36,25 @@ _GIB: Final = 1 << 30
 _MIB: Final = 1 << 20
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask(SYSTEM)
-    overview = await visit.ask(OVERVIEW, count=1)
-    alerts = await visit.ask(records.LIST, limit=ALERTS_SHOWN)
-    settings = shown_settings(visit.site.settings)
-    retention = await visit.ask(RETENTION_SHOW)
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    facts = await request.ask(SYSTEM)
+    overview = await request.ask(OVERVIEW, count=1)
+    alerts = await request.ask(records.LIST, limit=ALERTS_SHOWN)
+    settings = shown_settings(request.site.settings)
+    retention = await request.ask(RETENTION_SHOW)
+    return await request.page(
         "system/show.html",
-        found=found,
-        disk=_disk(found),
-        size=lambda bytes_: _size(visit, bytes_),
-        backup_is_old=_is_old(visit, found.backup),
+        facts=facts,
+        disk=_disk(facts),
+        size=lambda bytes_: _size(request, bytes_),
+        backup_is_old=_is_old(request, facts.backup),
         mails=overview.mails,
-        mailer=visit.site.settings.mail.mailer,
-        has_mailer=visit.site.gateway.people.has_mailer,
-        alerts=shown_alerts(visit, alerts.alerts),
+        mailer=request.site.settings.mail.mailer,
+        has_mailer=request.site.gateway.people.has_mailer,
+        alerts=shown_alerts(request, alerts.alerts),
         open_alerts=alerts.open,
         rules=[
-            (visit.words(sentence), each)
+            (request.words(sentence), each)
             for each in retention.rules
             if (sentence := RULES.get(each.name)) is not None
         ],
@@ -63,25 +63,25 @@ async def show(visit: PageRequest) -> TrioResponse:
     )
 
 
-def _disk(found: SystemFacts) -> dict[str, Any] | None:
+def _disk(facts: SystemFacts) -> dict[str, Any] | None:
     """The used share of the disk; None: unknown."""
-    total, free = found.disk_total_bytes, found.disk_free_bytes
+    total, free = facts.disk_total_bytes, facts.disk_free_bytes
     if not total or free is None:
         return None
     used = (total - free) / total
     return {"used": round(1000 * used), "free": free, "is_full": used > DISK_FULL}
 
 
-def _size(visit: PageRequest, size: int | None) -> Markup:
+def _size(request: PageRequest, size: int | None) -> Markup:
     if size is None:
         return Markup("–")
     if size >= _GIB:
-        return visit.words("{n} GiB", n=visit.formats.num(size / _GIB, 1))
-    return visit.words("{n} MiB", n=visit.formats.num(size / _MIB, 1))
+        return request.words("{n} GiB", n=request.formats.num(size / _GIB, 1))
+    return request.words("{n} MiB", n=request.formats.num(size / _MIB, 1))
 
 
-def _is_old(visit: PageRequest, backup: BackupNote | None) -> bool:
-    return backup is None or visit.formats.now_ms - backup.at > BACKUP_OLD_MS
+def _is_old(request: PageRequest, backup: BackupNote | None) -> bool:
+    return backup is None or request.formats.now_ms - backup.at > BACKUP_OLD_MS
 
 
 ROUTES: Final = (
@@ -98,7 +98,7 @@ _USUAL: Final = Settings()
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
     name: str
-    """Its name in the file: ``http.port``."""
+    """The setting's name in the file: ``http.port``."""
     value: str
     """Empty: it is not set."""
     is_usual: bool
@@ -106,7 +106,7 @@ class ShownSetting:
 
 
 def shown_settings(settings: Settings) -> list[ShownSetting]:
-    """All of them, in the order of the file."""
+    """All settings, in the order of the file."""
     usual = dict(_flat("", _USUAL.model_dump(mode="json")))
     return [
         ShownSetting(name, _text(redact({name: value})[name]), usual.get(name) == value)

@@ -1,4 +1,4 @@
-"""Who pays for messages: shown, and changed from the next message on."""
+"""The choice who pays for messages: shown, and changed from the next message on."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ CHOICES: Final = (
 )
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_TEMPLATE, await _values(visit))
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(_TEMPLATE, await _values(request))
 
 
-async def _values(visit: PageRequest, *, asks_again: bool = False) -> dict[str, Any]:
-    found = await visit.ask(payer.SHOW)
+async def _values(request: PageRequest, *, asks_again: bool = False) -> dict[str, Any]:
+    setting = await request.ask(payer.SHOW)
     return {
-        "found": found,
-        "form": visit.form if visit.http.method == "POST" else None,
-        "choices": [(key, visit.words(name), visit.words(told)) for key, name, told in CHOICES],
+        "setting": setting,
+        "form": request.form if request.http.method == "POST" else None,
+        "choices": [(key, request.words(name), request.words(hint)) for key, name, hint in CHOICES],
         "asks_again": asks_again,
     }
 
 
-async def change(visit: PageRequest) -> TrioResponse:
+async def change(request: PageRequest) -> TrioResponse:
     """Change it; where there are several organizations, once it is confirmed again."""
-    form = visit.form
+    form = request.form
     typed = form.text("self_parts_per_day")
     parts = int(typed) if typed.isascii() and typed.isdecimal() else typed or None
     try:
-        await visit.ask(
+        await request.ask(
             payer.SET,
             payer=form.text("payer"),
             self_parts_per_day=parts,
@@ -52,9 +52,9 @@ async def change(visit: PageRequest) -> TrioResponse:
         )
     except Refusal as error:
         again = isinstance(error, Conflict) and error.code == _SURE
-        values = await _values(visit, asks_again=again or form.ticked("sure"))
-        return await visit.again(_TEMPLATE, error, values)
-    return visit.go(visit.at("system/payer"), CHANGED)
+        values = await _values(request, asks_again=again or form.ticked("sure"))
+        return await request.again(_TEMPLATE, error, values)
+    return request.go(request.at("system/payer"), CHANGED)
 
 
 ROUTES: Final = (
