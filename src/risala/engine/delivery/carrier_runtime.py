@@ -36,7 +36,7 @@ class CarrierRuntime:
     _plan: NumberingPlan
     _taker_of: TakerOf
     _texts: ItemLoop
-    """Where an incoming text is set aside that cannot be stored."""
+    """Keeps texts from phones aside that cannot be stored."""
 
     async def start(self, lane: CarrierWorker) -> None:
         """Start a worker: its driver connects."""

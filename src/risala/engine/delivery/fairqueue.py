@@ -54,7 +54,7 @@ class _InHand:
     ids: set[str] = field(default_factory=set)
     cursor: Place = START
     passed: dict[str, Place] = field(default_factory=dict)
-    """Those that a read passed again: after a release they may have to be given out again."""
+    """Held rows that a read passed again: after a release they may have to be given out again."""
 
     def rewind(self, due_at: int) -> None:
         """Read again from this time: something is due that was not there before."""
@@ -212,12 +212,12 @@ class FairQueue:
     def _next(self, queue: Queue, now_ms: int, count: int) -> list[DueRow]:
         """The next rows that are not held, up to this number; from now on they are held."""
         in_hand = self._in_hand.get(queue) or _InHand()
-        found: list[DueRow] = []
+        taken: list[DueRow] = []
         more = True
-        while more and len(found) < count:
+        while more and len(taken) < count:
             # Held rows are among these only after a hint that moved the cursor back.
-            wanted = count - len(found)
-            rows = self._rows.due(*queue, now_ms, in_hand.cursor, wanted, self._broken)
+            missing = count - len(taken)
+            rows = self._rows.due(*queue, now_ms, in_hand.cursor, missing, self._broken)
             for row in rows:
                 if row.id in in_hand.ids:
                     in_hand.passed[row.id] = row.cursor
@@ -226,13 +226,13 @@ class FairQueue:
                 else:
                     in_hand.ids.add(row.id)
                     self._held[row.id] = queue
-                    found.append(row)
+                    taken.append(row)
             if rows:
                 in_hand.cursor = rows[-1].cursor
-            more = len(rows) == wanted
+            more = len(rows) == missing
         if in_hand.ids:
             self._in_hand[queue] = in_hand
-        return found
+        return taken
 
     def release(self, message_id: str) -> None:
         """The row's result is on disk (or it goes back): only the journal counts again."""

@@ -177,10 +177,10 @@ class LoopWatch:
 
 def stack_of(frame: FrameType) -> tuple[str, ...]:
     """The calls that a frame is in, the innermost first: files, lines and functions, no values."""
-    told: list[str] = []
+    calls: list[str] = []
     at: FrameType | None = frame
-    while at is not None and len(told) < STACK_MAX:
+    while at is not None and len(calls) < STACK_MAX:
         path = PurePath(at.f_code.co_filename)
-        told.append(f"{'/'.join(path.parts[-2:])}:{at.f_lineno} in {at.f_code.co_qualname}")
+        calls.append(f"{'/'.join(path.parts[-2:])}:{at.f_lineno} in {at.f_code.co_qualname}")
         at = at.f_back
-    return tuple(told)
+    return tuple(calls)

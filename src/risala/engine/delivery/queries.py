@@ -51,7 +51,7 @@ class Queries:
     async def _recall(self) -> None:
         """The segments that were accepted before this start and have no final receipt yet."""
         now_ms, now_s = self._lane.recorder.clock.now_ms(), trio.current_time()
-        found = tuple(list[AwaitedReceipt]() for _ in ASK_AFTER_S)
+        by_step = tuple(list[AwaitedReceipt]() for _ in ASK_AFTER_S)
         after = (now_ms - round(RECALLED_MESSAGES_S * 1000)) << KEY_COUNTER_BITS
         while (page := self._receipts.accepted_since(after, RECALL_ROWS)).last is not None:
             for part in page.parts:
@@ -60,14 +60,14 @@ class Queries:
                     continue
                 age_s = (now_ms - part.changed_at) / 1000
                 step = bisect_right(ASK_AFTER_S, age_s)
-                if step < len(ASK_AFTER_S) and len(found[step]) < WAITING_MAX:
+                if step < len(ASK_AFTER_S) and len(by_step[step]) < WAITING_MAX:
                     due_s = now_s + ASK_AFTER_S[step] - age_s
-                    found[step].append(
+                    by_step[step].append(
                         AwaitedReceipt(due_s, part.message_id, part.number, part.carrier_id)
                     )
             after = page.last
             await trio.lowlevel.checkpoint()
-        self._lane.awaited.put_first(found)
+        self._lane.awaited.put_first(by_step)
 
     async def _ask(self, step: int, question: AwaitedReceipt) -> None:
         if not self._is_open(question):
@@ -107,11 +107,11 @@ async def ask_uncertain(
     lanes: Mapping[str, CarrierWorker], receipts: ReceiptRepository, now_ms: int
 ) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
-    for asked in receipts.uncertain_due(now_ms, UNCERTAIN_BATCH):
-        lane = lanes.get(asked.carrier)
+    for attempt in receipts.uncertain_due(now_ms, UNCERTAIN_BATCH):
+        lane = lanes.get(attempt.carrier)
         if lane is None or not lane.driver.capabilities.query:
             continue
-        receipt = await ask(lane, asked.carrier_id, asked.sender)
+        receipt = await ask(lane, attempt.carrier_id, attempt.sender)
         if receipt is not None:  # the carrier knows it: so it was accepted
             await _record(lane, receipt)
 

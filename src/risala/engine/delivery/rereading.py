@@ -31,7 +31,7 @@ _ITS_OWN: Final = "is the name of the built-in carrier for test keys; choose ano
 
 
 class SettingsSource(Protocol):
-    """Where the settings come from, and what they control outside the engine."""
+    """Reads the settings, and applies those that hold outside the engine."""
 
     def load(self) -> Settings:
         """Read them again.
@@ -61,7 +61,7 @@ class PreparedSettings:
     preview: SettingsPreview
     settings: Settings
     drivers: Mapping[str, Driver]
-    """Of the carriers that start or restart."""
+    """Drivers of the carriers that start or restart."""
     turn: int
 
 
@@ -137,52 +137,52 @@ class Rereading:
 
     def _currency_faults(self, settings: Settings) -> Iterator[Fault]:
         """A currency with other decimals: prices apply at once, and a currency never would."""
-        counted, wanted = self._in_force.service.currency, settings.service.currency
-        places, others = decimals_of(counted), decimals_of(wanted)
+        counted, new_currency = self._in_force.service.currency, settings.service.currency
+        places, others = decimals_of(counted), decimals_of(new_currency)
         if places != others:
             text = (
                 f"must have {decimals_in_words(places)}, as the balances in {counted} have; "
-                f"{wanted} has {decimals_in_words(others)}"
+                f"{new_currency} has {decimals_in_words(others)}"
             )
             yield Fault("service.currency", text, "service")
 
     def _is_secret(self, driver: str, key: str) -> bool:
         return key in self._source.secrets_of(driver)
 
-    def prepare(self, wanted: str) -> PreparedSettings:
+    def prepare(self, preview_hash: str) -> PreparedSettings:
         """The settings as they are now, ready to apply.
 
         Args:
-            wanted: the hash of the preview.
+            preview_hash: the hash of the preview.
 
         Raises:
             Conflict: they have faults, or differ from the preview.
         """
         try:
-            found = self._read()
+            prepared = self._read()
         except ConfigError as error:
             raise Conflict(f"Nothing was changed. {error}") from error
-        if found.preview.hash != wanted:
+        if prepared.preview.hash != preview_hash:
             raise Conflict(_OTHERS)
-        return found
+        return prepared
 
-    async def apply(self, found: PreparedSettings) -> None:
+    async def apply(self, prepared: PreparedSettings) -> None:
         """Apply them. Workers of unchanged carriers are not affected.
 
         Raises:
             Conflict: other settings were applied meanwhile.
         """
         async with self._lock:
-            if found.turn != self._turn:
+            if prepared.turn != self._turn:
                 raise Conflict(_OTHERS)
             self._turn += 1
             own = [each for each in self._lineup.sections if not each.serves_numbers]
-            self._in_force = merged(self._in_force, found.settings)
+            self._in_force = merged(self._in_force, prepared.settings)
             self._source.take_over(self._in_force)
             for each in self._obeying:
                 each(self._in_force)
-            _log(found.preview)
-            await self._lineup.change([*found.settings.carriers, *own], found.drivers)
+            _log(prepared.preview)
+            await self._lineup.change([*prepared.settings.carriers, *own], prepared.drivers)
 
 
 _OTHERS: Final = "The settings have changed since you looked at them. Look again."

@@ -1,4 +1,5 @@
-"""Where a message to a number would go now, and why; and which numbers no carrier serves.
+"""The route that a message to a number would take now, and why; and the numbers that no carrier
+serves.
 
 Answers are codes and values: each page, and the command line, writes its own sentences.
 """
@@ -46,14 +47,14 @@ def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
         lane, now_s = lanes.get(carrier), trio.current_time()
         if lane is None:
             return False, CarrierCondition("not_running", {})
-        told = state_of(lane, now_s, clock)
+        condition = state_of(lane, now_s, clock)
         if not lane.healthy(now_s):
-            return False, told
+            return False, condition
         declined = declines(lane.name, lane.driver, recipient, segments)
         if declined is not None:
             until = iso(declined.until_ms) if 0 < declined.until_ms < _FAR_MS else None
             return False, CarrierCondition("declined", {"note": declined.text, "until": until})
-        return True, told
+        return True, condition
 
     return judge
 
@@ -68,7 +69,7 @@ def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, Ca
 
 
 def neediest(lanes: Mapping[str, CarrierWorker], names: Sequence[str]) -> str:
-    """Of some workers of one tier, the one whose turn it is by their weights."""
+    """The worker of a tier whose turn it is, by the weights."""
     known = [lanes[name] for name in names if name in lanes]
     if not known:
         return names[0]
@@ -104,21 +105,21 @@ def tell_route(
         chosen = choose(taking) if taking and goes is None else None
         total = sum(known[name].weight for name in tier)
         for name in sorted(tier, key=lambda one: (one != chosen, -known[one].weight)):
-            takes, told = judged[name]
+            takes, why = judged[name]
             if takes:
                 code = "chosen" if name == chosen else "later" if goes else "shares"
-                values = {"condition": told.code, "first": goes} if goes else {}
-                told = CarrierCondition(code, values)
+                values = {"condition": why.code, "first": goes} if goes else {}
+                why = CarrierCondition(code, values)
             section = known[name]
             share = round(100 * section.weight / total)
             match = _match(section, recipient)
             candidates.append(
                 RouteCandidate(
-                    *(name, number, section.priority, section.weight, share, takes, match, told)
+                    *(name, number, section.priority, section.weight, share, takes, match, why)
                 )
             )
         goes = goes or chosen
-    asked = {each.carrier for each in candidates}
+    candidate_names = {each.carrier for each in candidates}
     verdict = "waits" if candidates else "unserved"
     return RouteAnswer(
         recipient,
@@ -130,7 +131,7 @@ def tell_route(
         tuple(
             CarrierReason(name, CarrierCondition(_why_not(section), {}))
             for name, section in known.items()
-            if name not in asked
+            if name not in candidate_names
         ),
     )
 
@@ -160,14 +161,14 @@ def tell_unserved(
     known = [each for each in sections if each.enabled]
     deep = frozenset(prefix for each in known for prefix in each.prefixes)
     named = {network for each in known for network in each.networks}
-    found: list[UnservedPrefix] = []
+    states: list[UnservedPrefix] = []
     for country in plan.countries:
         blocks = _blocks_of(country.code)
         # Where no carrier is chosen by its network, blocks are routed alike.
         borders = deep | blocks.prefixes if named & blocks.networks else deep
         search = _Search(router, country, borders, judge)
-        found += [each for start in _starts(country) for each in search.states(start)]
-    return tuple(each for each in found if each.state != _SERVED)
+        states += [each for start in _starts(country) for each in search.states(start)]
+    return tuple(each for each in states if each.state != _SERVED)
 
 
 def _starts(country: Country) -> list[str]:
@@ -199,8 +200,8 @@ class _Blocks:
         """The one mobile network of all numbers with a prefix, except fixed lines; None if it is
         not exactly one."""
         below = self._below.get(prefix, set()) if self._are_all else set[str | None]()
-        found = (below | self._around(prefix)) - {None}
-        return found.pop() if len(found) == 1 else None
+        networks = (below | self._around(prefix)) - {None}
+        return networks.pop() if len(networks) == 1 else None
 
     def _around(self, prefix: str) -> set[str | None]:
         """The networks of the blocks in which all numbers with a prefix are."""
@@ -254,5 +255,5 @@ class _Search:
             return UnservedPrefix(prefix, None, "unserved", ())
         if any(takes for takes, _ in judged.values()):
             return UnservedPrefix(prefix, None, _SERVED, ())
-        carriers = (CarrierReason(name, told) for name, (_, told) in judged.items())
+        carriers = (CarrierReason(name, condition) for name, (_, condition) in judged.items())
         return UnservedPrefix(prefix, None, "down", tuple(carriers))

@@ -59,7 +59,7 @@ class Rearrange:
     carriers: tuple[CarrierSection, ...]
     """The workers that get messages."""
     lanes: Mapping[str, CarrierWorker]
-    """Those workers, and the ones that only finish what they have begun."""
+    """Workers that take messages, and the ones that only finish what they have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Board:
         items: ItemLoop,
     ) -> None:
         self.items = items
-        """Where a message is set aside that breaks before it leaves."""
+        """Keeps messages aside that break before they leave."""
         self.notes = notes
         self.queue = notes.queue
         self.lanes = lanes

@@ -16,7 +16,7 @@ _OURS: Final = ("risala.engine", "risala.http", "risala.app")
 
 @dataclass(frozen=True, slots=True)
 class Suspicion:
-    """Whose code is running."""
+    """The owner of the code that is running."""
 
     carriers: tuple[str, ...]
     """Several if they share a driver and nothing on the stack separates them; empty if it is no
@@ -31,7 +31,7 @@ class Suspicion:
 def suspicion_of(
     frame: FrameType, lanes: Mapping[str, CarrierWorker], others: Mapping[str, object] = NO_OTHERS
 ) -> Suspicion:
-    """Whose code is running, by the innermost frame.
+    """The owner of the code that is running, by the innermost frame.
 
     Args:
         others: what plugins bring besides drivers, by its name in words.
@@ -42,10 +42,10 @@ def suspicion_of(
     places = {name: _home(other) for name, other in others.items()}
     for at in _outward(frame):
         module = str(at.f_globals.get("__name__", ""))
-        found = {name: len(home) for name, home in homes.items() if _is_in(module, home)}
-        if found:
-            nearest = max(found.values())
-            names = [name for name, length in found.items() if length == nearest]
+        depths = {name: len(home) for name, home in homes.items() if _is_in(module, home)}
+        if depths:
+            nearest = max(depths.values())
+            names = [name for name, length in depths.items() if length == nearest]
             owners = {name: (lanes[name], lanes[name].driver) for name in names}
             return Suspicion(_narrowed(owners, frame), at)
         if near := [name for name, place in places.items() if _is_in(module, place)]:

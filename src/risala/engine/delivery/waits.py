@@ -79,10 +79,10 @@ class Waits:
 
     def _serving(self, route: str) -> list[CarrierWorker]:
         """The workers of a route, the first tier first."""
-        found = self._router.routes.get(route)
-        if found is None:
+        served_by = self._router.routes.get(route)
+        if served_by is None:
             return []
-        return [self._lanes[name] for tier in found.tiers for name in tier]
+        return [self._lanes[name] for tier in served_by.tiers for name in tier]
 
     def _ails(self, lane: CarrierWorker, now_s: float) -> Values:
         """What keeps a worker that is not healthy from sending."""
@@ -116,6 +116,6 @@ def _declined(lane: CarrierWorker, recipient: str, segments: int) -> Values | No
     declined = declines(lane.name, lane.driver, recipient, segments)
     if declined is None:
         return None
-    said = {"wait": Wait.QUOTA.value, "carrier": lane.name, "note": declined.text}
+    values = {"wait": Wait.QUOTA.value, "carrier": lane.name, "note": declined.text}
     known = 0 < declined.until_ms < lane.recorder.clock.now_ms() + QUOTA_MS_MAX
-    return {**said, "until": declined.until_ms} if known else said
+    return {**values, "until": declined.until_ms} if known else values

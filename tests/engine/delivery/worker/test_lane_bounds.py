@@ -11,7 +11,7 @@ from risala.engine.delivery.worker.questions import OPEN_MAX, QUESTION_S, Questi
 
 
 async def test_receipts_that_are_waited_for(autojump_clock):
-    awaited = Awaited(asked=True)
+    awaited = Awaited(is_asked=True)
     for number in range(WAITING_MAX + 5):
         awaited.expect(f"sms_{number}", 1, f"c-{number}")
     awaited.expect("sms_none", 1, "")  # a carrier that gave no id cannot be asked by one
@@ -22,7 +22,7 @@ async def test_receipts_that_are_waited_for(autojump_clock):
 
 
 async def test_a_driver_that_cannot_be_asked_is_waited_for_in_vain(autojump_clock):
-    awaited = Awaited(asked=False)
+    awaited = Awaited(is_asked=False)
     awaited.expect("sms_1", 1, "c-1")
     await trio.sleep(ASK_AFTER_S[0])
     assert list(awaited.due()) == []

@@ -31,8 +31,8 @@ class Awaited:
     """The segments of one worker, in memory: :class:`~risala.engine.delivery.queries.Queries` finds
     them again after a restart."""
 
-    def __init__(self, *, asked: bool) -> None:
-        self._asked = asked
+    def __init__(self, *, is_asked: bool) -> None:
+        self._asked = is_asked
         """False if the driver cannot be asked: then nothing is kept."""
         self._waiting = tuple(deque[AwaitedReceipt]() for _ in ASK_AFTER_S)
         self._bell = Bell()
@@ -53,9 +53,9 @@ class Awaited:
         if len(waiting) == 1:
             self._bell.ring()
 
-    def put_first(self, found: Iterable[Iterable[AwaitedReceipt]]) -> None:
+    def put_first(self, recalled_by_step: Iterable[Iterable[AwaitedReceipt]]) -> None:
         """Put them, by steps, before those accepted meanwhile: they fall due sooner."""
-        for waiting, recalled in zip(self._waiting, found, strict=True):
+        for waiting, recalled in zip(self._waiting, recalled_by_step, strict=True):
             waiting.extendleft(sorted(recalled, key=lambda one: one.due_s, reverse=True))
 
     def due(self) -> Iterator[tuple[int, AwaitedReceipt]]:

@@ -56,7 +56,7 @@ class SubmitCall:
     """The scope of the task that waits for the answer, if there is one."""
     answered: bool = False
     given_up: bool = False
-    """Its deadline has passed: the message no longer waits for it."""
+    """The call's deadline has passed: the message no longer waits for it."""
     lost_link: bool = False
     """The link went down meanwhile."""
     outcome: Outcome | None = None
@@ -72,7 +72,7 @@ class CallsOwner(Protocol):
         """The driver answered: in time, or after the call was given up. None: no usable answer."""
 
     def overdue(self, call: SubmitCall) -> None:
-        """Its deadline has passed: it is given up."""
+        """Give the call up, because its deadline has passed."""
 
     def cut_off(self, call: SubmitCall) -> None:
         """The service stops and no longer waits for its answer."""
@@ -133,10 +133,10 @@ class Calls:
             self._fail(call)
 
     async def _ask(self, call: SubmitCall, scope: trio.CancelScope) -> None:
-        said: object = None
+        answer: object = None
         try:
             with scope:
-                said = await self._driver.submit(call.segment)
+                answer = await self._driver.submit(call.segment)
         except Exception:
             log.exception("driver.submit_failed", **self._which(call))
             self._fail(call)
@@ -149,7 +149,7 @@ class Calls:
                 self._end(call)
                 self._owner.heard(call, None)
             else:
-                self._hear(call, said)
+                self._hear(call, answer)
 
     def _fail(self, call: SubmitCall) -> None:
         """A driver's bug must not lose the message: it is unknown what left."""
@@ -160,13 +160,13 @@ class Calls:
     def _which(self, call: SubmitCall) -> dict[str, str]:
         return {"carrier": self._carrier, "message_id": call.segment.message_id}
 
-    def _hear(self, call: SubmitCall, said: object) -> None:
+    def _hear(self, call: SubmitCall, answer: object) -> None:
         """Take the driver's answer. Only the first one counts."""
         if call.answered:
             log.error("driver.answered_twice", **self._which(call))
             return
         self._end(call)
-        outcome = checked(self._carrier, said)
+        outcome = checked(self._carrier, answer)
         is_code = call.job.row.kind == "code"
         self._owner.heard(call, outcome and discreet(outcome, call.segment, is_code=is_code))
 
@@ -225,10 +225,10 @@ def limit_of(capabilities: Capabilities) -> float:
     return SUBMIT_S_MAX + SPARE_S
 
 
-def checked(carrier: str, said: object) -> Outcome | None:
+def checked(carrier: str, answer: object) -> Outcome | None:
     """The driver's return value if it is an outcome; else None, and the value is logged."""
-    fault = fault_of(said)
+    fault = fault_of(answer)
     if fault is None:
-        return cast(Outcome, said)
+        return cast(Outcome, answer)
     log.error("driver.wrong_outcome", carrier=carrier, fault=fault)
     return None

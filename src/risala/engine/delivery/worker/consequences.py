@@ -21,7 +21,7 @@ _submit_answer: Final = quickly(SubmitAnswer)
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """Of one worker."""
+    """The consequences of one worker's answers."""
 
     carrier: CarrierSection
     retry: RetrySection

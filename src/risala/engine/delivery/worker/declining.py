@@ -31,11 +31,11 @@ def declines(
     if driver.capabilities.takes_whole:  # one submit, whatever its length
         segments = 1
     try:
-        said: object = driver.declines(recipient, segments, is_next=is_next)
+        answer: object = driver.declines(recipient, segments, is_next=is_next)
     except Exception:  # its bug must not hold a message back: the submit shows it
         log.exception("driver.declines_failed", carrier=carrier)
         return None
-    return said if isinstance(said, Declined) else None
+    return answer if isinstance(answer, Declined) else None
 
 
 async def let_wait(

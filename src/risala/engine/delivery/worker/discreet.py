@@ -51,12 +51,12 @@ def discreet_receipt(receipt: Receipt) -> Receipt:
     return receipt if raw == receipt.raw else replace(receipt, raw=raw)
 
 
-def _without(said: str, text: str, *, is_code: bool) -> str:
-    """``said``, or an empty text if that repeats the message's text or a code in it."""
-    if not said:
-        return said
-    if len(text) >= _SHORT_CHARACTERS and text in said:
+def _without(words: str, text: str, *, is_code: bool) -> str:
+    """``words``, or an empty text if that repeats the message's text or a code in it."""
+    if not words:
+        return words
+    if len(text) >= _SHORT_CHARACTERS and text in words:
         return ""
-    if is_code and any(code in said for code in _CODE.findall(text)):
+    if is_code and any(code in words for code in _CODE.findall(text)):
         return ""
-    return said[:RAW_CHARACTERS_MAX] if is_code else said
+    return words[:RAW_CHARACTERS_MAX] if is_code else words

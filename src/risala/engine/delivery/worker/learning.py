@@ -21,7 +21,7 @@ a timeline and two commits."""
 
 @dataclass(slots=True)
 class Learning:
-    """Of one worker."""
+    """What one worker learns from its carrier's answers."""
 
     breaker: Breaker
     throttle: Throttle

@@ -21,7 +21,7 @@ and the worker counts as sick."""
 
 
 class CarrierLink:
-    """Of one worker."""
+    """The link of one worker, as its driver reports it."""
 
     def __init__(self, can: Capabilities, clock: Clock) -> None:
         self.health = Health(HealthState.DOWN, "Not connected yet.")
@@ -102,10 +102,10 @@ class CarrierLink:
         Args:
             late: its calls that have not returned long after their time.
         """
-        told = self.health
+        health = self.health
         if not self.is_up or self.fault is None:
-            return told
-        told = replace(told, details={**told.details, "attention": self.fault})
+            return health
+        health = replace(health, details={**health.details, "attention": self.fault})
         if late or self.is_distrusted(now_s):
-            return replace(told, state=HealthState.SICK, text=self.fault)
-        return told
+            return replace(health, state=HealthState.SICK, text=self.fault)
+        return health

@@ -40,11 +40,11 @@ class Latency:
 
     def buckets(self) -> list[int]:
         """The number of answers within each of :data:`BUCKETS_S`; at the end the number of all."""
-        found, whole = [], 0
+        cumulative, whole = [], 0
         for count in self._counts:
             whole += count
-            found.append(whole)
-        return found
+            cumulative.append(whole)
+        return cumulative
 
 
 log = structlog.get_logger(__name__)
@@ -69,7 +69,7 @@ class Job:
     partly_accepted: bool = False
 
     def segment(self, number: int) -> Segment:
-        """One of its parts, in the form that a driver gets."""
+        """One part of the message, in the form that a driver gets."""
         row, texts = self.row, self.parts.texts
         before, behind = ("", "") if row.part is None else halves_of(row.part)
         return _segment(
@@ -109,7 +109,7 @@ class Counts:
     late: int = 0
     receipts: int = 0
     final: int = 0
-    """Those of the receipts that end a message."""
+    """Receipts that end a message."""
     latency: Latency = field(default_factory=Latency)
 
 
@@ -122,8 +122,8 @@ class WorkerHooks:
     release: Callable[[str], None]
     """The worker has finished with a message: only the journal counts again."""
     put_back: Callable[[DueRow], None]
-    """The same, for a message whose due time is unchanged."""
+    """Puts a message back whose due time is unchanged."""
     next_route: Callable[[str, tuple[str, ...]], str | None]
     """The next route for a message that these carriers refused: number, names."""
     willing_route: Callable[[str, tuple[str, ...], int], str | None]
-    """The same, to a healthy carrier that would take so many segments now."""
+    """The route to a healthy carrier that would take so many segments now; None: there is none."""

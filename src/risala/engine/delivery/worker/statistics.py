@@ -42,7 +42,7 @@ def statistics_of(lane: CarrierWorker) -> WorkerStatistics:
 
 def with_no_reports(text: str) -> str:
     """Add to a line's state, in words, that it gives no reports, unless its driver says so."""
-    said = text.lower()
-    if "no report" in said or "no receipt" in said:
+    lowered = text.lower()
+    if "no report" in lowered or "no receipt" in lowered:
         return text
     return f"{text} It gives no delivery reports, so its messages stay sent."

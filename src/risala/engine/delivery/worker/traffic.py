@@ -26,7 +26,7 @@ KEPT_MS: Final = 15 * 60_000
 
 
 class WorkerTraffic:
-    """Of one worker."""
+    """The latest lines of one worker's traffic."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -37,7 +37,7 @@ class WorkerTraffic:
         self._looked_s = self._now_s()
         self._left_out = self._seq = 0
 
-    def note(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
+    def note(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
         """See :meth:`risala.plugins.contract.DriverContext.traffic`."""
         now_s = self._now_s()
         self._room = min(AT_ONCE_MAX, self._room + A_SECOND * (now_s - self._looked_s))
@@ -46,7 +46,7 @@ class WorkerTraffic:
             self._left_out += 1
             return
         self._room -= 1
-        text = "".join(each if each.isprintable() else "." for each in tell(*given))
+        text = "".join(each if each.isprintable() else "." for each in tell(*values))
         self._seq += 1
         self._lines.append(
             TrafficLine(
@@ -62,5 +62,5 @@ class WorkerTraffic:
     def lines(self, after: int, count: int) -> list[TrafficLine]:
         """The latest lines of the last minutes, the oldest first; only those after a number."""
         since_ms = self._clock.now_ms() - KEPT_MS
-        found = [line for line in self._lines if line.seq > after and line.at >= since_ms]
-        return found[-count:]
+        recent = [line for line in self._lines if line.seq > after and line.at >= since_ms]
+        return recent[-count:]

@@ -100,7 +100,7 @@ class CarrierWorker:
         self.window_max = self._window_max()
         self.standing = CarrierLink(can, self.recorder.clock)
         self.traffic = WorkerTraffic(self.recorder.clock)
-        self.awaited = Awaited(asked=can.query)
+        self.awaited = Awaited(is_asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)
         self._learning = Learning(self.breaker, self.throttle, self.counts)
@@ -196,7 +196,7 @@ class CarrierWorker:
             self.set_health(Health(HealthState.DOWN, "The driver is not running."))
 
     async def question(self, ask: Callable[[], Awaitable[object]]) -> object:
-        """Its driver's answer to a call; None if there is no answer in time."""
+        """The driver's answer to a call; None if there is no answer in time."""
         if self._nursery is None:
             return None
         return await self._questions.ask(self._nursery, ask)
@@ -255,7 +255,7 @@ class CarrierWorker:
             self._withdraw(job)
 
     def _withdraw(self, job: Job) -> None:
-        """It must not be sent, or not from here."""
+        """Take back a message that must not be sent, or not from here."""
         self.breaker.withdrew()
         self.throttle.give_back()
         self._finished(job, goes_on=False)
@@ -331,9 +331,9 @@ class CarrierWorker:
         call.makes_room = (
             isinstance(outcome, Accepted) and len(job.remaining) == 1 and not job.row.goes_alone
         )
-        told = self._learning.learn(outcome)
-        if told is not None:
-            self.standing.note(told)
+        lesson = self._learning.learn(outcome)
+        if lesson is not None:
+            self.standing.note(lesson)
         if not isinstance(outcome, Accepted):
             self.standing.note_error(outcome.cause, outcome.raw, outcome.text)
         self.scribe.finish(self._answer_of(call, outcome), partial(self._settled, call))
