@@ -45,13 +45,13 @@ def in_order(keys: Keys, items: Sequence[Judged], committed: Sequence[Result]) -
     if len(committed) == len(items) and not any(keys):
         return committed
     rest = iter(committed)
-    given: dict[str, bytes] = {}
+    by_key: dict[str, bytes] = {}
     answers: list[Result] = []
     for key, item in zip(keys, items, strict=True):
         answer = next(rest) if isinstance(item, NewMessage) else item
         if key is not None:
-            answer = given.get(key, answer)
+            answer = by_key.get(key, answer)
             if isinstance(answer, bytes):
-                given[key] = answer
+                by_key[key] = answer
         answers.append(answer)
     return answers

@@ -86,7 +86,7 @@ class Drafts:
         self.prices = prices
         self.plan = settings.plan
         rules = ((each.code, settings.numbers.of(each.code)) for each in self.plan.countries)
-        self._numeric = {code: found.sender for code, found in rules if found.sender is not None}
+        self._numeric = {code: rule.sender for code, rule in rules if rule.sender is not None}
         """What is sent as the sender in countries that take no names."""
         self.router = router
         self.ailing = ailing
@@ -171,15 +171,15 @@ class Drafts:
         default = self.default_sender
         if requested is None or fold_sender(requested) == fold_sender(default):
             return default, None
-        found = self._senders.by_name(organization_id, requested)
-        if found is None or found.status == "denied":
+        own = self._senders.by_name(organization_id, requested)
+        if own is None or own.status == "denied":
             raise SenderNotApproved(requested)
-        if found.status == "approved":
-            return found.name, None
+        if own.status == "approved":
+            return own.name, None
         return default, {
             "code": "SENDER_PENDING_APPROVAL",
             "requestedFrom": requested,
-            "message": f"The sender {found.name!r} awaits approval; sent from {default!r}.",
+            "message": f"The sender {own.name!r} awaits approval; sent from {default!r}.",
         }
 
     def reaches(self, organization: Organization, number: str) -> bool:
@@ -200,9 +200,9 @@ class Drafts:
 
     def _sender_of_codes(self, organization_id: str, wished: str | None) -> str:
         if wished is not None:
-            found = self._senders.by_name(organization_id, wished)
-            if found is not None and found.status == "approved":
-                return found.name
+            own = self._senders.by_name(organization_id, wished)
+            if own is not None and own.status == "approved":
+                return own.name
         return self.default_sender
 
 
@@ -256,7 +256,7 @@ class RequestDrafts:
             CountryNotOpen: the number's country is not open to the organization.
             SenderNotApproved: it cannot be sent with the requested sender.
         """
-        to, text, requested, given, priority, metadata, send_at, validity_s, part = command
+        to, text, requested, customer_key, priority, metadata, send_at, validity_s, part = command
         per_segment = self.per_segment_to(to, CountryUse.SEND)
         numeric = self._drafts.numeric_of(to)
         known = self._senders.get((requested, numeric))
@@ -269,7 +269,7 @@ class RequestDrafts:
             body, segments, alphabet = text, 1, part.alphabet
         due_at = max(self._now_ms, send_at or 0)
         key, message_id = next(self._ids)
-        named = own_key(message_id) if given is None else given
+        named = own_key(message_id) if customer_key is None else customer_key
         route = self._route(to)
         # Made from a tuple: calling the class takes four times as long.
         return NewMessage._make(
@@ -290,7 +290,7 @@ class RequestDrafts:
                 due_at + (validity_s or self._drafts.validity_s) * 1000,
                 send_at,
                 named,
-                given is None,
+                customer_key is None,
                 ended(message_id, named, end),
                 self._first_line(due_at, route, to, segments),
                 None,
@@ -397,11 +397,11 @@ class RequestDrafts:
 
     def _sender(self, requested: str | None, numeric: str | None) -> _Sender:
         organization_id = self._organization.id
-        name, told = self._drafts.sender_of(organization_id, requested)
+        name, named_notice = self._drafts.sender_of(organization_id, requested)
         if numeric is not None:
-            told = None if requested is None else _not_possible(requested, numeric)
+            named_notice = None if requested is None else _not_possible(requested, numeric)
             name = numeric
-        notice = None if told is None else _JSON(told)
+        notice = None if named_notice is None else _JSON(named_notice)
         sender = _Sender(name, notice, ending(organization_id, name, notice))
         self._senders[requested, numeric] = sender
         return sender

@@ -43,8 +43,8 @@ class Groups:
         """
         if not self.are_possible:
             return None
-        told: list[_Told] = [command.idempotency_key for command in commands]
-        work = partial(self._send, principal, commands, told)
+        outcomes: list[_Told] = [command.idempotency_key for command in commands]
+        work = partial(self._send, principal, commands, outcomes)
         answers: Answers[bytes] | None = None
         with trio.CancelScope(shield=True):
             try:
@@ -54,18 +54,18 @@ class Groups:
                 pass
             except OutcomeUnknown:
                 answers = [
-                    each if isinstance(each, Refusal) else unconfirmed((each,)) for each in told
+                    each if isinstance(each, Refusal) else unconfirmed((each,)) for each in outcomes
                 ]
         return answers
 
     async def _send(
-        self, principal: Principal, commands: Sequence[SendMessage], told: list[_Told]
+        self, principal: Principal, commands: Sequence[SendMessage], outcomes: list[_Told]
     ) -> Answers[bytes] | None:
-        """As :meth:`send`; ``told`` gets each message's key, also if that is ours, or its refusal:
-        what each is told if the log does not answer."""
+        """As :meth:`send`; ``outcomes`` gets each message's key, also if that is ours, or its
+        refusal: the answer to each if the log is silent."""
         places, slots = self._free(principal, commands)
         with self._keys.held(slots):
-            accepted = await self._send_free(principal, commands, places, told)
+            accepted = await self._send_free(principal, commands, places, outcomes)
         if accepted is None:
             return None
         answers = dict(zip(places, accepted, strict=True))
@@ -91,7 +91,7 @@ class Groups:
         principal: Principal,
         all_commands: Sequence[SendMessage],
         places: Sequence[int],
-        told: list[_Told],
+        outcomes: list[_Told],
     ) -> Answers[bytes] | None:
         """Accept the messages at these places, whose keys no other request has. None: none of them
         was accepted."""
@@ -104,9 +104,9 @@ class Groups:
             items = self._steps.judged(organization, principal, commands, ())
             for place, item in zip(places, items, strict=True):
                 if isinstance(item, NewMessage):
-                    told[place] = item.idempotency_key
+                    outcomes[place] = item.idempotency_key
                 elif isinstance(item, Refusal):
-                    told[place] = item
+                    outcomes[place] = item
             prepared = [item for item in items if isinstance(item, NewMessage)]
             if not prepared and any(isinstance(item, bytes) for item in items):
                 await self._steps.recorder.journal.settled()

@@ -123,9 +123,9 @@ class Intake:
         by: AuditEntry | None = None,
         around: Around | None = None,
     ) -> bytes:
-        told = [command.idempotency_key]
-        work = partial(self._send, principal, command, by, around, told)
-        return await self._steps.recorder.answers.within(work, partial(unconfirmed, told))
+        keys = [command.idempotency_key]
+        work = partial(self._send, principal, command, by, around, keys)
+        return await self._steps.recorder.answers.within(work, partial(unconfirmed, keys))
 
     async def _send(
         self,
@@ -133,13 +133,13 @@ class Intake:
         command: SendMessage,
         by: AuditEntry | None,
         around: Around | None,
-        told: list[str | None],
+        keys: list[str | None],
     ) -> bytes:
-        """As :meth:`send`; ``told`` gets the message's key, also if that is ours."""
+        """As :meth:`send`; ``keys`` gets the message's key, also if that is ours."""
         with self._places.inside(1):
             if command.idempotency_key is None:
-                return await self._accept(principal, command, by, around, told)
-            return await self._accept_once(principal, command, by, around, told)
+                return await self._accept(principal, command, by, around, keys)
+            return await self._accept_once(principal, command, by, around, keys)
 
     async def _accept_once(
         self,
@@ -147,7 +147,7 @@ class Intake:
         command: SendMessage,
         by: AuditEntry | None,
         around: Around | None,
-        told: list[str | None],
+        keys: list[str | None],
     ) -> bytes:
         """Accept a message with a key. Of several requests with one key at the same time one
         proceeds; the others wait and find its answer in the journal."""
@@ -162,7 +162,7 @@ class Intake:
             await self._keys.wait_free({slot})
         # There was no await since the look-up in the journal, so no other request came in between.
         with self._keys.held((slot,)):
-            return await self._accept(principal, command, by, around, told)
+            return await self._accept(principal, command, by, around, keys)
 
     async def _accept(
         self,
@@ -170,7 +170,7 @@ class Intake:
         command: SendMessage,
         by: AuditEntry | None,
         around: Around | None,
-        told: list[str | None],
+        keys: list[str | None],
     ) -> bytes:
         organization = self._steps.accounts.organization(principal.organization_id)
         ruled: Ruling | None = None
@@ -185,7 +185,7 @@ class Intake:
             )
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
-            key = told[0] = new.idempotency_key
+            key = keys[0] = new.idempotency_key
             accepted = await self._steps.messages.accept(new, stamp, by, around)
         except BaseException as error:
             await holding.failed(error)
@@ -210,15 +210,15 @@ class Batches:
 
     async def send(self, principal: Principal, commands: Sequence[SendMessage]) -> Sequence[Result]:
         """See :meth:`Gateway.send_batch`."""
-        told = [command.idempotency_key for command in commands]
-        work = partial(self._send, principal, commands, told)
-        doubt = partial(unconfirmed, told, of_batch=True)
+        keys = [command.idempotency_key for command in commands]
+        work = partial(self._send, principal, commands, keys)
+        doubt = partial(unconfirmed, keys, of_batch=True)
         return await self._steps.recorder.answers.within(work, doubt)
 
     async def _send(
-        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
+        self, principal: Principal, commands: Sequence[SendMessage], final_keys: list[str | None]
     ) -> Sequence[Result]:
-        """As :meth:`send`; ``told`` gets each message's key, also if that is ours."""
+        """As :meth:`send`; ``final_keys`` gets each message's key, also if that is ours."""
         slots = {
             (principal.organization_id, principal.mode, command.idempotency_key)
             for command in commands
@@ -229,10 +229,10 @@ class Batches:
             # that share keys never wait for each other.
             await self._keys.wait_free(slots)
             with self._keys.held(slots):
-                return await self._accept(principal, commands, told)
+                return await self._accept(principal, commands, final_keys)
 
     async def _accept(
-        self, principal: Principal, commands: Sequence[SendMessage], told: list[str | None]
+        self, principal: Principal, commands: Sequence[SendMessage], final_keys: list[str | None]
     ) -> Sequence[Result]:
         organization = self._steps.accounts.organization(principal.organization_id)
         stamp = self._steps.stamp(organization.id)
@@ -250,7 +250,7 @@ class Batches:
                 if any(isinstance(item, bytes) for item in items):
                     await self._steps.recorder.journal.settled()
                 return in_order(keys, items, ())
-            told[:] = _named(keys, items)
+            final_keys[:] = _named(keys, items)
             accepted = await self._steps.messages.accept_batch(prepared, stamp)
         except BaseException as error:
             await holding.failed(error)

@@ -123,12 +123,12 @@ class Policies:
         """
         rulings: list[Ruling] = [Ruled(command) for command in commands]
         for name in self._tables:
-            asked = [(at, each) for at, each in enumerate(rulings) if isinstance(each, Ruled)]
-            if not asked:
+            shown = [(at, each) for at, each in enumerate(rulings) if isinstance(each, Ruled)]
+            if not shown:
                 break
-            messages = [_shown(principal, ruled.command) for _, ruled in asked]
+            messages = [_shown(principal, ruled.command) for _, ruled in shown]
             verdicts = await self._ask(name, messages)
-            for (at, ruled), verdict in zip(asked, verdicts, strict=True):
+            for (at, ruled), verdict in zip(shown, verdicts, strict=True):
                 rulings[at] = self._follow(name, ruled, verdict)
         return rulings
 
@@ -223,7 +223,7 @@ class _Call:
         self.fault = "It did not finish."
 
     def give_up(self) -> None:
-        """Its result is no longer waited for."""
+        """Stop waiting for the policy's result."""
         self._is_given_up = True
         self._counts.stuck += 1
         self._scope.cancel()

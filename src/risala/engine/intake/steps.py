@@ -108,13 +108,13 @@ class IntakeSteps:
     ) -> Sequence[Ruling | None]:
         """The policies' result for each command; None if its key was answered before, because it is
         no new message."""
-        asked = [
+        are_new = [
             each.idempotency_key is None or self.known(principal, each.idempotency_key) is None
             for each in commands
         ]
-        new = [each for each, is_asked in zip(commands, asked, strict=True) if is_asked]
+        new = [each for each, is_asked in zip(commands, are_new, strict=True) if is_asked]
         rulings = iter(await self.policies.rule(principal, new))
-        return [next(rulings) if is_asked else None for is_asked in asked]
+        return [next(rulings) if is_asked else None for is_asked in are_new]
 
     def holding(self, organization: Organization) -> Holding:
         return Holding(self.limits, self._billing, organization)
@@ -173,7 +173,7 @@ class IntakeSteps:
         stamp: Stamp | None,
     ) -> None:
         """After a commit: notify the queue and the followers of the new messages."""
-        told: set[tuple[str, int, int]] = set()
+        hinted: set[tuple[str, int, int]] = set()
         accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
             if result is new.response:
@@ -181,8 +181,8 @@ class IntakeSteps:
                 # The queue needs a hint for only one of the messages with the same route, priority
                 # and time; followers get each message.
                 kind = (new.route, new.priority, new.due_at)
-                if kind not in told or self.recorder.life.listeners:
-                    told.add(kind)
+                if kind not in hinted or self.recorder.life.listeners:
+                    hinted.add(kind)
                     self.tell(new)
         self.accepted += len(accepted)
         if accepted and prepared[0].mode == Mode.LIVE:
@@ -216,6 +216,6 @@ def doubted(new: NewMessage) -> OutcomeUnknown:
     return OutcomeUnknown(SAY_AGAIN, (new.idempotency_key,))
 
 
-def unconfirmed(told: Sequence[str | None], *, of_batch: bool = False) -> OutcomeUnknown:
+def unconfirmed(keys: Sequence[str | None], *, of_batch: bool = False) -> OutcomeUnknown:
     """The error for messages with these keys, which the log has not confirmed in time."""
-    return OutcomeUnknown(_CONFIRM_AGAIN, tuple(told), of_batch=of_batch)
+    return OutcomeUnknown(_CONFIRM_AGAIN, tuple(keys), of_batch=of_batch)
