@@ -118,7 +118,7 @@ class Sources:
     alarm: Alarm
     """Wakes :func:`keep_settling`; called for each new deadline."""
     items: ItemLoop
-    """Where a session that cannot be expired is set aside."""
+    """Keeps sessions aside that cannot be expired."""
 
 
 class VerificationSessions(Decider[SessionsMessage]):
@@ -225,11 +225,11 @@ class VerificationSessions(Decider[SessionsMessage]):
             self._turns.leave(turn)
 
     async def _withdraw(self, message: Withdraw) -> None:
-        have = self._have
+        parts = self._have
         while True:
-            row = have.stored.session(message.verification_id)
+            row = parts.stored.session(message.verification_id)
             trigger = Trigger.WITHDRAWN if row.status is SessionState.PENDING else None
-            if await self._write(row, trigger, have.recorder.stamp(), message.by):
+            if await self._write(row, trigger, parts.recorder.stamp(), message.by):
                 return
 
     async def _write(
@@ -237,13 +237,13 @@ class VerificationSessions(Decider[SessionsMessage]):
     ) -> bool:
         """Write a judgement; False if the session has changed meanwhile and must be judged
         again."""
-        have = self._have
+        parts = self._have
         if trigger is None and by is None:
             return True
-        changes = await have.stored.settle(row, trigger, stamp, by)
+        changes = await parts.stored.settle(row, trigger, stamp, by)
         if changes is None:
             return False
-        have.recorder.tell(changes)
+        parts.recorder.tell(changes)
         if trigger is not Trigger.CODE_WRONG:
             self._deadlines.remove([(row.expires_at, row.id)])
         return True

@@ -117,10 +117,10 @@ class Endpoints:
             NotFound: the endpoint does not exist.
         """
         now_ms = self._clock.now_ms()
-        found = await self._endpoints.set_enabled(by, endpoint_id, now_ms, enabled=enabled)
+        changed = await self._endpoints.set_enabled(by, endpoint_id, now_ms, enabled=enabled)
         if not enabled:
             await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
-        return found
+        return changed
 
     async def rotate(
         self, endpoint_id: str, *, at_once: bool, by: AuditEntry | None = None
@@ -133,8 +133,8 @@ class Endpoints:
             Conflict: the secret before the present one still signs.
         """
         now_ms, secret = self._clock.now_ms(), new_secret()
-        found = await self._endpoints.rotate(by, endpoint_id, secret, now_ms, at_once=at_once)
-        return EndpointWithSecret(found, secret)
+        rotated = await self._endpoints.rotate(by, endpoint_id, secret, now_ms, at_once=at_once)
+        return EndpointWithSecret(rotated, secret)
 
     async def delete(self, endpoint_id: str, *, by: AuditEntry | None = None) -> Endpoint:
         """Delete an endpoint; its pending deliveries are dropped.
@@ -142,9 +142,9 @@ class Endpoints:
         Raises:
             NotFound: the endpoint does not exist.
         """
-        found = await self._endpoints.delete(by, endpoint_id, self._clock.now_ms())
+        deleted = await self._endpoints.delete(by, endpoint_id, self._clock.now_ms())
         await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
-        return found
+        return deleted
 
     async def test(self, endpoint_id: str, *, by: AuditEntry | None = None) -> str:
         """Queue a test event for an endpoint; returns the event's id.
@@ -153,10 +153,10 @@ class Endpoints:
             NotFound: the endpoint does not exist.
             Conflict: it is disabled.
         """
-        found = self._endpoints.endpoint(endpoint_id)
-        if not found.enabled:
+        endpoint = self._endpoints.endpoint(endpoint_id)
+        if not endpoint.enabled:
             raise Conflict("The endpoint is disabled. Enable it first.", "ENDPOINT_DISABLED")
-        return await self._endpoints.owe_test(by, found, self._clock.now_ms())
+        return await self._endpoints.owe_test(by, endpoint, self._clock.now_ms())
 
     def _check(self, settings: EndpointSettings, *, is_new: bool = False) -> None:
         if faults := self.faults(settings, is_new=is_new):
@@ -202,12 +202,12 @@ def _check_shape(endpoint: Endpoint) -> None:
     Raises:
         Invalid: with all faults.
     """
-    found = [*shape_faults(endpoint.shape, endpoint.template, endpoint.url)]
+    faults = [*shape_faults(endpoint.shape, endpoint.template, endpoint.url)]
     if endpoint.shape != "event" and endpoint.types != _types_of(endpoint.shape):
         text = "With another shape than `event`, an endpoint gets only `sms.received`."
-        found.append(FieldFault("types", "invalid_type", text))
-    if found:
-        raise Invalid.of(found)
+        faults.append(FieldFault("types", "invalid_type", text))
+    if faults:
+        raise Invalid.of(faults)
 
 
 def setting_faults(endpoint: Endpoint) -> Iterator[FieldFault]:
@@ -222,8 +222,8 @@ def setting_faults(endpoint: Endpoint) -> Iterator[FieldFault]:
         yield FieldFault("description", "too_long", text)
     if endpoint.notify and not _MAIL.fullmatch(endpoint.notify):
         yield FieldFault("notify", "invalid_address", "`notify` must be one e-mail address.")
-    if (found := _headers_fault(endpoint.headers)) is not None:
-        yield found
+    if (fault := _headers_fault(endpoint.headers)) is not None:
+        yield fault
     if endpoint.signature_key not in SIGNATURE_KEYS:
         text = "`signature_key` must be `text` or `decoded`."
         yield FieldFault("signature_key", "invalid", text)

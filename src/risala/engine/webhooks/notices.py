@@ -63,7 +63,7 @@ class Notices:
 
     async def _tell(self, notice: DisabledNotice) -> None:
         owe = partial(self._endpoints.owe_notice, notice, self._operator, self._clock.now_ms())
-        told = await retry_until_committed("webhooks.notice", owe)
-        if not told:
+        has_recipient = await retry_until_committed("webhooks.notice", owe)
+        if not has_recipient:
             log.warning("webhooks.notice.unsent", endpoint=notice.endpoint.id, reason="no address")
         self._owed()

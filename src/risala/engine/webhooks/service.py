@@ -57,7 +57,7 @@ class WebhookSources:
     disabled: Callable[[], None]
     """Called when an endpoint was disabled, to notify its owner."""
     items: ItemLoop
-    """Where a delivery that breaks is set aside."""
+    """Keeps deliveries aside that break."""
     jitter: Callable[[], float] = random.random
 
 
@@ -201,18 +201,18 @@ def _call(attempt: WebhookAttempt, now_ms: int) -> WebhookCall:
     arrival = attempt.arrival
     if arrival is None:
         body = attempt.body if attempt.signature_header is None else with_sms_id(attempt.body)
-        asked = ShapedRequest("POST", attempt.url, "", "application/json", body)
+        request = ShapedRequest("POST", attempt.url, "", "application/json", body)
     else:
         message = received_of(attempt.body, arrival.carrier, arrival.received_at)
-        asked = shaped(arrival.shape, arrival.template, attempt.url, message)
+        request = shaped(arrival.shape, arrival.template, attempt.url, message)
     headers = {**attempt.headers}
-    if asked.method == "POST" and attempt.signature_header is not None:
-        other = stamped(asked.body, attempt.secrets, now_ms, key=attempt.signature_key)
+    if request.method == "POST" and attempt.signature_header is not None:
+        other = stamped(request.body, attempt.secrets, now_ms, key=attempt.signature_key)
         headers[attempt.signature_header] = other
-    if asked.content_type is not None:
-        headers["content-type"] = asked.content_type
-    marks = signed(attempt.event_id, asked.body, attempt.secrets, now_ms)
-    if asked.method == "GET":  # a signature covers the body alone: this one would cover nothing
+    if request.content_type is not None:
+        headers["content-type"] = request.content_type
+    marks = signed(attempt.event_id, request.body, attempt.secrets, now_ms)
+    if request.method == "GET":  # a signature covers the body alone: this one would cover nothing
         del marks["webhook-signature"]
     headers |= {"user-agent": AGENT, **marks}
-    return WebhookCall(asked.url, headers, asked.body.encode(), asked.method, asked.query)
+    return WebhookCall(request.url, headers, request.body.encode(), request.method, request.query)
