@@ -86,10 +86,10 @@ class Billing(Decider[BillingMessage]):
     async def _enter(self, message: TopUp | Credit | Adjust) -> LedgerEntry:
         if isinstance(message, Credit):
             return await message.enter()
-        given = (message.organization_id, message.amount, message.reference, self._clock.now_ms())
+        entry = (message.organization_id, message.amount, message.reference, self._clock.now_ms())
         if isinstance(message, Adjust):
-            return await self._ledger.adjust(message.by, *given, note=message.note)
-        return await self._ledger.top_up(message.by, *given, note=message.note)
+            return await self._ledger.adjust(message.by, *entry, note=message.note)
+        return await self._ledger.top_up(message.by, *entry, note=message.note)
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:

@@ -90,26 +90,26 @@ class Prices:
             return (PrefixPrice(whole, self.per_segment_of(organization)),)
         known = {*self._abroad, *(each.prefix for each in opened.prices)}
         prefixes = {whole, *(each for each in known if each.startswith(whole))}
-        found = ((each, self.abroad_of(opened, each)) for each in sorted(prefixes))
-        return tuple(PrefixPrice(prefix, price) for prefix, price in found if price is not None)
+        prices = ((each, self.abroad_of(opened, each)) for each in sorted(prefixes))
+        return tuple(PrefixPrice(prefix, price) for prefix, price in prices if price is not None)
 
     def unpriced(self, organizations: Iterable[Organization]) -> list[tuple[str, str]]:
         """Organizations that would have no price if customers paid: their names, each with the
         country."""
         paid = Prices(self._settings, self.opened, self.payer.paid())
-        found = []
+        names = []
         for each in organizations:
             if not paid.per_segment_of(each):
-                found.append((each.name, self._home.name))
+                names.append((each.name, self._home.name))
             opened = self.opened(each.id)
-            found += [
+            names += [
                 (each.name, country.name)
                 for country in self._settings.plan.countries
                 if country is not self._home
                 and any(opened.has(country.code, use) for use in CountryUse)
                 and not paid.list_of(each, opened, country)
             ]
-        return found
+        return names
 
     def low_balance_of(self, organization: Organization) -> int:
         """The balance, in minor units, below which this organization is notified that it is low; 0:
@@ -130,7 +130,7 @@ def _longest(prices: Mapping[str, int], number: str) -> int | None:
 
 
 class PayerPolicy:
-    """Who pays for messages, at this moment.
+    """The payer of messages, at this moment: customers, or the service's owner.
 
     Args:
         stored: what operators chose while the service ran; None: the settings apply.
@@ -152,7 +152,7 @@ class PayerPolicy:
         """The most parts that an organization may send in a day then."""
 
     def paid(self) -> PayerPolicy:
-        """The same service, where customers pay."""
+        """The policy as if customers paid."""
         policy = copy(self)
         policy.is_self = False
         return policy

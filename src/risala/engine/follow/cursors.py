@@ -94,7 +94,7 @@ class EventCursor(Generic[E]):
         return self._stored.consumer
 
     def ring(self) -> None:
-        """There may be new events."""
+        """Wake the reader: there may be new events."""
         self._bell.ring()
 
     async def next(self, limit: int) -> tuple[E, ...]:
@@ -104,19 +104,19 @@ class EventCursor(Generic[E]):
         consumer may ask for the next batch before it has kept one.
         """
         while True:
-            found = self._look(self._stored, self._looked, limit, self._scan_max, self._broken)
-            self._looked = found.end
-            if found.events:
-                self._given = found.events[-1].seq
-                return found.events
+            page = self._look(self._stored, self._looked, limit, self._scan_max, self._broken)
+            self._looked = page.end
+            if page.events:
+                self._given = page.events[-1].seq
+                return page.events
             now_s = trio.current_time()
-            may_wait = found.is_whole and now_s < self._kept_s + LOOK_S
+            may_wait = page.is_whole and now_s < self._kept_s + LOOK_S
             if not may_wait and self._given <= self._kept < self._looked:
                 # Skipped events are not followed: a restart need not look at them again, and
                 # retention counts none of them as missed. But what was given before, and is not
                 # kept yet, must come again.
                 await self.keep(self._looked)
-            elif found.is_whole:
+            elif page.is_whole:
                 await self._bell.wait(now_s + LOOK_S)
 
     async def keep(self, seq: int) -> None:
@@ -164,7 +164,7 @@ class EventCursors:
         self._open: dict[str, EventCursor[Any]] = {}
 
     def wake(self) -> None:
-        """There may be new events."""
+        """Wake all readers: there may be new events."""
         for each in self._open.values():
             each.ring()
 
@@ -209,7 +209,7 @@ class EventCursors:
         return cursor
 
     def close(self, consumer: str) -> None:
-        """It is no longer read; new events are still owed to the consumer."""
+        """Forget the open cursor of a consumer; new events are still owed to the consumer."""
         self._open.pop(consumer, None)
 
     async def drop(self, consumer: str) -> None:

@@ -34,7 +34,8 @@ class EsmeSource(Protocol):
 
 
 class Esmes:
-    """Where a running SMPP server registers; without one the list is empty."""
+    """The SMPP server's list of sessions: a running server registers here; without one the list is
+    empty."""
 
     def __init__(self) -> None:
         self._sources: list[EsmeSource] = []

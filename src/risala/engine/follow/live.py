@@ -160,11 +160,11 @@ class Follower:
         yield from self._standings(list(missed.messages))
 
     def _come_back(self, position: str) -> Iterator[Told | None]:
-        found = self._position(position)
-        if found is None:
+        place = self._position(position)
+        if place is None:
             yield _NOT_KNOWN
             return
-        seq, since_ms = found
+        seq, since_ms = place
         changed: list[str] | None = []
         if What.LIFE in self._what:
             changed = self._stored.changed_since(since_ms, CHANGED_ROWS_MAX)
@@ -182,10 +182,10 @@ class Follower:
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
             since_ms = int(position) - SLACK_MS
             return self._stored.seq_before(since_ms), since_ms
-        found = self._stored.position(position)
-        if found is None or self._organization_id not in (None, found.organization_id):
+        row = self._stored.position(position)
+        if row is None or self._organization_id not in (None, row.organization_id):
             return None
-        return found.seq, found.created_at - SLACK_MS
+        return row.seq, row.created_at - SLACK_MS
 
     def _events(self, after_seq: int) -> Iterator[Told | None]:
         if self._stored.is_far(after_seq, MISSED_EVENTS_MAX):

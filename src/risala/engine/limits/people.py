@@ -18,7 +18,7 @@ INVITATIONS_PER_HOUR: Final = 20
 """Per organization, and per user over all of theirs: each is a mail to an address that a person
 typed."""
 INVITATIONS_PER_DAY: Final = 50
-"""The same in a day."""
+"""Invitations in a day, per organization, and per user over all of theirs."""
 ALL_INVITATIONS_PER_HOUR: Final = 300
 """Over all organizations: many accounts together cannot be used for a mailing."""
 INVITED_PER_HOUR: Final = 10

@@ -43,7 +43,8 @@ class SinkState(StrEnum):
     FAILING = "failing"
     """The last try failed; it is tried again."""
     STUCK = "stuck"
-    """Its call does not return though it was cancelled: only a restart or a fixed plugin helps."""
+    """The sink's call does not return though it was cancelled: only a restart or a fixed plugin
+    helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class SinkStatus:
 
     name: str
     word: str
-    """Its plugin's name for it."""
+    """The plugin's name for the sink."""
     state: SinkState
     text: str
     """Why it is not running; empty if it runs."""
