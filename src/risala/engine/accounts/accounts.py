@@ -164,9 +164,9 @@ class Accounts:
         Raises:
             NotFound: no organization has this id.
         """
-        found = self._stored.organization(organization_id)
-        today = day_of(found.time_zone, self._clock.now_ms())
-        return replace(found, spent_today=self._stored.spent(organization_id, today))
+        organization = self._stored.organization(organization_id)
+        today = day_of(organization.time_zone, self._clock.now_ms())
+        return replace(organization, spent_today=self._stored.spent(organization_id, today))
 
     async def create_organization(
         self,
@@ -274,10 +274,10 @@ class Accounts:
         """
         if settings.get("name") is not None:
             settings = {**settings, "name": safe_name(settings["name"])}
-        asked, now_ms = settings.get("expires_at"), self._clock.now_ms()
-        self._refuse_past_expiry(asked)
+        expires_at, now_ms = settings.get("expires_at"), self._clock.now_ms()
+        self._refuse_past_expiry(expires_at)
         latest = self._latest(organization_id, now_ms)
-        settings = {**settings, "expires_at": key_age.bounded(asked, latest, now_ms)}
+        settings = {**settings, "expires_at": key_age.bounded(expires_at, latest, now_ms)}
         _refuse_origins_of_secrets(key_type, settings.get("allowed_origins"))
         value = new_value(key_type, mode)
         key = ApiKey(
@@ -327,7 +327,7 @@ class Accounts:
             self.forget_keys()
 
     def places_of(self, key_id: str) -> list[KeyPlace]:
-        """Where a key was used, the last place first.
+        """The networks where a key was used, the last one first.
 
         Raises:
             NotFound: no key has this id.
@@ -425,7 +425,7 @@ class Accounts:
             return await self._stored_keys.delete(by, key_id)
 
     def forget_organization(self, organization_id: str) -> None:
-        """It was written elsewhere, with all its keys: drop it from the cache."""
+        """Drop an organization and its keys from the cache, because it was written elsewhere."""
         self._forget(organization_id)
         for digest, known in [*self._keys.items()]:
             if known.key.organization_id == organization_id:

@@ -41,11 +41,11 @@ class LastUses(Generic[U]):
         self._used: dict[str, U] = {}
 
     def note(self, used_id: str, use: U) -> None:
-        """It is used now."""
+        """Note that a thing is used now."""
         self._used[used_id] = use
 
     def forget(self, used_id: str) -> None:
-        """It is deleted: write nothing of it."""
+        """Drop the note of a deleted thing: nothing of it is written."""
         self._used.pop(used_id, None)
 
     async def keep_writing(self) -> None:

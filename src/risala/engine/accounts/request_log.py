@@ -125,15 +125,15 @@ class RequestLog:
         )
 
     async def page(
-        self, wanted: RequestFilter, *, before: str | None, after: str | None, limit: int
+        self, filtered: RequestFilter, *, before: str | None, after: str | None, limit: int
     ) -> RequestPage:
         """The newest requests, or those before an id, or after one; empty if there is no log."""
-        return await self._stored.page(wanted, before=before, after=after, limit=limit)
+        return await self._stored.page(filtered, before=before, after=after, limit=limit)
 
     async def one(self, request_id: str) -> ShownRequest | None:
         """A request; None if it is not in the log, or no longer."""
-        found = await self._stored.one(request_id)
-        return None if found is None or found.request_id < self.since_id() else found
+        request = await self._stored.one(request_id)
+        return None if request is None or request.request_id < self.since_id() else request
 
     def since_id(self) -> str:
         """The least id of a request that is still kept."""

@@ -70,22 +70,23 @@ class Senders:
             return "default", ()
         if self.by_name(organization_id, name) is not None:
             return "taken", ()
-        wanted = Sender("", organization_id, spelled(name), "pending", False, None, "", None, 0, 0)
-        return None, tuple(dict.fromkeys(mark.code for mark in self._marker.marks(wanted, ())))
+        draft = Sender("", organization_id, spelled(name), "pending", False, None, "", None, 0, 0)
+        return None, tuple(dict.fromkeys(mark.code for mark in self._marker.marks(draft, ())))
 
-    def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
+    def marks(self, senders: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
         """For each sender, what an operator should check."""
-        return self.marks_among(found, self.owned_names())
+        return self.marks_among(senders, self.owned_names())
 
     def owned_names(self) -> Sequence[Owned]:
         """The names of organizations, which a new name may be mistaken for."""
         return self._stored.owned_names()
 
     def marks_among(
-        self, found: Iterable[Sender], owned: Sequence[Owned]
+        self, senders: Iterable[Sender], owned: Sequence[Owned]
     ) -> Sequence[Sequence[Mark]]:
-        """The same for names that were read already; from any thread."""
-        return [self._marker.marks(each, owned) for each in found]
+        """For each sender, what an operator should check, by names that were read already; from any
+        thread."""
+        return [self._marker.marks(each, owned) for each in senders]
 
     async def request(
         self, organization_id: str, name: str, description: str, *, by: AuditEntry | None = None
