@@ -125,10 +125,10 @@ class Envelope(Generic[M]):
 
     __slots__ = ("_answered", "_error", "_told", "_value", "chain", "message")
 
-    def __init__(self, message: M, chain: tuple[str, ...], *, told: bool) -> None:
+    def __init__(self, message: M, chain: tuple[str, ...], *, is_told: bool) -> None:
         self.message = message
         self.chain = chain
-        self._told = told
+        self._told = is_told
         self._answered = trio.Event()
         self._value: object = None
         self._error: EngineError | None = None
@@ -157,7 +157,7 @@ class DirectlyAsked(Protocol[M_contra]):
     def idle(self) -> bool: ...
 
     def decide_at_once(
-        self, message: M_contra, chain: tuple[str, ...], *, told: bool = False
+        self, message: M_contra, chain: tuple[str, ...], *, is_told: bool = False
     ) -> object: ...
 
 
@@ -247,7 +247,7 @@ class Ref(Generic[M]):
         Raises:
             Draining: the actor stopped or is stopping.
         """
-        await self._mailbox.put(Envelope(message, (), told=True))
+        await self._mailbox.put(Envelope(message, (), is_told=True))
 
     def tell_nowait(self, message: M) -> None:
         """Put a message into the mailbox at once; works inside a cancelled scope too.
@@ -260,10 +260,10 @@ class Ref(Generic[M]):
         """
         decider = self._mailbox.decider
         if decider is None or not decider.idle:
-            self._mailbox.put_nowait(Envelope(message, (), told=True))
+            self._mailbox.put_nowait(Envelope(message, (), is_told=True))
             return
         try:
-            decider.decide_at_once(message, (), told=True)
+            decider.decide_at_once(message, (), is_told=True)
         except EngineError as refusal:
             log_refused_tell(message, refusal)
 
@@ -283,7 +283,7 @@ class Ref(Generic[M]):
             answer = self.ask_at_once(message)
             return await answer.reply() if isinstance(answer, Envelope) else answer
         waiting = self._waiting()
-        envelope = Envelope(message, waiting, told=False)
+        envelope = Envelope(message, waiting, is_told=False)
         await self._mailbox.put(envelope)
         return await envelope.reply()
 

@@ -50,7 +50,7 @@ class AnswerLog(Protocol):
 
 
 class AnswerWindow:
-    """Of one journal. Without a log it only calls."""
+    """The time within which one journal's answers are given. Without a log it only calls."""
 
     def __init__(self) -> None:
         self.log: AnswerLog | None = None

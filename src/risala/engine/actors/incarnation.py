@@ -65,7 +65,9 @@ class Incarnation(Generic[M]):
             raise self._faults[0]
         await self._actor.stopping()
 
-    def decide_at_once(self, message: M, chain: tuple[str, ...], *, told: bool = False) -> object:
+    def decide_at_once(
+        self, message: M, chain: tuple[str, ...], *, is_told: bool = False
+    ) -> object:
         """The answer of an idle decider, or an :class:`Envelope` whose reply is still to come.
 
         Raises:
@@ -89,7 +91,7 @@ class Incarnation(Generic[M]):
         if not isinstance(answer, Later):
             return answer
         self._later_slots.acquire_nowait()
-        envelope = Envelope(message, chain, told=told)
+        envelope = Envelope(message, chain, is_told=is_told)
         outside = WAITING.set((*chain, mailbox.name))
         try:
             self._laters.start_soon(self._run_later, answer, envelope, name=f"{mailbox.name} later")

@@ -65,7 +65,7 @@ class _Aside:
     """When it is tried again, on Trio's clock."""
     wait_s: float
     is_kept: bool
-    """It is remembered though it does not come again."""
+    """The item is remembered though it does not come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,12 @@ class ItemLoop:
         return ItemTurn(self, str(item_id), named)
 
     def made(
-        self, item_id: str, make: Callable[P, R | None], *given: P.args, **named: P.kwargs
+        self, item_id: str, make: Callable[P, R | None], *values: P.args, **named: P.kwargs
     ) -> R | None:
         """What ``make`` makes of an item, as in the item's block; None: that set it aside. It costs
         a fifth of a block, for items that pass thousands of times a second."""
         try:
-            made = make(*given, **named)
+            made = make(*values, **named)
         except Exception as fault:
             if concerns_all(fault):
                 raise
@@ -152,7 +152,7 @@ class ItemLoop:
             self.set_aside(item_id, fault, {}, is_row=True)
 
     def free(self, items: Sequence[I], id_of: Callable[[I], object]) -> list[I]:
-        """Those that may be handled now."""
+        """The items that may be handled now."""
         return [each for each in items if self.is_free(id_of(each))] if self._aside else [*items]
 
     async def together(
@@ -183,8 +183,8 @@ class ItemLoop:
         return min(times, default=math.inf)
 
     def again_ms(self, now_ms: int) -> int | None:
-        """The same as UTC epoch milliseconds, always later than ``now_ms``; None: none is set
-        aside."""
+        """When the next item is to be tried again, UTC epoch milliseconds, always later than
+        ``now_ms``; None: none is set aside."""
         again_s = self.again_s
         wait_s = again_s - trio.current_time()
         return None if again_s == math.inf else now_ms + math.ceil(wait_s * 1000)
@@ -215,8 +215,8 @@ class ItemLoop:
         self._total += 1
         # Without the exception's words: they may quote a text or a code.
         at = raised_at(fault, CALLS_SHOWN)
-        said = {"again_in_s": wait_s, "kind": type(fault).__name__, "at": at, **named}
-        log.error("item.set_aside", loop=self.name, item=key, **said)
+        facts = {"again_in_s": wait_s, "kind": type(fault).__name__, "at": at, **named}
+        log.error("item.set_aside", loop=self.name, item=key, **facts)
 
     def _forget_gone(self) -> None:
         before_s = trio.current_time() - SETTLED_S
@@ -238,5 +238,5 @@ class SetAsideItems:
         return self._loops.setdefault(name, ItemLoop(name, at_start=at_start))
 
     def statuses(self) -> list[ItemLoopStatus]:
-        """Of each loop, by their names."""
+        """The status of each loop, by their names."""
         return [self._loops[name].status() for name in sorted(self._loops)]
