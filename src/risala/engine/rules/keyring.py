@@ -46,8 +46,8 @@ class KeyRing:
         if key is None:
             return self.newest
         made_at = key >> KEY_COUNTER_BITS
-        found = next((each for each in self.keys if each.since <= made_at), self.keys[-1])
-        return found.secret
+        sealing_key = next((each for each in self.keys if each.since <= made_at), self.keys[-1])
+        return sealing_key.secret
 
     def holding(self, now_ms: int) -> list[bytes]:
         """The valid keys, the newest first."""
@@ -89,10 +89,10 @@ def written(ring: KeyRing) -> str:
 def read(text: str) -> KeyRing | None:
     """The ring in a text; None: the text is no ring."""
     keys = [_key(line.split()) for line in text.splitlines() if line.strip()]
-    found = [each for each in keys if each is not None]
-    if not found or len(found) != len(keys) or not _is_ring(found):
+    valid = [each for each in keys if each is not None]
+    if not valid or len(valid) != len(keys) or not _is_ring(valid):
         return None
-    return KeyRing(tuple(found))
+    return KeyRing(tuple(valid))
 
 
 def _key(words: Sequence[str]) -> ServerKey | None:

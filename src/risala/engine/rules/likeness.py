@@ -134,28 +134,28 @@ class Marker:
         Args:
             owned: the names of all organizations; those of the sender's own one are skipped.
         """
-        found = []
+        reasons = []
         name = sender.name
         if is_generic(name, self._settings.generic):
-            found.append(Mark("generic", "It is a generic name that anybody could use."))
+            reasons.append(Mark("generic", "It is a generic name that anybody could use."))
         if resembles(name, self._default):
             text = f"It resembles {self._default!r}, the service's own sender."
-            found.append(Mark("default", text, self._default))
-        found += [
+            reasons.append(Mark("default", text, self._default))
+        reasons += [
             Mark("protected", f"It resembles {other!r} (senders.protected in the settings).", other)
             for other in self._settings.protected
             if resembles(name, other)
         ]
-        told = set()
+        marked = set()
         for other in owned:
             key = (other.organization_id, other.name)
             is_own = other.organization_id == sender.organization_id
-            if is_own or key in told or not resembles(name, other.name):
+            if is_own or key in marked or not resembles(name, other.name):
                 continue
-            told.add(key)
+            marked.add(key)
             whose = f"{other.organization} ({other.organization_id})"
             text = f"It resembles {other.name!r} of {whose}."
-            found.append(
+            reasons.append(
                 Mark("organization", text, other.name, other.organization_id, other.organization)
             )
-        return found
+        return reasons

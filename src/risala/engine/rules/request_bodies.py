@@ -105,10 +105,10 @@ def _number(value: object) -> object:
 
 def _sentence(value: object) -> object:
     """A sentence of ours, without any whole number."""
-    found = _stored(value)
-    if not isinstance(found, str):
-        return found
-    return _digits.sub(lambda digits: f"…{digits[0][-_DIGITS_SHOWN:]}", found)
+    stored = _stored(value)
+    if not isinstance(stored, str):
+        return stored
+    return _digits.sub(lambda digits: f"…{digits[0][-_DIGITS_SHOWN:]}", stored)
 
 
 def _sender(value: object) -> object:
@@ -203,21 +203,21 @@ def _shown(value: Any, members: Mapping[str, Show], depth: int) -> object:  # no
         return [*shown, f"‹[{len(value) - ITEMS_MAX}]›"] if len(value) > ITEMS_MAX else shown
     if not isinstance(value, dict) or depth >= DEPTH_MAX:
         return hidden(value)
-    found: dict[str, object] = {}
+    members_shown: dict[str, object] = {}
     strange = 0
     for name, inner in value.items():
         show = members.get(name)
         if show is not None:
-            found[name] = show(inner)
+            members_shown[name] = show(inner)
         elif name in _WITHIN:
-            found[name] = _shown(inner, members, depth + 1)
+            members_shown[name] = _shown(inner, members, depth + 1)
         elif _is_name(name):
-            found[name] = hidden(inner)
+            members_shown[name] = hidden(inner)
         else:
             strange += 1
     if strange:
-        found[_REST] = strange
-    return found
+        members_shown[_REST] = strange
+    return members_shown
 
 
 def made_thing(status: int, path: str, answered: str) -> str | None:
@@ -225,8 +225,8 @@ def made_thing(status: int, path: str, answered: str) -> str | None:
     if status != 200 or path not in MAKING:
         return None
     thing = json.loads(answered)
-    found = thing.get(MAKING[path]) if isinstance(thing, dict) else None
-    return found if isinstance(found, str) else None
+    thing_id = thing.get(MAKING[path]) if isinstance(thing, dict) else None
+    return thing_id if isinstance(thing_id, str) else None
 
 
 MAKING: Final[Mapping[str, str]] = {

@@ -25,7 +25,7 @@ class Circumstances:
     pinned_route: str
     """The route that only this carrier serves."""
     partly_accepted: bool
-    """This carrier has already accepted a part, so the others must go through it too."""
+    """True: this carrier has already accepted a part, so the others must go through it too."""
     next_route: str | None
     """The next route of a message that this carrier refuses; None: there is no other carrier."""
     on_uncertain: OnUncertain
@@ -111,18 +111,18 @@ def after_acceptance(accepted: Accepted, *, gives_receipts: bool) -> Decision:
 
 def _refused_for_now(refused: Refused, at: Circumstances) -> Decision:
     refusals = at.refusals + 1
-    said = note(refused.text)
+    words = note(refused.text)
     if refusals >= at.retry.attempts_max:
-        values = {"refusals": refusals, "last": refused.cause.value, **said}
+        values = {"refusals": refusals, "last": refused.cause.value, **words}
         return _failed(refused.raw, Line(Kind.FAILED, Cause.RETRIES_EXHAUSTED, values))
     due_at = at.now_ms + wait_ms(at.retry, refusals)
     if due_at >= at.valid_until:
-        values = {"last": refused.cause.value, **said}
+        values = {"last": refused.cause.value, **words}
         return _failed(refused.raw, Line(Kind.FAILED, Cause.VALIDITY_OVER, values))
     return Decision(
         Step.REQUEUE,
         SegmentState.WAITING,
-        Line(Kind.REFUSED_FOR_NOW, refused.cause, {"wait_ms": due_at - at.now_ms, **said}),
+        Line(Kind.REFUSED_FOR_NOW, refused.cause, {"wait_ms": due_at - at.now_ms, **words}),
         refused.raw,
         due_at=due_at,
         route=at.pinned_route if at.partly_accepted else None,

@@ -1,4 +1,4 @@
-"""Who may do what. Pure; each operation names its own permission."""
+"""Permissions: which role may do what. Pure; each operation names its own permission."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ class RoleVerdict(Enum):
 
     ALLOWED = auto()
     HIDDEN = auto()
-    """It belongs to another organization: the caller gets the answer that it does not exist."""
+    """The thing belongs to another organization: the caller gets the answer that it does not
+    exist."""
     FORBIDDEN = auto()
     """The operation is not for the caller's role."""
 

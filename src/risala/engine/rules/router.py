@@ -70,7 +70,8 @@ class Router:
         return self._carriers_of(self.route_key(recipient))
 
     def carriers_among(self, beginning: str, network: str | None) -> list[str]:
-        """The same for all numbers that begin so, and were allotted to a network."""
+        """Carriers that serve all numbers that begin so, and were allotted to a network, the best
+        first."""
         return self._carriers_of(self._plan.key_of(beginning, network))
 
     def _carriers_of(self, key: str) -> list[str]:

@@ -120,7 +120,7 @@ def diagram() -> str:
     """The table as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", "    [*] --> pending: POST /api/verify/send (verify.sent)"]
     for (state, trigger), move in TABLE.items():
-        told = f" ({move.event}{': ' + move.reason if move.reason else ''})" if move.event else ""
-        lines.append(f"    {state} --> {move.to}: {trigger}{told}")
+        effect = f" ({move.event}{': ' + move.reason if move.reason else ''})" if move.event else ""
+        lines.append(f"    {state} --> {move.to}: {trigger}{effect}")
     lines += [f"    {state} --> [*]" for state in SessionState if state is not SessionState.PENDING]
     return "\n".join(lines)

@@ -30,7 +30,7 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
     "per_phone_per_hour": Bounds(1, 10_000),
     "per_organization_per_hour": Bounds(1, 1_000_000),
 }
-"""Of the numeric settings; pages show them too."""
+"""The least and the most of the numeric settings; pages show them too."""
 ENTRIES_MAX: Final = 20
 """Hashes, and hosts, of one organization: every send looks through them."""
 _Hashes = Annotated[tuple[str, ...], Field(max_length=ENTRIES_MAX)]
@@ -126,11 +126,11 @@ class VerifySettings(BaseModel):
         if locale is not None and locale not in LOCALES:
             text = f"`locale` must be one of {', '.join(LOCALES)}."
             faults.append(FieldFault("locale", "invalid_locale", text))
-        for path, asked, registered in (
+        for path, requested, registered in (
             ("appHash", app_hash, self.app_hashes),
             ("origin", origin, self.origins),
         ):
-            if asked is not None and asked not in registered:
+            if requested is not None and requested not in registered:
                 text = f"`{path}` is not registered in the organization's Verify configuration."
                 faults.append(FieldFault(path, "not_registered", text))
         return faults

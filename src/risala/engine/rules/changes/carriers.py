@@ -32,17 +32,19 @@ def differences(
 ) -> tuple[CarrierChange, ...]:
     """The changed and removed carriers, in the former order, then the added ones."""
     was, will = {each.name: each for each in before}, {each.name: each for each in after}
-    found: list[CarrierChange] = []
+    changes: list[CarrierChange] = []
     for name in [*was, *(name for name in will if name not in was)]:
         old, new = was.get(name), will.get(name)
         effect = effect_of(old, new)
         if effect is None:
             continue
         if old is None or new is None:
-            found.append(CarrierChange(name, "added" if old is None else "removed", effect, ()))
+            changes.append(CarrierChange(name, "added" if old is None else "removed", effect, ()))
         else:
-            found.append(CarrierChange(name, "changed", effect, field_changes(old, new, is_secret)))
-    return tuple(found)
+            changes.append(
+                CarrierChange(name, "changed", effect, field_changes(old, new, is_secret))
+            )
+    return tuple(changes)
 
 
 def effect_of(before: CarrierSection | None, after: CarrierSection | None) -> Effect | None:

@@ -97,8 +97,8 @@ def _leaves(prefix: str, tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def fingerprint(settings: Settings, key: bytes) -> str:
     """A text that differs for different settings. Keyed, because it is shown, and a short secret in
     the settings could be guessed from it."""
-    told = json.dumps(_plain(settings.model_dump()), sort_keys=True)
-    return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()[:32]
+    text = json.dumps(_plain(settings.model_dump()), sort_keys=True)
+    return hmac.new(key, text.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _plain(value: object) -> object:

@@ -69,13 +69,13 @@ def letters_by_script(domain: str) -> dict[str, str]:
 
     A letter of another script looks like the one of a name that everybody knows.
     """
-    found: dict[str, list[str]] = {}
+    by_script: dict[str, list[str]] = {}
     for letter in dict.fromkeys(filter(str.isalpha, spelled(domain))):
         script = unicodedata.name(letter, "unknown").split()[0]
-        found.setdefault("EAST ASIAN" if script in _ONE_WRITING else script, []).append(letter)
-    if len(found) < 2:
+        by_script.setdefault("EAST ASIAN" if script in _ONE_WRITING else script, []).append(letter)
+    if len(by_script) < 2:
         return {}
-    return {script.lower(): "".join(letters) for script, letters in sorted(found.items())}
+    return {script.lower(): "".join(letters) for script, letters in sorted(by_script.items())}
 
 
 def masked_email(address: str) -> str:

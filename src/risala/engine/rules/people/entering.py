@@ -1,4 +1,4 @@
-"""Who may sign in, and until when a code is judged. Pure."""
+"""Rules of signing in: who may, and until when a code is judged. Pure."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class SignInRules:
         return known is not None or may_sign_up
 
 
-def is_over(found: CodeRequest, now_ms: int) -> bool:
+def is_over(request: CodeRequest, now_ms: int) -> bool:
     """Whether a request's codes are no longer judged."""
-    return now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX
+    return now_ms >= request.expires_at or request.attempts >= ATTEMPTS_MAX
 
 
 def goes_on(
-    found: CodeRequest | None, email: str, kind: SessionKind, now_ms: int
+    request: CodeRequest | None, email: str, kind: SessionKind, now_ms: int
 ) -> TypeGuard[CodeRequest]:
     """Whether another request continues the same one."""
     return (
-        found is not None
-        and found.user_id is None
-        and found.email == email
-        and found.kind is kind
-        and not is_over(found, now_ms)
+        request is not None
+        and request.user_id is None
+        and request.email == email
+        and request.kind is kind
+        and not is_over(request, now_ms)
     )

@@ -28,26 +28,26 @@ def age_days(organization: int | None, service: int | None) -> int | None:
     return min((each for each in (organization, service) if each is not None), default=None)
 
 
-def bounded(asked: int | None, latest: int | None, now_ms: int) -> int | None:
+def bounded(requested: int | None, latest: int | None, now_ms: int) -> int | None:
     """When a key expires, of what was asked.
 
     Args:
-        asked: None: as late as may be.
+        requested: None: as late as may be.
         latest: the latest that may be; None: there is no rule.
 
     Raises:
         Invalid: it is too late, or the key's value is too old.
     """
     if latest is None:
-        return asked
+        return requested
     if latest <= now_ms:
         text = "The key's value is older than keys may become. Give the key another value."
         raise Invalid("expires_at", "key_too_old", text)
-    if asked is not None and asked > latest:
+    if requested is not None and requested > latest:
         days = -(-(latest - now_ms) // DAY_MS)
         text = f"Keys work for a limited time here: this one for {days} more days at most."
         raise Invalid("expires_at", "beyond_key_age", text)
-    return latest if asked is None else asked
+    return latest if requested is None else requested
 
 
 def renewed(expires_at: int | None, made_at: int, now_ms: int, days: int | None) -> int | None:
@@ -68,10 +68,10 @@ def renewed(expires_at: int | None, made_at: int, now_ms: int, days: int | None)
 def network_of(address: str) -> str | None:
     """The network that an address is in; None: it is none."""
     try:
-        found = ip_address(address)
+        parsed = ip_address(address)
     except ValueError:
         return None
-    if found.version == 6 and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    bits = PREFIX_V4 if found.version == 4 else PREFIX_V6
-    return str(ip_network(f"{found}/{bits}", strict=False))
+    if parsed.version == 6 and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
+    bits = PREFIX_V4 if parsed.version == 4 else PREFIX_V6
+    return str(ip_network(f"{parsed}/{bits}", strict=False))

@@ -20,12 +20,14 @@ hour with that address, and the owner gets a mail for each request."""
 FAILURES_PER_DAY: Final = 30
 """Wrong codes for one operator's address in any day, from browsers without an earlier sign-in."""
 FAILURES_PER_MONTH: Final = 100
-"""The same in any 30 days: with 8 digits, a chance in 80,000 a year to guess one of the codes."""
+"""Wrong codes for one operator's address in any 30 days: with 8 digits, a chance in 80,000 a year
+to guess one of the codes."""
 FACTOR_TRIES_PER_DAY: Final = 30
 """Wrong codes of an app for one user in any day. Each guess is right with a chance of three in a
 million: a code is accepted one step early and one late."""
 FACTOR_TRIES_PER_MONTH: Final = 100
-"""The same in any 30 days: for who already reads the user's mail, a chance of 1 in 270 a year."""
+"""Wrong codes of an app for one user in any 30 days: for somebody who already reads the user's
+mail, a chance of 1 in 270 a year."""
 FAILURES_KEPT_MS: Final = 90 * DAY_MS
 KNOWN_BROWSER_MS: Final = 90 * DAY_MS
 """How long a browser is known by the address that signed in on it, signed out or not."""

@@ -31,7 +31,7 @@ class UnfitName(ValueError):
 
 
 class NameTooLong(UnfitName):
-    """It has more characters than such a name may have."""
+    """A name has more characters than it may have."""
 
 
 def as_name(text: str, characters_max: int) -> str:
@@ -65,8 +65,8 @@ def name_in_mails(text: str, characters_max: int) -> str:
 
 
 def name_in_file(text: str, characters_max: int) -> str:
-    """The same of a name that stands in a file, or is one's: what :func:`as_name` refuses is left
-    out. It may be empty."""
+    """A name from a file, or of a file, as it is kept: what :func:`as_name` refuses is left out. It
+    may be empty."""
     beginning = text[: _READ_TIMES * characters_max]
     kept = "".join(each for each in beginning if each.isspace() or not _has_control(each))
     return typed(typed(kept, Purpose.NAME)[:characters_max], Purpose.NAME)

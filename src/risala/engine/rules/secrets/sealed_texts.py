@@ -12,8 +12,8 @@ from typing import Final
 from risala.engine.rules.codes import Ring, key_for
 
 NONCE_BYTES: Final = 12
-"""Of each sealed text (SP 800-38D §5.2.1.1): random, because one key seals texts of one purpose
-only, and far fewer than 2^32 of them."""
+"""Octets of a sealed text's nonce (SP 800-38D §5.2.1.1). It is random, because one key seals texts
+of one purpose only, and far fewer than 2^32 of them."""
 
 
 class Seal:

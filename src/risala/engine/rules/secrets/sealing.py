@@ -26,11 +26,13 @@ from risala.engine.model.errors import SecretLost
 KEY_BYTES: Final = 32
 """AES-256."""
 NONCE_BYTES: Final = 12
-"""Of each sealed secret (SP 800-38D §8.2.2): random, because a key seals far fewer than 2^32."""
+"""Octets of a sealed secret's nonce (SP 800-38D §8.2.2). It is random, because a key seals far
+fewer than 2^32."""
 FORM: Final = "sealed1"
 """The first word of what is sealed: another cipher would get another one."""
 _KEY_ID_DIGITS: Final = 8
-"""Of a key's id, in hexadecimal: it tells a handful of keys apart, and reveals nothing of them."""
+"""Digits of a key's id, in hexadecimal: they tell a handful of keys apart, and reveal nothing of
+them."""
 
 
 class SecretPurpose(StrEnum):
@@ -55,7 +57,7 @@ class SealingKey:
 
     @property
     def id(self) -> str:
-        """Its name in what it sealed."""
+        """The key's name in what it sealed."""
         digest = hmac.new(self.secret, b"risala sealing key", hashlib.sha256).hexdigest()
         return digest[:_KEY_ID_DIGITS]
 

@@ -41,12 +41,12 @@ class ChainEnd:
     @classmethod
     def of(cls, text: str | None) -> ChainEnd | None:
         """What :attr:`text` wrote; None: it did not."""
-        seq, _, found = (text or "").partition(" ")
-        return cls(int(seq), found) if seq.isdecimal() and found else None
+        seq, _, digest = (text or "").partition(" ")
+        return cls(int(seq), digest) if seq.isdecimal() and digest else None
 
 
 EMPTY: Final = ChainEnd(0, GENESIS)
-"""Of a trail without lines."""
+"""The end of a trail without lines."""
 
 
 def canonical(values: Sequence[object]) -> str:

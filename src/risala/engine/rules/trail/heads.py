@@ -22,7 +22,7 @@ _WRITTEN: Final = re.compile(r'\{\\?"seq\\?":[^{}]*\}')
 KEY: Final = "audit.key"
 """The action of the line that names a public key, before the first head that is signed with it."""
 SEED_BYTES: Final = 32
-"""Of a private key (RFC 8032 §5.1.5)."""
+"""Octets of a private key (RFC 8032 §5.1.5)."""
 
 
 class NoHead(ValueError):
@@ -93,16 +93,16 @@ def heads_of(lines: Iterable[str]) -> Iterator[Head]:
         NoHead: something that begins as a head is none.
     """
     for number, line in enumerate(lines, 1):
-        found = _WRITTEN.search(line)
-        if found is not None:
-            yield _head(found[0].replace('\\"', '"'), number)
+        match = _WRITTEN.search(line)
+        if match is not None:
+            yield _head(match[0].replace('\\"', '"'), number)
 
 
 def _head(text: str, number: int) -> Head:
     try:
-        found: Any = json.loads(text)
-        end = ChainEnd(int(found["seq"]), str(found["hash"]))
-        return Head(end, str(found["at"]), str(found["key"]), str(found["signature"]))
+        members: Any = json.loads(text)
+        end = ChainEnd(int(members["seq"]), str(members["hash"]))
+        return Head(end, str(members["at"]), str(members["key"]), str(members["signature"]))
     except (ValueError, KeyError, TypeError) as error:
         raise NoHead(f"Line {number} is not a head of the audit trail.") from error
 

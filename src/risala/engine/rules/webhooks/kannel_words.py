@@ -68,13 +68,13 @@ def filled(pattern: str, received: Received) -> str:
     def rest(_: int) -> str:
         return quote_plus(" ".join(left))
 
-    def value(found: re.Match[str]) -> str:
-        word = found[1]
+    def value(match: re.Match[str]) -> str:
+        word = match[1]
         if word == "s":
             return quote_plus(left.pop(0)) if left else ""
         if word == "r":
             return rest(len(left))
-        return known(word) if word in _VALUES else found[0]
+        return known(word) if word in _VALUES else match[0]
 
     return _WORD.sub(value, pattern)
 

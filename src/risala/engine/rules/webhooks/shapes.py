@@ -80,10 +80,10 @@ def shaped(shape: str, template: str, url: str, received: Received) -> ShapedReq
     escaped = {
         name: quote_plus("" if value is None else str(value)) for name, value in values.items()
     }
-    told = "&".join(f"{quote_plus(name)}={_escaped(value, escaped)}" for name, value in fields)
+    form = "&".join(f"{quote_plus(name)}={_escaped(value, escaped)}" for name, value in fields)
     if shape == "get":
-        return ShapedRequest("GET", url, told, None, "")
-    return ShapedRequest("POST", url, "", _FORM, told)
+        return ShapedRequest("GET", url, form, None, "")
+    return ShapedRequest("POST", url, "", _FORM, form)
 
 
 def received_of(body: str, carrier: str | None, received_at: int) -> Received:
@@ -93,13 +93,13 @@ def received_of(body: str, carrier: str | None, received_at: int) -> Received:
     Args:
         carrier: the one that brought the message; None: no longer known.
     """
-    told = json.loads(body)
-    whose = told["organizationId"]
-    if told["type"] != EventType.SMS_RECEIVED:
-        return Received(told["id"], whose, carrier or "", EXAMPLE, None, "Test", received_at)
-    who, sent_at = (told["from"], told["to"], told["text"]), told.get("sentAt")
+    event = json.loads(body)
+    whose = event["organizationId"]
+    if event["type"] != EventType.SMS_RECEIVED:
+        return Received(event["id"], whose, carrier or "", EXAMPLE, None, "Test", received_at)
+    who, sent_at = (event["from"], event["to"], event["text"]), event.get("sentAt")
     its_own = None if sent_at is None else moment(sent_at)
-    return Received(told["messageId"], whose, carrier or "", *who, received_at, its_own)
+    return Received(event["messageId"], whose, carrier or "", *who, received_at, its_own)
 
 
 def _values_of(received: Received) -> Values:
@@ -125,8 +125,8 @@ def _escaped(template: str, escaped: Mapping[str, str]) -> str:
 
 
 def _text(template: str, values: Values) -> str:
-    def value(found: re.Match[str]) -> str:
-        known = values[found[1].strip()]
+    def value(match: re.Match[str]) -> str:
+        known = values[match[1].strip()]
         return "" if known is None else str(known)
 
     return _PLACEHOLDER.sub(value, template)
@@ -153,12 +153,12 @@ def _filled(template: Any, values: Values, depth: int = 0) -> object:  # noqa: A
 
 def _fields_of(template: str) -> Sequence[tuple[str, str]]:
     """The fields of a form or query: one a line, as ``name=value``."""
-    found = []
+    pairs = []
     for line in template.splitlines():
         name, is_field, value = line.partition("=")
         if line.strip():
-            found.append((name.strip() if is_field else "", value.strip()))
-    return found
+            pairs.append((name.strip() if is_field else "", value.strip()))
+    return pairs
 
 
 # -- what is wrong with a shape --------------------------------------------------------------------
@@ -172,21 +172,21 @@ def shape_faults(shape: str, template: str, url: str) -> Iterator[FieldFault]:
         return
     if (wrong := _template_fault(shape, template)) is not None:
         yield FieldFault("template", *wrong)
-    if shape == "kannel" and (told := kannel_words.fault(url)) is not None:
-        yield FieldFault("url", "invalid_words", told)
+    if shape == "kannel" and (fault := kannel_words.fault(url)) is not None:
+        yield FieldFault("url", "invalid_words", fault)
 
 
 def _template_fault(shape: str, template: str) -> tuple[str, str] | None:
     """The code and the sentence."""
     if shape not in TEMPLATED:
-        told = "`template` goes with the shapes `form`, `get` and `json`."
-        return ("needless_template", told) if template else None
+        text = "`template` goes with the shapes `form`, `get` and `json`."
+        return ("needless_template", text) if template else None
     if len(template) > SHAPE_TEMPLATE_MAX:
         return "too_long", f"`template` can have at most {SHAPE_TEMPLATE_MAX} characters."
     names = [each.strip() for each in _PLACEHOLDER.findall(template)]
     if unknown := sorted({*names} - {*PLACEHOLDERS}):
-        told = f"`template` can use {KNOWN}, but not {{{{{unknown[0][:50]}}}}}."
-        return "invalid_placeholder", told
+        text = f"`template` can use {KNOWN}, but not {{{{{unknown[0][:50]}}}}}."
+        return "invalid_placeholder", text
     if len(names) > FIELDS_MAX:
         return "invalid_placeholder", f"`template` can have at most {FIELDS_MAX} placeholders."
     if shape == "json":

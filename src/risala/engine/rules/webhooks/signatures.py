@@ -29,10 +29,10 @@ def new_secret() -> str:
 def is_secret(text: str) -> bool:
     """Whether a text is a secret in the scheme's form and length."""
     try:
-        found = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+        octets = base64.b64decode(text.removeprefix(PREFIX), validate=True)
     except ValueError:
         return False
-    return text.startswith(PREFIX) and SECRET_BYTES_MIN <= len(found) <= SECRET_BYTES_MAX
+    return text.startswith(PREFIX) and SECRET_BYTES_MIN <= len(octets) <= SECRET_BYTES_MAX
 
 
 def stamped(body: str, keys: Sequence[str], now_ms: int, *, key: str = "text") -> str:
@@ -45,8 +45,8 @@ def stamped(body: str, keys: Sequence[str], now_ms: int, *, key: str = "text") -
     """
     octets = _decoded if key == "decoded" else str.encode
     at = str(now_ms // 1000)
-    told = f"{at}.{body}".encode()
-    marks = [hmac.new(octets(each), told, hashlib.sha256).hexdigest() for each in keys]
+    signed = f"{at}.{body}".encode()
+    marks = [hmac.new(octets(each), signed, hashlib.sha256).hexdigest() for each in keys]
     return ",".join([f"t={at}", *(f"v1={mark}" for mark in marks)])
 
 
@@ -57,11 +57,11 @@ def _decoded(secret: str) -> bytes:
 def with_sms_id(body: str) -> str:
     """An event's body with its message's id as ``smsId`` beside ``messageId``; unchanged if it has
     no message."""
-    told = json.loads(body)
-    if "messageId" not in told:
+    event = json.loads(body)
+    if "messageId" not in event:
         return body
     members: dict[str, object] = {}
-    for name, value in told.items():
+    for name, value in event.items():
         members[name] = value
         if name == "messageId":
             members["smsId"] = value

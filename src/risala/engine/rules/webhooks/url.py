@@ -1,4 +1,5 @@
-"""Where webhooks may go: the form of a URL, and the kind of an address. Nothing is resolved here.
+"""Rules of webhooks' addresses: the form of a URL, and the kind of an address. Nothing is resolved
+here.
 
 A URL that passes may still name a machine inside our network: :func:`address_fault` checks its
 addresses before each connection.
