@@ -50,9 +50,9 @@ def ended(message_id: str, key: str, end: str) -> bytes:
 def without_id(body: bytes) -> bytes:
     """A body without its ``messageId``, for clients that refuse unknown fields. The same body,
     however old, gives the same result."""
-    told = json.loads(body)
-    told.pop("messageId", None)
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    answer = json.loads(body)
+    answer.pop("messageId", None)
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def answer(

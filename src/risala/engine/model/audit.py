@@ -70,7 +70,7 @@ class AuditEntry:
     organization_id: str | None = None
     """If there is nothing to read, or it does not contain this."""
     said: Values = field(default_factory=dict)
-    """Further facts for the trail: a reason, an amount."""
+    """Facts for the trail besides: a reason, an amount."""
     always: bool = False
     """Written even if nothing else is: the operation's effect is elsewhere."""
     version: int | None = None

@@ -59,19 +59,20 @@ class Freshness(StrEnum):
     """Whether a caller showed who they are within some minutes."""
 
     FRESH = "fresh"
-    """They did, or need not: a program, the command line."""
+    """The caller showed it, or need not: a program, the command line."""
     EXEMPT = "exempt"
-    """They did not, and have no second factor to show: a member."""
+    """The caller did not show it, and has no second factor to show: a member."""
     STALE = "stale"
-    """They did not, and can."""
+    """The caller did not show it, and can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who performs an operation. The face has checked who it is."""
+    """The person or program that performs an operation. The face has checked who it is."""
 
     who: str
-    """Their name in the audit trail: a user of this machine, an e-mail address, a key's id."""
+    """The caller's name in the audit trail: a user of this machine, an e-mail address, a key's
+    id."""
     face: CallerKind
     role: Role
     organization_id: str | None = None
@@ -96,7 +97,7 @@ class Caller:
 
     @property
     def role_word(self) -> str:
-        """Their role, as a refusal names it."""
+        """The caller's role, as a refusal names it."""
         return self.operator_role.value if self.role is Role.OPERATOR else self.role.value
 
 

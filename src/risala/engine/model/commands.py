@@ -118,8 +118,8 @@ class SendMessage(NamedTuple):
     """Seconds from ``send_at`` (or from now) after which it is no longer sent; None: the service's
     default."""
     part: CutPart | None = None
-    """Its place in a longer message that the customer cut; None: it is no part. A part has one
-    segment, and its text stays as it is."""
+    """The message's place in a longer one that the customer cut; None: it is no part. A part has
+    one segment, and its text stays as it is."""
 
     def __repr__(self) -> str:
         return "<SendMessage>"  # its text must not be logged

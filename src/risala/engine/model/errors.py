@@ -123,7 +123,7 @@ class CountryNotOpen(Forbidden):
             " it."
         )
         self.country = country
-        """Its name in English."""
+        """The country's name in English."""
 
 
 class IdentityFault(StrEnum):
@@ -132,27 +132,27 @@ class IdentityFault(StrEnum):
     CANCELLED = "cancelled"
     """The person stopped it at the provider."""
     NOT_BEGUN = "not_begun"
-    """It was begun in another browser, too long ago, or used already."""
+    """The sign-in was begun in another browser, too long ago, or used already."""
     UNREACHABLE = "unreachable"
     """The provider does not answer, or says that it cannot now."""
     MISSET = "misset"
     """The provider knows no such client, or is not what the settings say."""
     INVALID = "invalid"
-    """Its answer is not valid: signature, audience, issuer, nonce."""
+    """The provider's answer is not valid: signature, audience, issuer, nonce."""
     CLOCK = "clock"
-    """Its clock and ours differ."""
+    """The provider's clock and ours differ."""
     NOT_VERIFIED = "not_verified"
-    """It has not verified the person's e-mail address, or gives none."""
+    """The provider has not verified the person's e-mail address, or gives none."""
     DOMAIN = "domain"
     """The address is of a domain that it cannot vouch for."""
     NO_ROLE = "no_role"
-    """It gives the person no role here."""
+    """The provider gives the person no role here."""
     NOT_OPERATOR = "not_operator"
     """The person is no operator."""
     OTHER_ACCOUNT = "other_account"
     """The address belongs to a user whose account at the provider is another one."""
     OTHER_PERSON = "other_person"
-    """Another person signed in than the one whose session it is."""
+    """The person who signed in is not the one whose session it is."""
     STALE = "stale"
     """The provider did not ask the person anew."""
     ONE_FACTOR = "one_factor"
@@ -236,7 +236,7 @@ class PolicyRefused(Refusal):
 
 
 class NotFound(Refusal):
-    """It does not exist, or not for this caller."""
+    """The thing does not exist, or not for this caller."""
 
 
 class InsufficientBalance(Refusal):
@@ -424,7 +424,7 @@ class StorageUnusable(Exception):
 
 
 class DataDirectoryBusy(StorageUnusable):
-    """Another process holds the data directory."""
+    """The data directory is held by another process."""
 
     def __init__(self, directory: Path, pid: int | None) -> None:
         holder = f"process {pid}" if pid is not None else "another process"

@@ -44,7 +44,7 @@ class Forgot:
     rows: int
     """Messages, events or inbound messages from which it erased something."""
     after: str
-    """Where the next unit continues, if that is not stored in the file."""
+    """The place where the next unit continues, if that is not stored in the file."""
     done: bool
     """No other row is old enough."""
 
@@ -67,7 +67,7 @@ class RestoredMailings:
     """What became of mailings in a restored database."""
 
     paused: int = 0
-    """Those that were being sent when the backup was made."""
+    """Mailings that were being sent when the backup was made."""
     rows_left_out: int = 0
     """Rows that were sent since, as the database that was there shows."""
     unknown: int = 0

@@ -113,12 +113,12 @@ class Feature:
     """What fills the words of its mails: functions of ``Letters``, an owed mail, and the words of
     its language, which return the values, or None if the mail is no longer useful."""
     quoting: tuple[MailKind, ...] = ()
-    """Those of its mails that quote drivers, in the words of the reader's language."""
+    """Kinds of the feature's mails that quote drivers, in the words of the reader's language."""
     receives: Declared | None = None
     """Takes a file that is uploaded, as ``Gateway.receive_upload`` does."""
     stores: Mapping[str, Declared] = field(default_factory=dict)
-    """Its tables with what takes room besides messages, by the names of ``StoredOfKind``: each a
-    ``StoredTable``."""
+    """Tables of the feature with what takes room besides messages, by the names of
+    ``StoredOfKind``: each a ``StoredTable``."""
     holds_uploads: Declared | None = None
     """The names of uploads that it may read again: a function of a connection."""
     waiting: Declared | None = None
@@ -139,7 +139,7 @@ class Feature:
     books: Declared | None = None
     """Queries of what does not agree in its tables: each row is a sentence."""
     metrics: Declared | None = None
-    """Its metrics: a function of the repositories and the time."""
+    """Metrics of the feature: a function of the repositories and the time."""
     examined: Declared | None = None
     """What the doctor says of it in a database: a function of a connection and of the ``Patient``,
     which returns findings."""
@@ -149,7 +149,7 @@ class Feature:
     retuned: Declared | None = None
     """Applies settings that changed while it runs: a function of the services and the settings."""
     live_metrics: Declared | None = None
-    """Its metrics of what a running service has in memory: a function of the services."""
+    """Metrics of what a running service has in memory: a function of the services."""
     statistics: Declared | None = None
     """What it adds to the service's statistics: a function of the services, which returns them by
     their names."""
@@ -174,14 +174,14 @@ class Feature:
     """Forgets what it remembers of an organization that was changed or deleted: a function of the
     services and the organization's id."""
     deleted: tuple[str, ...] = ()
-    """Its tables with few rows of an organization, which are deleted with it."""
+    """Tables of the feature with few rows of an organization, which are deleted with it."""
     of_users: tuple[str, ...] = ()
-    """Its tables whose rows go with the user in their column ``user_id``."""
+    """Tables of the feature whose rows go with the user in their column ``user_id``."""
     shifts: Declared | None = None
     """Statements that move its waits after the clock was set back: by ``:by`` milliseconds, to the
     present time ``:now``."""
     sealed: Declared | None = None
-    """Its columns that hold sealed secrets: a sequence of ``SealedColumn``."""
+    """Columns of the feature that hold sealed secrets: a sequence of ``SealedColumn``."""
     tables: tuple[str, ...] = ()
     """All of its tables."""
     dashboard: tuple[Declared, ...] = ()
@@ -189,7 +189,7 @@ class Feature:
     console: tuple[Declared, ...] = ()
     """Tables of its pages for operators."""
     commands: Mapping[str, Declared] = field(default_factory=dict)
-    """Its commands, by the word after ``risala``."""
+    """Commands of the feature, by the word after ``risala``."""
     shown: Mapping[str, Declared] = field(default_factory=dict)
     """What pages of others show of it, by the place: async functions of the page's request, and of
     what the place is about, which return values for the template."""
@@ -207,7 +207,7 @@ class Feature:
 
 @cache
 def features() -> tuple[Feature, ...]:
-    """All of them, in the order of :data:`NAMES`."""
+    """All features, in the order of :data:`NAMES`."""
     return tuple(import_module(f"risala.engine.features.{name}.feature").FEATURE for name in NAMES)
 
 
@@ -218,7 +218,7 @@ def required(which: Callable[[Feature], Declared | None]) -> Any:  # noqa: ANN40
         LookupError: no feature declares it: what depends on it must not be done without.
     """
     for feature in features():
-        found = which(feature)
-        if found is not None:
-            return found()
+        declared = which(feature)
+        if declared is not None:
+            return declared()
     raise LookupError("No feature does what this needs.")

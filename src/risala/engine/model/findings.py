@@ -54,5 +54,5 @@ class Patient:
 
     @property
     def currency(self) -> str | None:
-        """Of all amounts; None: unknown."""
+        """The currency of all amounts; None: unknown."""
         return None if self.known_settings is None else self.known_settings.service.currency

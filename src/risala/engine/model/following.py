@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Lagged:
-    """This listener was too slow: so many values are missing here."""
+    """The listener was too slow: so many values are missing here."""
 
     lost: int
 
@@ -62,7 +62,7 @@ class FollowedEvent:
     """An event for a consumer that gets every event that it follows."""
 
     seq: int
-    """Its place in the outbox: a later event has a greater one."""
+    """The event's place in the outbox: a later event has a greater one."""
     id: str
     type: EventType
     at: int
@@ -79,7 +79,7 @@ class OwnEvent:
     body that webhooks carry."""
 
     seq: int
-    """Its place in the outbox: a later event has a greater one."""
+    """The event's place in the outbox: a later event has a greater one."""
     type: EventType
     at: int
     """UTC epoch milliseconds."""
@@ -94,12 +94,12 @@ class OwnEvent:
     accepted_at: int
     """When the message was accepted, UTC epoch milliseconds; of a text as :attr:`at`."""
     text: str = field(default="", repr=False)
-    """Of a text from a phone."""
+    """The text that a phone sent; empty for an event of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose own events somebody follows."""
+    """The key or person whose own events somebody follows."""
 
     api_key: str
     """The key or credential that the messages were sent by."""

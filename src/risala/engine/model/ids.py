@@ -92,12 +92,12 @@ def keys_of(number: str) -> tuple[int, ...]:
     Digits alone may be decimal or hexadecimal. No two messages have both keys: a key begins with
     the time, so a decimal one read as hexadecimal, or the reverse, is too large or far too early.
     """
-    found: list[int] = []
+    keys: list[int] = []
     if _is_decimal(number):
-        found.append(int(number))
+        keys.append(int(number))
     if _is_hex(number):
-        found.append(int(number, 16))
-    return tuple(key for key in found if key < _KEY_END)
+        keys.append(int(number, 16))
+    return tuple(key for key in keys if key < _KEY_END)
 
 
 def event_id(key: int, subject_id: str) -> str:

@@ -42,16 +42,18 @@ class Kind(IntEnum):
     """The message was withdrawn. Values: ``refunded`` in minor units; ``session``, how the session
     of the code ended."""
     UNCERTAIN = 8
-    """It is unknown whether the carrier took it; the cause is the reason. Values: ``note``;
-    ``until``, when it is decided without word from the carrier (UTC epoch milliseconds), and
-    ``then``, how: ``resend`` or ``fail``."""
+    """The message may have reached the carrier; the cause is the reason why that is unknown.
+    Values: ``note``; ``until``, when it is decided without word from the carrier (UTC epoch
+    milliseconds), and ``then``, how: ``resend`` or ``fail``."""
     HELD_BACK = 9
-    """It was throttled or not sent, and keeps its place; the cause says why. Values: ``note``."""
+    """The message was throttled or not sent, and keeps its place; the cause says why. Values:
+    ``note``."""
     REFUSED_FOR_NOW = 10
-    """It was refused temporarily; the cause is the reason. Values: ``wait_ms`` until the next
-    attempt; ``note``."""
+    """The message was refused temporarily; the cause is the reason. Values: ``wait_ms`` until the
+    next attempt; ``note``."""
     REROUTED = 11
-    """It was refused, and another carrier is tried; the cause is the reason. Values: ``note``."""
+    """The message was refused, and another carrier is tried; the cause is the reason. Values:
+    ``note``."""
     RESENT = 12
     """No answer came, and it is sent again. Values: ``alone`` 1 if no other message is submitted
     beside it from now on, because the link was lost during its submits."""
@@ -80,25 +82,25 @@ class Kind(IntEnum):
     """An answer came after the message had ended or gone on. The cause is the carrier's reason for
     a refusal; without one it accepted. Values: ``note``."""
     RESTORED_SENDS = 23
-    """It was restored from a backup, and is sent now."""
+    """The message was restored from a backup, and is sent now."""
     RESTORED_UNCERTAIN = 24
-    """It was restored from a backup that was made while it was being sent to a carrier."""
+    """The message was restored from a backup that was made while it was being sent to a carrier."""
     WAITS = 25
     """What the message waits for. Values: those of :class:`Wait`. Stored if it began to wait for a
     carrier; otherwise computed when the timeline is read."""
     SERVED = 26
     """A carrier serves the recipient's number again."""
     RESTORED_WAITS = 27
-    """It was restored from a backup, and is sent at its scheduled time: the old database shows that
-    it had not left, or the operator confirmed it."""
+    """The message was restored from a backup, and is sent at its scheduled time: the old database
+    shows that it had not left, or the operator confirmed it."""
     CODE_ENTERED = 28
     """The code that the message carries was entered, which proves that it arrived."""
     RESTORED_HELD = 29
-    """It was restored from a backup, and is held until the operator decides: it is unknown whether
-    it was canceled since."""
+    """The message was restored from a backup, and is held until the operator decides: it is unknown
+    whether it was canceled since."""
     RESTORED_GOES_ON = 30
-    """It was restored from a backup, and goes on: the old database was stopped in order, and shows
-    that it had not left."""
+    """The message was restored from a backup, and goes on: the old database was stopped in order,
+    and shows that it had not left."""
     REACHABLE = 31
     """The carrier reports that the recipient's phone can be reached again. Nothing changes."""
 
@@ -108,13 +110,13 @@ class Wait(StrEnum):
     line's further values."""
 
     SCHEDULED = "scheduled"
-    """Its scheduled time: ``until``."""
+    """The message's scheduled time: ``until``."""
     RETRY = "retry"
-    """Its next attempt: ``until``."""
+    """The message's next attempt: ``until``."""
     UNSERVED = "unserved"
     """A carrier that serves its number: none does now."""
     SUSPENDED = "suspended"
-    """Its organization, which is suspended."""
+    """The message's organization, which is suspended."""
     LINK_DOWN = "link_down"
     """The link of ``carrier``, which has been down ``since`` then."""
     OPERATOR = "operator"

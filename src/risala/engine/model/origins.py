@@ -1,4 +1,4 @@
-"""Where keys may be used from: a publishable one from origins, any from addresses. Pure."""
+"""Places where keys may be used from: a publishable one from origins, any from addresses. Pure."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def parse_origins(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def _parse(value: object) -> str:
-    found = _ORIGIN.fullmatch(value) if isinstance(value, str) else None
-    port = int(found["port"]) if found and found["port"] else None
-    if found is None or (port is not None and not 0 < port < 65536):
+    match = _ORIGIN.fullmatch(value) if isinstance(value, str) else None
+    port = int(match["port"]) if match and match["port"] else None
+    if match is None or (port is not None and not 0 < port < 65536):
         raise Invalid(
             "allowed_origins",
             "invalid_origin",
             "An origin is a scheme and a host, like https://app.example or"
             " http://localhost:3000, without a path.",
         )
-    scheme, host = found["scheme"].lower(), found["host"].lower()
+    scheme, host = match["scheme"].lower(), match["host"].lower()
     # Browsers omit a scheme's default port.
     tail = "" if port in (None, _DEFAULT_PORTS.get(scheme)) else f":{port}"
     return f"{scheme}://{host}{tail}"
@@ -73,13 +73,13 @@ def ranges_of(addresses: Iterable[str]) -> tuple[AddressRange, ...]:
 def _address(value: object) -> str:
     try:
         # An address with a zone is one of the machine's own links, and no client's.
-        found = ip_network("" if "%" in str(value) else str(value).strip(), strict=False)
+        network = ip_network("" if "%" in str(value) else str(value).strip(), strict=False)
     except ValueError:
         text = "Write an address like 203.0.113.7 or 2001:db8::7, or a network like 203.0.113.0/24."
         raise Invalid("allowed_addresses", "invalid_ip_address", text) from None
-    if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
         # Such clients appear with their IPv4 address.
-        mapped = IPv6Address(found.network_address).ipv4_mapped
-        found = ip_network(f"{mapped}/{found.prefixlen - 96}")
-    is_one = found.prefixlen == found.max_prefixlen
-    return str(found.network_address) if is_one else str(found)
+        mapped = IPv6Address(network.network_address).ipv4_mapped
+        network = ip_network(f"{mapped}/{network.prefixlen - 96}")
+    is_one = network.prefixlen == network.max_prefixlen
+    return str(network.network_address) if is_one else str(network)

@@ -17,7 +17,7 @@ class Language(StrEnum):
 
 
 class SessionKind(StrEnum):
-    """Who a web session is for: each has a cookie of its own."""
+    """The people that a web session is for: each kind has a cookie of its own."""
 
     CUSTOMER = "customer"
     OPERATOR = "operator"
@@ -75,7 +75,7 @@ class Browser:
     """The key of the limits that its address shares."""
     address: str
     agent: str
-    """Its ``User-Agent``."""
+    """The browser's ``User-Agent``."""
     language: Language
     network: Hashable = None
     """The IPv6 /48 of its address; None: not IPv6."""
@@ -128,7 +128,7 @@ class WebSession:
     user: User
     places: tuple[ReachableOrganization, ...]
     stale: bool
-    """Their role changed: the cookie must be renewed (:meth:`People.rotate`)."""
+    """The person's role changed: the cookie must be renewed (:meth:`People.rotate`)."""
     has_factor: bool = False
     """The user has a second factor."""
 

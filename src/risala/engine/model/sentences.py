@@ -20,13 +20,13 @@ FACE: Final = "mailing"
 _NONE: Final[Values] = {}
 
 
-def sentence(told: DatedLine) -> str:
+def sentence(entry: DatedLine) -> str:
     """The meaning of a line, in one English sentence or two."""
-    return _WRITERS[told.line.kind](told)
+    return _WRITERS[entry.line.kind](entry)
 
 
-def _values(told: DatedLine) -> Values:
-    return told.line.values or _NONE
+def _values(entry: DatedLine) -> Values:
+    return entry.line.values or _NONE
 
 
 def _why(line: Line) -> str:
@@ -49,8 +49,8 @@ def _moment(at_ms: int, seen_from_ms: int, *, seconds: bool = False) -> str:
     return f"{day}{at[11 : 19 if seconds else 16]} UTC"
 
 
-def _accepted(told: DatedLine) -> str:
-    values = _values(told)
+def _accepted(entry: DatedLine) -> str:
+    values = _values(entry)
     policies = values.get("policies")
     by = ""
     if "face" in values:
@@ -62,7 +62,7 @@ def _accepted(told: DatedLine) -> str:
         )
     who = f" Rewritten by the policy {policies}." if policies else ""
     if "wait" in values:
-        return f"Accepted{by}.{who} {_waits(told)}"
+        return f"Accepted{by}.{who} {_waits(entry)}"
     if who:
         return f"Accepted{by}.{who} It waits for its turn."
     return f"Accepted{by}; waiting for its turn."
@@ -78,11 +78,11 @@ def _way(values: Values) -> str:
     )
 
 
-def _waits(told: DatedLine) -> str:
-    values = _values(told)
+def _waits(entry: DatedLine) -> str:
+    values = _values(entry)
     carrier = values.get("carrier", "")
-    until = f" until {_moment(int(values['until']), told.at)}" if "until" in values else ""
-    since = f" since {_moment(int(values['since']), told.at)}" if "since" in values else ""
+    until = f" until {_moment(int(values['until']), entry.at)}" if "until" in values else ""
+    since = f" since {_moment(int(values['since']), entry.at)}" if "since" in values else ""
     match values.get("wait"):
         case Wait.SCHEDULED:
             return f"It is scheduled for{until.removeprefix(' until')}."
@@ -115,16 +115,16 @@ def _waits(told: DatedLine) -> str:
             return "It waits for its turn."
 
 
-def _attempt(told: DatedLine) -> str:
-    text = f"Attempt {told.attempt} through {told.carrier}."
-    line = _values(told).get("line")
+def _attempt(entry: DatedLine) -> str:
+    text = f"Attempt {entry.attempt} through {entry.carrier}."
+    line = _values(entry).get("line")
     if line is None:
         return text
     return f"{text} The sender is its own number{line and f', {line}'}."
 
 
-def _sent(told: DatedLine) -> str:
-    text, values = f"Accepted by {told.carrier}.", _values(told)
+def _sent(entry: DatedLine) -> str:
+    text, values = f"Accepted by {entry.carrier}.", _values(entry)
     if "no_receipts" in values:
         return (
             f"{text} This line gives no delivery reports, so it will not be known whether it "
@@ -135,20 +135,20 @@ def _sent(told: DatedLine) -> str:
     return text
 
 
-def _uncertain(told: DatedLine) -> str:
-    values, text = _values(told), f"Uncertain: {_run_on(_why(told.line))}"
+def _uncertain(entry: DatedLine) -> str:
+    values, text = _values(entry), f"Uncertain: {_run_on(_why(entry.line))}"
     if "until" not in values:
         return text
     then = "it is sent again, or fails if it was sent too often or is too late"
     if values.get("then") != "resend":
         then = "it counts as failed"
-    until = _moment(int(values["until"]), told.at, seconds=True)
+    until = _moment(int(values["until"]), entry.at, seconds=True)
     return f"{text} If no answer or receipt comes by {until}, {then}."
 
 
-def _ended(told: DatedLine) -> str:
+def _ended(entry: DatedLine) -> str:
     """The sentence of a message that failed or was not delivered: the cause, and the refund."""
-    line, values = told.line, _values(told)
+    line, values = entry.line, _values(entry)
     last = values.get("last")
     if line.cause is Cause.RETRIES_EXHAUSTED:
         times, last_time = values.get("refusals"), _run_on(_last(line))
@@ -174,8 +174,8 @@ _SESSION_ENDS: Final[Mapping[str, str]] = {
 }
 
 
-def _canceled(told: DatedLine) -> str:
-    values = _values(told)
+def _canceled(entry: DatedLine) -> str:
+    values = _values(entry)
     text = "Withdrawn."
     if "session" in values:
         end = _SESSION_ENDS.get(str(values["session"]), "ended")
@@ -183,13 +183,13 @@ def _canceled(told: DatedLine) -> str:
     return f"{text} Refunded." if "refunded" in values else text
 
 
-def _for_now(told: DatedLine) -> str:
-    wait_s = int(_values(told).get("wait_ms", 0)) / 1000
-    return f"{_why(told.line)} It will be tried again in {wait_s:g} s."
+def _for_now(entry: DatedLine) -> str:
+    wait_s = int(_values(entry).get("wait_ms", 0)) / 1000
+    return f"{_why(entry.line)} It will be tried again in {wait_s:g} s."
 
 
-def _parts_wait(told: DatedLine) -> str:
-    match told.line.cause:
+def _parts_wait(entry: DatedLine) -> str:
+    match entry.line.cause:
         case None:
             return "The carrier was paused between two parts; the others follow."
         case Cause.SERVICE_STOPPED:
@@ -198,49 +198,49 @@ def _parts_wait(told: DatedLine) -> str:
             return "The link went down between two parts; the others follow."
 
 
-def _part(told: DatedLine) -> str:
-    parts = int(_values(told).get("parts", 1))
-    return f" (part {told.segment} of {parts})" if parts > 1 else ""
+def _part(entry: DatedLine) -> str:
+    parts = int(_values(entry).get("parts", 1))
+    return f" (part {entry.segment} of {parts})" if parts > 1 else ""
 
 
 def _said(line: Line) -> str:
     return "delivered" if line.cause is None else f"not delivered. {_why(line)}"
 
 
-def _receipt(told: DatedLine) -> str:
-    parts = int(_values(told).get("parts", 1))
-    which = f"Receipt for part {told.segment} of {parts}" if parts > 1 else "Receipt"
-    early = " It came before the carrier's answer." if "early" in _values(told) else ""
-    return f"{which}: {_said(told.line).removesuffix('.')}.{early}"
+def _receipt(entry: DatedLine) -> str:
+    parts = int(_values(entry).get("parts", 1))
+    which = f"Receipt for part {entry.segment} of {parts}" if parts > 1 else "Receipt"
+    early = " It came before the carrier's answer." if "early" in _values(entry) else ""
+    return f"{which}: {_said(entry.line).removesuffix('.')}.{early}"
 
 
-def _contradiction(told: DatedLine) -> str:
-    if "failed" in _values(told):
+def _contradiction(entry: DatedLine) -> str:
+    if "failed" in _values(entry):
         return (
             "A later receipt says that the message was delivered after all. Its status stays "
             "failed."
         )
-    said = "delivered" if told.line.cause is None else "not delivered"
-    before = "not delivered" if told.line.cause is None else "delivered"
+    now = "delivered" if entry.line.cause is None else "not delivered"
+    before = "not delivered" if entry.line.cause is None else "delivered"
     return (
         f"A receipt contradicts the one before it: that one said {before}, this one says "
-        f"{said}. Nothing changes."
+        f"{now}. Nothing changes."
     )
 
 
-def _late_receipt(told: DatedLine) -> str:
-    said = _said(told.line).removesuffix(".")
-    return f"A receipt came too late to change anything: {said}."
+def _late_receipt(entry: DatedLine) -> str:
+    meaning = _said(entry.line).removesuffix(".")
+    return f"A receipt came too late to change anything: {meaning}."
 
 
-def _late_answer(told: DatedLine) -> str:
-    said = _run_on(_why(told.line))
-    return f"A late answer from {told.carrier}: {said} Nothing changes."
+def _late_answer(entry: DatedLine) -> str:
+    meaning = _run_on(_why(entry.line))
+    return f"A late answer from {entry.carrier}: {meaning} Nothing changes."
 
 
-def _resent(told: DatedLine) -> str:
+def _resent(entry: DatedLine) -> str:
     text = "No answer came, so it is sent again and may arrive twice."
-    if not (told.line.values or {}).get("alone"):
+    if not (entry.line.values or {}).get("alone"):
         return text
     return f"{text} The link was lost each time, so it is now sent on its own."
 

@@ -12,7 +12,7 @@ def iso(at_ms: int) -> str:
 
 
 def maybe_iso(at_ms: int | None) -> str | None:
-    """The same for a time that may be None."""
+    """A time as the API writes it; None for None."""
     return None if at_ms is None else iso(at_ms)
 
 

@@ -61,9 +61,9 @@ LEAN_STATUS: Final[Mapping[str, str]] = {
 _LEAN: Final = ("id", "to", "from", "body", "status", "createdAt", "updatedAt")
 
 
-def lean(told: Mapping[str, Any]) -> dict[str, Any]:
+def lean(message: Mapping[str, Any]) -> dict[str, Any]:
     """The seven fields of :func:`message_wire` that such clients know, with one of four states."""
-    return {name: told[name] for name in _LEAN} | {"status": LEAN_STATUS[told["status"]]}
+    return {name: message[name] for name in _LEAN} | {"status": LEAN_STATUS[message["status"]]}
 
 
 INTEGER_MAX: Final = 2**63 - 1

@@ -38,9 +38,9 @@ class MailOutcome(StrEnum):
 
     SENT = "sent"
     WITHHELD = "withheld"
-    """It was never to be sent: its row exists so that both cases take the same time."""
+    """The mail was never to be sent: its row exists so that both cases take the same time."""
     OVER = "over"
-    """It was no longer useful."""
+    """The mail was no longer useful."""
     GIVEN_UP = "given up"
     NO_MAILER = "no mailer"
 
@@ -59,7 +59,8 @@ class OwedMail:
 
     @property
     def whose(self) -> str:
-        """Whose turn it is when it is sent: the organization that it is about, else its reader."""
+        """The organization or reader whose turn it is when the mail is sent: the organization that
+        it is about, else its reader."""
         return str(self.details.get("organization") or self.recipient)
 
 
@@ -79,6 +80,6 @@ class MailQueueStatus:
     failing: int
     """Owed, and refused by the mailer at least once."""
     given_up: int
-    """Of the last week."""
+    """Mails that were given up in the last week."""
     no_mailer: int
-    """Of the last week, dropped because there is no mailer."""
+    """Mails of the last week that were dropped because there is no mailer."""

@@ -47,7 +47,7 @@ class StoredSession:
     device: Device
     stale: bool
     is_previous: bool
-    """It was found by the token from before its rotation."""
+    """The session was found by the token from before its rotation."""
 
 
 class FailureReason(StrEnum):
@@ -83,7 +83,7 @@ class SignInFailure:
     known_browser: bool = False
     """The browser has an earlier sign-in with this address."""
     is_slow: bool = False
-    """It counts in an operator's slow windows."""
+    """The failure counts in an operator's slow windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Entrant:
     """The new user, if no user has the address."""
     device: Device
     hashed: bytes
-    """Of the session's token."""
+    """The hash of the session's token."""
     now_ms: int
     known_browser: bool = False
     browser: bytes = b""

@@ -17,8 +17,8 @@ class Attempt:
 
     message_id: str
     segment: int
-    """Its number within the message, from 1; :data:`~risala.sms.message.WHOLE` if all of it goes by
-    one submit."""
+    """The segment's number within the message, from 1; :data:`~risala.sms.message.WHOLE` if all of
+    it goes by one submit."""
     number: int
     """The number of the attempt at the message, from 1."""
     carrier: str
@@ -114,4 +114,4 @@ class Declining:
     reason: str
     due_at: int
     route: str | None
-    """Another route; None: it waits for this carrier."""
+    """The route that the message takes instead; None: it waits for this carrier."""

@@ -26,7 +26,7 @@ class WrittenAs(Enum):
     DIGITS = "digits"
     """A whole number that may be greater than JSON's exact ones, written as a string."""
     NOTHING = "nothing"
-    """It is no member: known to the engine alone. Such a field has a default."""
+    """A field that is no member: known to the engine alone. Such a field has a default."""
 
 
 Moment = Annotated[int, WrittenAs.MOMENT]

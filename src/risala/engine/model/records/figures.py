@@ -23,7 +23,7 @@ class HourFigures:
     """What was accepted in an hour, and its result until now."""
 
     at: Moment
-    """Its beginning."""
+    """The beginning of the hour."""
     accepted: int
     delivered: int
     undelivered: int
@@ -36,7 +36,7 @@ class HourCount:
     """How many in an hour; hours without any are left out."""
 
     at: Moment
-    """Its beginning."""
+    """The beginning of the hour."""
     count: int
 
 
@@ -62,7 +62,7 @@ class Funnel:
     expired: int
     pending: int
     is_cut: Annotated[bool, JsonName("latestOnly")]
-    """There were more than :data:`SESSIONS_MAX`: these are the latest."""
+    """True: there were more than :data:`SESSIONS_MAX`, and these are the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class Overview:
     networks: tuple[NetworkFigures, ...]
     median_ms: int | None
     before: tuple[HourFigures, ...]
-    """Of the same hours a week, or a whole time, earlier: up to the same moment."""
+    """Figures of the same hours a week, or a whole time, earlier: up to the same moment."""
     funnel: Annotated[Funnel, JsonName("verifications")]
     approved_hours: tuple[HourCount, ...]
     """Sessions that were approved, by the hours in which they began."""
     spent: Money
     spent_by_day: tuple[Money, ...]
-    """Of each day of the time, in their order; of seven days at least, the last of which is its
-    last."""
+    """Amounts spent on each day of the time, in their order; of seven days at least, the last of
+    which is its last."""
     spent_a_day: Money
     """On the average of the last days in which there was anything."""
     feed: tuple[FeedMessage, ...]
@@ -138,7 +138,7 @@ class Deciding:
     senders: int
     """Requests that are neither cleared nor denied."""
     payments: int = 0
-    """Those that their customers reported as paid, and that an operator settles."""
+    """Payments that their customers reported as paid, and that an operator settles."""
     approvals: int = 0
     """What an operator asked for, and another one confirms."""
 

@@ -72,7 +72,7 @@ class ReceivedMessages:
     newer: str | None
     older: str | None
     looked_to: Moment | None
-    """So far the search came; None: as far as there are any."""
+    """The time as far as the search came; None: as far as there are any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ class OptOut:
     """The carrier through which it was sent; None: it was noted by hand."""
     at: Moment
     who: str | None
-    """Who noted it; None: the number itself, by the keyword, or a user who was deleted since."""
+    """The user who noted it; None: the number itself, by the keyword, or a user who was deleted
+    since."""
     keyword: str | None
 
 

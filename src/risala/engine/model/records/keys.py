@@ -150,7 +150,7 @@ class KeyPlace:
 
 @dataclass(frozen=True, slots=True)
 class KeyPlaces:
-    """Where a key was used, the last place first: of a secret one, for ninety days."""
+    """The networks where a key was used, the last one first: of a secret one, for ninety days."""
 
     places: tuple[KeyPlace, ...]
 

@@ -24,7 +24,7 @@ class LedgerEntry:
     """Below zero for a charge."""
     balance_after: Money
     reference: str
-    """Of a charge or refund the (first) message's id, of a top-up the payment's reference."""
+    """The (first) message's id for a charge or refund; the payment's reference for a top-up."""
     messages: int | None
     """How many messages a charge pays for; ``reference`` is the first of them. None: no charge."""
     note: str | None

@@ -25,7 +25,7 @@ APART_MAX_MS: Final = 300_000
 """Between a part and the next: five minutes. Software submits them in a row, and throttling may
 delay it; after longer the reference may be another message's."""
 APART_MAX: Final = APART_MAX_MS << KEY_COUNTER_BITS
-"""The same between keys."""
+"""The most between a part and the next, as a difference of keys."""
 NEWER_MAX: Final = 99
 """New messages that are counted; who looks away for longer is told that there are more."""
 SAME_MESSAGE: Final = 0xFFFFFF << 9 | 1

@@ -91,9 +91,9 @@ class Acceptance(NamedTuple):
     entered: Entered | None
     """The charge; None: nothing was charged."""
     id: str | None
-    """Of the first new message; None: no message is new."""
+    """The id of the first new message; None: no message is new."""
     whole: bool = False
-    """All of them are new."""
+    """True: all messages are new."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,8 @@ class DueRow:
 
     @property
     def goes_alone(self) -> bool:
-        """It may be what makes the carrier drop the link: it must not affect other messages."""
+        """Whether the message may be what makes the carrier drop the link: it must not affect
+        others."""
         return self.link_losses >= ALONE_AFTER_LOSSES
 
     @property
@@ -318,7 +319,7 @@ class MessageChange:
 
 @dataclass(frozen=True, slots=True)
 class OtherPart:
-    """Where a part of a longer message is."""
+    """The place of a part of a longer message."""
 
     number: int
     message_id: str
@@ -342,7 +343,7 @@ class MessageStory:
     timeline: tuple[StoryEntry, ...]
     part: WholeMessage | None = None
     body_hidden: bool = False
-    """Its text is left out, and shown by ``message.body``."""
+    """The message's text is left out, and shown by ``message.body``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +359,12 @@ class PlacedCharacter:
 
     character: str
     index: Count
-    """Where it stands: Unicode code points before it, in the text as it would be sent."""
+    """The character's place: Unicode code points before it, in the text as it would be sent."""
     suggestion: str | None
     """What would do in its place; null: nothing that says the same."""
     name: str | None
-    """Its number and name in Unicode if it shows nothing, as a joiner; null: it can be seen."""
+    """The character's number and name in Unicode if it shows nothing, as a joiner; null: it can be
+    seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +378,7 @@ class Estimate:
     price: Money
     currency: str
     unicode_characters: tuple[PlacedCharacter, ...]
-    """Those that are not in GSM 7-bit; empty where the text fits it."""
+    """The characters that are not in GSM 7-bit; empty where the text fits it."""
 
 
 @dataclass(frozen=True, slots=True)

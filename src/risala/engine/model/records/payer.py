@@ -1,4 +1,4 @@
-"""Who pays for messages: customers, or nobody, because the service's owner sends for themselves."""
+"""The payer of messages: customers, or nobody, because the service's owner sends for themselves."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StoredPayer:
 
 @dataclass(frozen=True, slots=True)
 class Payer(SnakeCase):
-    """Who pays for messages now."""
+    """The payer of messages now."""
 
     payer: Annotated[str, OneOf(PAYERS), AUDITED]
     self_parts_per_day: Annotated[int, AUDITED]

@@ -43,9 +43,9 @@ class RecordField:
     default: object
     """``MISSING`` if it has none."""
 
-    def note(self, wanted: type[M]) -> M | None:
+    def note(self, kind_of_note: type[M]) -> M | None:
         """The field's note of one kind."""
-        return next((each for each in self.notes if isinstance(each, wanted)), None)
+        return next((each for each in self.notes if isinstance(each, kind_of_note)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class _Shape:
     """What is derived from a record, once."""
 
     fields: tuple[RecordField, ...]
-    """Those that are given."""
+    """The fields that are given."""
     members: tuple[RecordField, ...]
-    """Those too that are derived (``init=False``): written, and not read."""
+    """The fields with those that are derived (``init=False``): written, and not read."""
     writers: tuple[tuple[str, str, Convert], ...]
     """Name, name in JSON, and the writer."""
     audited: frozenset[str]
@@ -76,19 +76,19 @@ def members_of(shape: type[Any]) -> tuple[RecordField, ...]:
 
 
 def _shape(shape: type[Any]) -> _Shape:
-    found = _SHAPES.get(shape)
-    if found is None:
+    known = _SHAPES.get(shape)
+    if known is None:
         hints = get_type_hints(shape, include_extras=True)
-        given = {each.name for each in fields(shape) if each.init}
+        initialized = {each.name for each in fields(shape) if each.init}
         every = (_field(shape, hints[each.name], each) for each in fields(shape))
         own = tuple(each for each in every if each.note(WrittenAs) is not WrittenAs.NOTHING)
-        found = _SHAPES[shape] = _Shape(
-            tuple(each for each in own if each.name in given),
+        known = _SHAPES[shape] = _Shape(
+            tuple(each for each in own if each.name in initialized),
             own,
             tuple((each.name, each.json_name, _writer(each)) for each in own),
             frozenset(each.json_name for each in own if each.note(Trail) is Trail.SHOWN),
         )
-    return found
+    return known
 
 
 def _field(shape: type[Any], hint: object, declared: Any) -> RecordField:  # noqa: ANN401 -- a dataclass's own
@@ -201,7 +201,7 @@ def of_item(kind: object, place: int = 0) -> RecordField:
 # -- from JSON
 
 
-def from_json(shape: type[T], given: object) -> T:
+def from_json(shape: type[T], members: object) -> T:
     """The record of a JSON answer.
 
     An unknown member is ignored, and a missing one takes the field's default: an answer may come
@@ -210,12 +210,12 @@ def from_json(shape: type[T], given: object) -> T:
     Raises:
         NotAsExpected: a member without a default is missing, or one has another type.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(members, Mapping):
         raise NotAsExpected(f"{shape.__name__} is not a JSON object.")
     values = {}
     for field in fields_of(shape):
-        if field.json_name in given:
-            values[field.name] = _read(shape, field, given[field.json_name])
+        if field.json_name in members:
+            values[field.name] = _read(shape, field, members[field.json_name])
         elif field.default is MISSING:
             raise NotAsExpected(f"{shape.__name__} has no member {field.json_name!r}.")
     return shape(**values)

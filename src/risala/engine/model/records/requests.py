@@ -41,7 +41,7 @@ class RequestFilter:
     organization_id: str | None
     key_id: str | None = None
     least: int = 0
-    """Of the statuses."""
+    """The least status."""
     most: int = 999
     path: str | None = None
     made: str | None = None

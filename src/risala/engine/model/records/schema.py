@@ -70,7 +70,7 @@ def _description(doc: str | None) -> Json:
 
 def docs_of(shape: type[Any]) -> dict[str, str]:
     """The docstrings of the fields of a record or of arguments, from their source."""
-    found = {}
+    docs = {}
     for each in reversed(shape.__mro__):
         is_declared = is_record(each) or hasattr(each, "model_fields")
         body = _classes_of(each.__module__).get(each.__name__, ()) if is_declared else ()
@@ -80,8 +80,8 @@ def docs_of(shape: type[Any]) -> dict[str, str]:
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(doc))),
                 ):
-                    found[name] = doc
-    return found
+                    docs[name] = doc
+    return docs
 
 
 @cache
@@ -109,10 +109,10 @@ def _schema_of(field: RecordField, places: Places) -> Json:
         return {"$ref": places[kind]}
     if field.note(WrittenAs) is WrittenAs.MONEY:
         return {"type": "string", "pattern": f"^{'' if least else '-?'}{amount_pattern(USUAL)}$"}
-    found = _plain_schema(field.note(WrittenAs), kind, places)
+    schema = _plain_schema(field.note(WrittenAs), kind, places)
     if words is not None and isinstance(words.known, tuple):
-        found["enum"] = list(words.known)
-    return found if least is None else {**found, "minimum": least.value}
+        schema["enum"] = list(words.known)
+    return schema if least is None else {**schema, "minimum": least.value}
 
 
 def _plain_schema(written: WrittenAs | None, kind: Any, places: Places) -> Json:  # noqa: ANN401 -- any type

@@ -96,7 +96,7 @@ class NameVolume:
     name: str
     messages: int
     is_cut: Annotated[bool, JsonName("more")]
-    """There may be more."""
+    """True: there may be more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ class Endpoint:
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
     mode: Annotated[str, AUDITED, OneOf(Mode)]
-    """Whose events it gets: those of live keys, or of test keys."""
+    """The mode of the events that the endpoint gets: those of live keys, or of test keys."""
     # The trail shows its scheme and host.
     url: Annotated[str, AUDITED, Label(N_("Address")), Maximum(URL_MAX)]
     description: Annotated[
@@ -130,7 +130,7 @@ class DeliverySum:
     median_ms: int | None
     """From the event to the accepting answer; None: none was accepted."""
     is_cut: Annotated[bool, JsonName("latestOnly")]
-    """There were more: these are the latest."""
+    """True: there were more, and these are the latest."""
 
     @property
     def share(self) -> float | None:
@@ -151,8 +151,9 @@ class EndpointWithCounts:
     failed: int
     last_days: DeliverySum
     disabled_by: str | None = None
-    """Who disabled it by hand: a member's address, the id of a key, or ``operator``, who runs the
-    service. Null: it is enabled, the service disabled it, or the audit trail no longer tells."""
+    """The person or key that disabled it by hand: a member's address, the id of a key, or
+    ``operator``, who runs the service. Null: it is enabled, the service disabled it, or the audit
+    trail no longer tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class WebhookDelivery:
     attempts: Count
     next_attempt_at: Moment | None  # None: it is not pending
     status: int | None
-    """Of the last answer."""
+    """The status of the last answer."""
     error: str | None
     excerpt: str | None
     """The beginning of the last answer's body."""
@@ -193,7 +194,7 @@ class WebhookDelivery:
 
     @property
     def was_cut_short(self) -> bool:
-        """It failed because its endpoint was disabled, not by an answer."""
+        """Whether the delivery failed because its endpoint was disabled, not by an answer."""
         return self.state == "failed" and self.error == ENDPOINT_DISABLED
 
     @property

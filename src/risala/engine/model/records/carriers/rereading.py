@@ -14,15 +14,16 @@ class Effect(StrEnum):
     """The effect of a change of a carrier's settings."""
 
     STARTS = "starts"
-    """It connects."""
+    """The carrier connects."""
     LEAVES = "leaves"
-    """It gets nothing new, finishes what it has begun, and is disconnected."""
+    """The carrier gets nothing new, finishes what it has begun, and is disconnected."""
     RESTARTS = "restarts"
-    """The same, and then it connects again with the new settings."""
+    """The carrier finishes what it has begun, is disconnected, and connects again with the new
+    settings."""
     AT_ONCE = "at_once"
-    """It goes on, with the new settings."""
+    """The carrier goes on, with the new settings."""
     NONE = "none"
-    """It is disabled before and after."""
+    """The carrier is disabled before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class SettingsPreview(SnakeCase):
     faults: Annotated[tuple[SettingFault, ...], UNAUDITED] = ()
     carriers: Annotated[tuple[CarrierChange, ...], UNAUDITED] = ()
     settings: Annotated[tuple[SettingChange, ...], UNAUDITED] = ()
-    """Those that hold at once."""
+    """Changes that hold at once."""
     need_restart: Annotated[tuple[str, ...], UNAUDITED] = ()
     """Keys of those that wait for a restart. Their values are not shown: one may be a secret."""
 

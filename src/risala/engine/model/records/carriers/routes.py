@@ -49,7 +49,7 @@ class RouteSender:
 
 @dataclass(frozen=True, slots=True)
 class RouteAnswer:
-    """Where a message would go, and why."""
+    """The route that a message would take, and why."""
 
     to: str
     network: str | None

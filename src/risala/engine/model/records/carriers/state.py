@@ -72,9 +72,9 @@ class CarrierQuota:
 @dataclass(frozen=True, slots=True)
 class CarrierQuotas:
     day: CarrierQuota = CarrierQuota()
-    """Of segments."""
+    """The day's quota of segments."""
     month: CarrierQuota = CarrierQuota()
-    """Of recipients."""
+    """The month's quota of recipients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ class WorkerStatistics(SnakeCase):
     late: int = 0
     """Answers that came after their submit became uncertain."""
     receipts_taken: int = 0
-    """Its receipts since the start that are on disk, matched or not."""
+    """The carrier's receipts since the start that are on disk, matched or not."""
     receipts_final: int = 0
-    """Those of them that say how a message ended."""
+    """The carrier's receipts since the start that say how a message ended."""
     answer_buckets: tuple[int, ...] = ()
     """Answers within each of :data:`~.latency.BUCKETS_S`; at the end all of them."""
     answer_sum_s: float = 0.0
@@ -207,7 +207,7 @@ class CarrierReceipts:
 
     total: int
     waiting: int
-    """Those that may still find theirs."""
+    """Receipts that may still find their message."""
     latest: tuple[LatestReceipt, ...]
 
 

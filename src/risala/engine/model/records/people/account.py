@@ -22,8 +22,10 @@ class PendingAddress:
     new_confirmed: bool
 
 
-def pending_address(found: EmailChange) -> PendingAddress:
-    return PendingAddress(found.email, found.expires_at, found.old_confirmed, found.new_confirmed)
+def pending_address(change: EmailChange) -> PendingAddress:
+    return PendingAddress(
+        change.email, change.expires_at, change.old_confirmed, change.new_confirmed
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,8 @@ class ReachedCountry:
     verify: bool
     publishable: bool
     prices: tuple[PrefixPrice, ...]
-    """Of a segment: the organization's own or the general one. The longest prefix counts."""
+    """Prices of a segment: the organization's own or the general ones. The longest prefix
+    counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class ReachedCountries:
     own_prices: tuple[PrefixPrice, ...]
     """The organization's own abroad."""
     general_prices: tuple[PrefixPrice, ...]
-    """Those abroad of everybody without prices of their own there."""
+    """Prices abroad for organizations without prices of their own there."""
 
 
 LIST: Final = Ask("country.list", ReachedCountries)

@@ -126,7 +126,7 @@ FIND: Final = Ask("org.find", FoundOrganization)
 LIST: Final = Ask("org.list", OrganizationPage)
 SHOW: Final = Ask("org.show", Organization)
 SHOW_ALL: Final = Ask("org.show", OrganizationStory)
-"""The same operation, asked by an operator."""
+"""The operation ``org.show``, asked by an operator."""
 SET: Final = Ask("org.set", Organization)
 SUSPEND: Final = Ask("org.suspend", Organization)
 RESUME: Final = Ask("org.resume", Organization)

@@ -113,7 +113,7 @@ class FactorView:
     kind: Annotated[FactorKind, AUDITED]
     name: Annotated[str, AUDITED]
     site: Annotated[str, AUDITED]
-    """Of a passkey: the host that it is for; empty for an app."""
+    """The host that a passkey is for; empty for an app."""
     created_at: Annotated[Moment, UNAUDITED]
     last_used_at: Annotated[Moment | None, UNAUDITED]
 

@@ -18,7 +18,7 @@ class AuditReport:
     clean: bool
     faults: tuple[str, ...]
     lines: int
-    """Of the audit trail."""
+    """Lines of the audit trail."""
     head: str
     """The hash of its last line; of zeros alone if it has none."""
     heads: int

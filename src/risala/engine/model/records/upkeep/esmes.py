@@ -34,7 +34,7 @@ class EsmeView:
 
 @dataclass(frozen=True, slots=True)
 class BoundEsmes:
-    """Who is bound, the longest bound first."""
+    """The bound sessions, the longest bound first."""
 
     is_open: Annotated[bool, JsonName("open")]
     """Whether anybody could bind: the server runs."""

@@ -29,7 +29,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class FlowAt:
-    """The same for the period that begins at a time."""
+    """What happened to live messages within the period that begins at a time."""
 
     at: Moment
     accepted: int

@@ -16,7 +16,7 @@ class LostSecret:
 
     purpose: str
     id: str
-    """Of its row."""
+    """The id of the secret's row."""
     remedy: str
     """The command that makes it anew."""
     key: str | None

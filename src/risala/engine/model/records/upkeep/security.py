@@ -1,4 +1,4 @@
-"""Who tries to come in: failed sign-ins, keys' places, missing factors, the console's lock."""
+"""Attempts to come in: failed sign-ins, keys' places, missing factors, the console's lock."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TryingAddress:
     address: str
     failed: int
     accounts: int
-    """Of how many e-mail addresses: many of them is spraying."""
+    """The number of e-mail addresses that were tried: many of them is spraying."""
     last_at: Moment
 
 
@@ -71,13 +71,13 @@ class Security:
     """What an administrator looks at when somebody seems to try."""
 
     days: tuple[FailedDay, ...]
-    """Of the last 30 days, the oldest first."""
+    """Failed sign-ins of the last 30 days, the oldest first."""
     addresses: tuple[TryingAddress, ...]
     """The most failures first."""
     keys: tuple[UsedKey, ...]
     """The last used ones whose address is known."""
     new_places: tuple[NewPlace, ...]
-    """Of the last 30 days, the newest first."""
+    """New places of keys in the last 30 days, the newest first."""
     without_factor: tuple[str, ...]
     """Operators without a second factor."""
     lock: ConsoleLock

@@ -20,7 +20,7 @@ class MailsWaiting:
     waiting: int
     """Owed; counted up to a thousand."""
     failing: int
-    """Those that the mailer refused at least once."""
+    """Mails that the mailer refused at least once."""
     oldest: Annotated[Moment | None, JsonName("oldestAt")]
 
 

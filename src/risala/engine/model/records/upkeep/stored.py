@@ -27,7 +27,7 @@ class StoredTable:
     where: str = ""
     """A condition of those that take room; empty: all do."""
     is_limited: bool = True
-    """They count against the organization's limit."""
+    """The rows count against the organization's limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class StoredOfKind:
     """``mailings``, ``lists``, ``uploads`` or ``exports``."""
     count: Count
     rows: Count
-    """Of all of them; 0 of uploads, which are not read yet."""
+    """The rows of all of them; 0 of uploads, which are not read yet."""
     bytes: Count
 
 

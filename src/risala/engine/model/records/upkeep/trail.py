@@ -56,9 +56,9 @@ class ChainPart:
     lines: tuple[str, ...]
     """Each a JSON list, as its hash covers it, with that hash at its end."""
     heads: tuple[str, ...]
-    """Of the last part: the signed heads that went out, each one line of JSON."""
+    """The signed heads that went out, each one line of JSON; only in the last part."""
     after: int | None
-    """Where the next part begins; None: this is the last."""
+    """The place where the next part begins; None: this is the last."""
     export: str
     """The number of the export's own line in the trail."""
 

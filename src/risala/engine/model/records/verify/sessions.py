@@ -41,7 +41,7 @@ class SessionPage:
     newer: str | None
     older: str | None
     looked_to: Moment | None
-    """So far the search came; None: as far as there are any."""
+    """The time as far as the search came; None: as far as there are any."""
 
 
 @dataclass(frozen=True, slots=True)

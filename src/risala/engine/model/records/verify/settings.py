@@ -64,7 +64,7 @@ class CodeConfiguration:
     organization_id: Annotated[str, UNAUDITED]
     settings: Annotated[CodeSettings, AUDITED]
     bounds: Annotated[Mapping[str, Bounds], UNAUDITED]
-    """Of the numeric settings, by name."""
+    """The least and the most of the numeric settings, by name."""
     template_max: Annotated[int, UNAUDITED]
     entries_max: Annotated[int, UNAUDITED]
     built_in: Annotated[Mapping[str, str], UNAUDITED]
