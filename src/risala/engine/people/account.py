@@ -86,7 +86,7 @@ class OwnAccount:
             Invalid: it is no address, or the present one.
             RateLimited: too many codes for one of the two, or in all.
         """
-        have, address, now_ms = self._have, address_of(email), self._have.now_ms()
+        parts, address, now_ms = self._have, address_of(email), self._have.now_ms()
         user = self.user(user_id)
         if address == user.email:
             raise Invalid("email", "same_email", "This is already your address.")
@@ -97,11 +97,11 @@ class OwnAccount:
             (PeopleUse.CODE_ALL, "change"),
             (PeopleUse.CODE_UNKNOWN, "change"),  # no user has the new address, or it is refused
         )
-        await have.limits.ask(TakePeople(uses))
+        await parts.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS
-        new = EmailChange(have.ids.new("chg"), user_id, address, False, False, 0, over_at)
-        begun = await have.users.begin_email_change(by, new, now_ms)
-        have.owed()
+        new = EmailChange(parts.ids.new("chg"), user_id, address, False, False, 0, over_at)
+        begun = await parts.users.begin_email_change(by, new, now_ms)
+        parts.owed()
         return begun
 
     async def confirm_email(
@@ -112,30 +112,30 @@ class OwnAccount:
         Raises:
             Conflict: the codes have expired, or another user has the address.
         """
-        have, now_ms = self._have, self._have.now_ms()
+        parts, now_ms = self._have, self._have.now_ms()
         judge = partial(self._judged, old_code=old_code, new_code=new_code)
         try:
-            answer = await have.users.confirm_email_change(by, user_id, judge, now_ms)
+            answer = await parts.users.confirm_email_change(by, user_id, judge, now_ms)
         finally:
             self._sessions.forget(user_id)
-        have.owed()
+        parts.owed()
         return answer
 
     def _judged(
-        self, found: EmailChange, old_code: str | None, new_code: str | None
+        self, change: EmailChange, old_code: str | None, new_code: str | None
     ) -> EmailChange:
         """A wrong code counts, whichever of the two it is."""
-        old = found.old_confirmed or self._matches(old_code, found, "old")
-        new = found.new_confirmed or self._matches(new_code, found, "new")
+        old = change.old_confirmed or self._matches(old_code, change, "old")
+        new = change.new_confirmed or self._matches(new_code, change, "new")
         wrong = (old_code is not None and not old) or (new_code is not None and not new)
-        attempts = found.attempts + (1 if wrong else 0)
-        return replace(found, old_confirmed=old, new_confirmed=new, attempts=attempts)
+        attempts = change.attempts + (1 if wrong else 0)
+        return replace(change, old_confirmed=old, new_confirmed=new, attempts=attempts)
 
-    def _matches(self, code: str | None, found: EmailChange, which: str) -> bool:
+    def _matches(self, code: str | None, change: EmailChange, which: str) -> bool:
         if code is None:
             return False
         codes, guess = self._have.derived.address_codes, "".join(code.split())
-        return codes.matches(guess, change_basis(found.id, which), CODE_DIGITS, test=False)
+        return codes.matches(guess, change_basis(change.id, which), CODE_DIGITS, test=False)
 
 
 def change_basis(change_id: str, which: str) -> str:

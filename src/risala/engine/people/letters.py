@@ -49,7 +49,7 @@ _OURS: Final = {"title", "what"}
 _COPIED: Final = {"code", "url", "target", "issuer", "email", "head"}
 """What a reader copies or opens, and what stands at the end of its line: no marks around it."""
 _GAP: Final = re.compile("\n{3,}")
-"""Where a line of its own had nothing to say."""
+"""Empty lines that a line without content leaves behind."""
 
 
 @cache
@@ -61,7 +61,7 @@ def words_in(language: Language) -> Words:
 
 _FORM: Final = "d MMM y, HH:mm"
 _NOUAKCHOTT: Final = "Africa/Nouakchott"
-"""Whose readers call some months otherwise in Arabic than others do."""
+"""The time zone of readers who call some months otherwise in Arabic than others do."""
 _NAME_MAX: Final = 60
 """Characters of an endpoint's description in a mail."""
 
@@ -112,9 +112,9 @@ class Letters:
             return None
         if values is None:
             return None
-        said = {name: hole_of(owed.language, name, value) for name, value in values.items()}
+        holes = {name: hole_of(owed.language, name, value) for name, value in values.items()}
         letter = words[owed.kind.value]
-        subject, text = letter["subject"].format(**said), letter["text"].format(**said)
+        subject, text = letter["subject"].format(**holes), letter["text"].format(**holes)
         return Mail(owed.recipient, subject, _GAP.sub("\n\n", text.lstrip("\n")))
 
     def _filled(self, owed: OwedMail, words: Words) -> Values | None:
@@ -125,33 +125,33 @@ class Letters:
         return values
 
     def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = self.repositories.sign_in.request(owed.details["request"])
-        if found is None:
+        request = self.repositories.sign_in.request(owed.details["request"])
+        if request is None:
             return None
-        digits = SIGN_IN_DIGITS[found.kind]
-        code = self._derived.sign_in_codes.code(code_basis(found), digits, test=False)
+        digits = SIGN_IN_DIGITS[request.kind]
+        code = self._derived.sign_in_codes.code(code_basis(request), digits, test=False)
         return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
 
     def _address_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = self.repositories.users.email_change(owed.details["user"])
-        if found is None or found.id != owed.details["change"]:
+        change = self.repositories.users.email_change(owed.details["user"])
+        if change is None or change.id != owed.details["change"]:
             return None
         which = "old" if owed.kind is MailKind.OLD_ADDRESS_CODE else "new"
-        basis = change_basis(found.id, which)
+        basis = change_basis(change.id, which)
         code = self._derived.address_codes.code(basis, CODE_DIGITS, test=False)
-        return {"code": code, "minutes": str(CHANGE_MS // MINUTE_MS), "email": found.email}
+        return {"code": code, "minutes": str(CHANGE_MS // MINUTE_MS), "email": change.email}
 
     def _address_changed(self, owed: OwedMail, _: Words) -> Values:
         return {"email": owed.details["email"]}
 
     def _invitation(self, owed: OwedMail, words: Words) -> Values:
-        found = self.repositories.members.invitation(owed.details["invitation"], owed.due_at)
-        organization = self.accounts.organization(found.organization_id)
+        invitation = self.repositories.members.invitation(owed.details["invitation"], owed.due_at)
+        organization = self.accounts.organization(invitation.organization_id)
         return {
             "organization": named(organization),
-            "who": who_did(found.invited_by, words, "begins"),
-            "role": words["roles"][found.role.value],
-            "until": moment(found.expires_at, owed.language, organization.time_zone),
+            "who": who_did(invitation.invited_by, words, "begins"),
+            "role": words["roles"][invitation.role.value],
+            "until": moment(invitation.expires_at, owed.language, organization.time_zone),
             "url": f"{self.url}/sign-in",
         }
 
@@ -219,7 +219,8 @@ def hole_of(language: Language, name: str, value: str) -> str:
 
 
 def who_did(who: str, words: Words, form: str) -> str:
-    """Who did something, for a customer: a user of the service's machine is its operator.
+    """The person who did something, for a customer: a user of the service's machine is its
+    operator.
 
     Args:
         form: ``begins`` a sentence, or ``operator`` inside of one.
@@ -234,8 +235,8 @@ def amount(minor: int, language: Language) -> str:
 
 def name_of(endpoint: Endpoint) -> str:
     """What its owners call an endpoint: its description, else the host that it sends to."""
-    said = one_line(endpoint.description)[:_NAME_MAX]
-    return urlsplit(endpoint.url).hostname or endpoint.id if not said or name_fault(said) else said
+    own = one_line(endpoint.description)[:_NAME_MAX]
+    return urlsplit(endpoint.url).hostname or endpoint.id if not own or name_fault(own) else own
 
 
 def moment(at_ms: int, language: Language, zone: str) -> str:

@@ -16,7 +16,7 @@ _CONTROL: Final = "C"
 _LEFTWARD: Final = frozenset({"R", "AL"})
 """Unicode's directions of letters that are read from right to left."""
 _RIGHTWARD: Final = frozenset({"L", "EN"})
-"""Its directions of Latin letters and of digits."""
+"""Unicode's directions of Latin letters and of digits."""
 
 
 def as_written(_: Language, text: str) -> str:

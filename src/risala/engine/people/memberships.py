@@ -50,11 +50,12 @@ class Memberships:
 
     def organizations(self, user_id: str) -> Sequence[ReachableOrganization]:
         """Organizations that a user is a member of."""
-        found = self._have.members.of_user(user_id)
-        return [self._sessions.organization(each) for each in found]
+        reachable = self._have.members.of_user(user_id)
+        return [self._sessions.organization(each) for each in reachable]
 
     def invitations(self, organization_id: str) -> Sequence[Invitation]:
-        """Those without an answer yet; for a time also those that are too old by now."""
+        """The organization's invitations without an answer yet; for a time also those that are too
+        old by now."""
         return self._have.members.invitations_of(organization_id, self._have.now_ms())
 
     def invitations_to(self, email: str) -> Sequence[Invitation]:
@@ -69,11 +70,11 @@ class Memberships:
             Invalid: the name is empty or too long.
             RateLimited, Conflict: they made too many.
         """
-        have = self._have
-        drafted = have.accounts.draft_organization(name, have.settings.service.currency)
-        await have.limits.ask(TakePeople(((PeopleUse.ORGANIZATION, user_id),)))
+        parts = self._have
+        drafted = parts.accounts.draft_organization(name, parts.settings.service.currency)
+        await parts.limits.ask(TakePeople(((PeopleUse.ORGANIZATION, user_id),)))
         with self._changing(user_id):
-            return await have.members.found(by, user_id, drafted, have.now_ms())
+            return await parts.members.found(by, user_id, drafted, parts.now_ms())
 
     # -- invitations
 
@@ -93,8 +94,8 @@ class Memberships:
             Conflict: they are already a member, or there are too many.
             Forbidden: the actor is no longer an owner.
         """
-        have, address, now_ms = self._have, address_of(email), self._have.now_ms()
-        organization = have.accounts.organization(organization_id)
+        parts, address, now_ms = self._have, address_of(email), self._have.now_ms()
+        organization = parts.accounts.organization(organization_id)
         uses: tuple[tuple[PeopleUse, str | None], ...] = (
             (PeopleUse.INVITATION, organization_id),
             (PeopleUse.INVITED, address),
@@ -102,9 +103,9 @@ class Memberships:
         )
         if actor_id is not None:
             uses = ((PeopleUse.INVITER, actor_id), *uses)
-        await have.limits.ask(TakePeople(uses))
+        await parts.limits.ask(TakePeople(uses))
         new = Invitation(
-            id=have.ids.new("inv"),
+            id=parts.ids.new("inv"),
             organization_id=organization_id,
             organization_name=organization.name,
             email=address,
@@ -113,8 +114,8 @@ class Memberships:
             created_at=now_ms,
             expires_at=now_ms + INVITATION_MS,
         )
-        stored = await have.members.invite(by, new, actor_id)
-        have.owed()
+        stored = await parts.members.invite(by, new, actor_id)
+        parts.owed()
         return stored
 
     async def uninvite(
@@ -158,10 +159,10 @@ class Memberships:
             NotFound: the organization does not exist.
             Conflict: they are already a member, or there are too many.
         """
-        have, now_ms = self._have, self._have.now_ms()
-        address, new_id = address_of(email), have.ids.new("usr")
+        parts, now_ms = self._have, self._have.now_ms()
+        address, new_id = address_of(email), parts.ids.new("usr")
         new = User(new_id, address, "", Language.FRENCH, False, now_ms, now_ms, None)
-        made = await have.members.add(by, organization_id, new, role, now_ms)
+        made = await parts.members.add(by, organization_id, new, role, now_ms)
         self._sessions.forget(made.user_id)
         return self.member(organization_id, made.user_id)
 
@@ -175,9 +176,9 @@ class Memberships:
             Conflict: no owner would be left, or another change came meanwhile.
             Forbidden: the actor is no longer an owner.
         """
-        given = (organization_id, user_id, role, actor_id, self._have.now_ms())
+        role_change = (organization_id, user_id, role, actor_id, self._have.now_ms())
         with self._changing(user_id, organization_id):
-            await self._have.members.set_role(by, *given)
+            await self._have.members.set_role(by, *role_change)
         return self.member(organization_id, user_id)
 
     async def remove(

@@ -63,9 +63,9 @@ class People:
         """The CSRF token that belongs to a cookie, for the forms of a page."""
         return self.sources.derived.form_token(cookie)
 
-    def is_form_token(self, cookie: str, given: str) -> bool:
+    def is_form_token(self, cookie: str, form_token: str) -> bool:
         """Compared in constant time."""
-        return self.sources.derived.is_form_token(cookie, given)
+        return self.sources.derived.is_form_token(cookie, form_token)
 
     # -- signing in
 
@@ -112,7 +112,7 @@ class People:
         return self.sessions.find(token, kind)
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        """Another cookie for the same session; the old one is valid a moment longer."""
+        """A new cookie for the same session; the old one is valid a moment longer."""
         return await self.sessions.rotate(token, kind)
 
     async def sign_out(self, token: str, kind: SessionKind) -> None:
@@ -138,13 +138,15 @@ class People:
         return self.sessions.watching(session, organization_id)
 
     def organization_deleted(self, organization_id: str, users: Iterable[str]) -> None:
-        """It was deleted: its members are read again, and what they follow ends."""
+        """Note that an organization was deleted: its members are read again, and what they follow
+        ends."""
         for user_id in users:
             self.sessions.forget(user_id)
         self.organization_changed(organization_id)
 
     def organization_changed(self, organization_id: str) -> None:
-        """It was suspended or resumed: what its members follow ends, and begins again."""
+        """Note that an organization was suspended or resumed: what its members follow ends, and
+        begins again."""
         self.sessions.tell_ended(AccessEnded(organization_id=organization_id))
 
 

@@ -125,15 +125,15 @@ class Post:
         mail = self._letters.write(owed)
         if mail is None:
             return MailOutcome.OVER
-        said = {"kind": owed.kind.value, "mail": owed.seq}  # without recipient and content
+        facts = {"kind": owed.kind.value, "mail": owed.seq}  # without recipient and content
         if self._mailer is None:
-            log.warning("people.mail.unsent", reason="no mailer is set", **said)
+            log.warning("people.mail.unsent", reason="no mailer is set", **facts)
             return MailOutcome.NO_MAILER
         try:
             await self._send(self._mailer, mail)
         except MailNotSentError as error:
             last = owed.tries + 1 >= TRIES_MAX
-            log.warning("people.mail.failed", reason=str(error), gives_up=last, **said)
+            log.warning("people.mail.failed", reason=str(error), gives_up=last, **facts)
             return MailOutcome.GIVEN_UP if last else None
         return MailOutcome.SENT
 

@@ -67,14 +67,14 @@ class WebSessions:
         return self._view(known)
 
     def _load(self, hashed: bytes, kind: SessionKind, now_ms: int) -> _Known | None:
-        have = self._have
-        row = have.web_sessions.by_hash(hashed, kind, now_ms)
+        parts = self._have
+        row = parts.web_sessions.by_hash(hashed, kind, now_ms)
         if row is None:
             return None
         user_id = row.device.user_id
-        memberships = tuple(have.members.of_user(user_id))
-        has_factor = have.users.has_factor(user_id)
-        known = _Known(row.device, have.users.user(user_id), memberships, row.stale, has_factor)
+        memberships = tuple(parts.members.of_user(user_id))
+        has_factor = parts.users.has_factor(user_id)
+        known = _Known(row.device, parts.users.user(user_id), memberships, row.stale, has_factor)
         if not row.is_previous:  # the old token of a rotation is valid only for a moment
             self._known[hashed] = known
             if len(self._known) > CACHED_MAX:
@@ -180,8 +180,8 @@ class WebSessions:
 
     def operators_need_factor(self) -> bool:
         """Whether operators need a second factor: by the settings, else once one has one."""
-        asked = self._have.settings.people.operator_factors
-        return self._have.users.operators_have_factor() if asked is None else asked > 1
+        factors = self._have.settings.people.operator_factors
+        return self._have.users.operators_have_factor() if factors is None else factors > 1
 
     def user_caller(self, session: WebSession) -> Caller:
         face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
@@ -214,23 +214,23 @@ class WebSessions:
     # -- writes
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        """Another token for the same session; None: no session has it, or it was just rotated."""
-        found = self.find(token, kind)
-        if found is None:
+        """A new token for the same session; None: no session has it, or it was just rotated."""
+        session = self.find(token, kind)
+        if session is None:
             return None
         new, old = new_token(), digest(token)
         now_ms = self._have.now_ms()
         try:
             rotated = await self._have.web_sessions.rotate(old, kind, digest(new), now_ms)
         finally:
-            self.forget(found.user.id)
+            self.forget(session.user.id)
         return new if rotated else None
 
     async def sign_out(self, token: str, kind: SessionKind) -> None:
         """End the session of a token, and what it shows."""
-        found = self.find(token, kind)
-        if found is not None:
-            user_id, session_id = found.user.id, found.id
+        session = self.find(token, kind)
+        if session is not None:
+            user_id, session_id = session.user.id, session.id
             try:
                 await self._have.web_sessions.end(None, user_id, session_id=session_id)
             finally:

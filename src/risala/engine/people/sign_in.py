@@ -54,12 +54,12 @@ def address_of(text: str, path: str = "email") -> str:
     Raises:
         Invalid: it is no address.
     """
-    found = typed_address(text)
-    if found is None:
+    address = typed_address(text)
+    if address is None:
         raise Invalid(
             path, "invalid_email", f"`{path}` must be an e-mail address, like name@example.com."
         )
-    return found
+    return address
 
 
 class SignIn:
@@ -85,14 +85,14 @@ class SignIn:
             Unavailable: not possible now; nothing was stored.
         """
         self._refuse_without_codes(kind)
-        have, hashed = self._have, digest(browser.token)
-        address, now_ms = address_of(email), have.now_ms()
-        waiting = have.sign_in.request_of(hashed)
+        parts, hashed = self._have, digest(browser.token)
+        address, now_ms = address_of(email), parts.now_ms()
+        waiting = parts.sign_in.request_of(hashed)
         if goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
             return _asked(waiting)
         may_mail = await self.limits.take_code(browser, kind, address)
         new = CodeRequest(
-            id=have.ids.new("sgn"),
+            id=parts.ids.new("sgn"),
             browser=hashed,
             kind=kind,
             email=address,
@@ -102,16 +102,16 @@ class SignIn:
             expires_at=now_ms + CODE_MS,
             created_at=now_ms,
         )
-        asked = await have.sign_in.ask(new, self.rules, may_mail=may_mail)
-        have.owed()
-        return _asked(asked)
+        request = await parts.sign_in.ask(new, self.rules, may_mail=may_mail)
+        parts.owed()
+        return _asked(request)
 
     def pending(self, token: str) -> CodeAsked | None:
         """The request that a browser waits for."""
-        found = self._have.sign_in.request_of(digest(token))
-        if found is None or is_over(found, self._have.now_ms()):
+        request = self._have.sign_in.request_of(digest(token))
+        if request is None or is_over(request, self._have.now_ms()):
             return None
-        return _asked(found)
+        return _asked(request)
 
     async def finish(
         self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
@@ -124,22 +124,22 @@ class SignIn:
             Unavailable: not possible now; nothing was counted.
         """
         self._refuse_without_codes(kind)
-        have, hashed = self._have, digest(browser.token)
-        waiting = have.sign_in.request_of(hashed)
+        parts, hashed = self._have, digest(browser.token)
+        waiting = parts.sign_in.request_of(hashed)
         await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None:
             return Denied(0)
-        if self._matches(waiting, code) and have.users.by_email(waiting.email) is None:
+        if self._matches(waiting, code) and parts.users.by_email(waiting.email) is None:
             uses = (
                 (PeopleUse.SIGN_UP_IP, browser.bucket),
                 (PeopleUse.SIGN_UP_NETWORK, network_of(browser.address) or browser.bucket),
                 (PeopleUse.SIGN_UP_DOMAIN, domain_of(waiting.email)),
                 (PeopleUse.SIGN_UP_ALL, None),
             )
-            await have.limits.ask(TakePeople(uses))
+            await parts.limits.ask(TakePeople(uses))
         token = new_token()
         entrant = self.entrant(browser, waiting.email, waiting.kind, token)
-        answer = await have.sign_in.judge(hashed, code, entrant, self.rules)
+        answer = await parts.sign_in.judge(hashed, code, entrant, self.rules)
         return answer if isinstance(answer, FactorAwaited) else self.entered(answer, token)
 
     def _refuse_without_codes(self, kind: SessionKind) -> None:
@@ -147,10 +147,10 @@ class SignIn:
         if kind is SessionKind.OPERATOR and oidc.issuer is not None and not oidc.email_codes:
             raise Forbidden("Operators sign in by their identity provider here.")
 
-    def _matches(self, found: CodeRequest, code: str) -> bool:
-        codes, basis = self._have.derived.sign_in_codes, code_basis(found)
+    def _matches(self, request: CodeRequest, code: str) -> bool:
+        codes, basis = self._have.derived.sign_in_codes, code_basis(request)
         guess = "".join(code[:GUESS_MAX].split())  # people copy "123 456"
-        return codes.matches(guess, basis, SIGN_IN_DIGITS[found.kind], test=False)
+        return codes.matches(guess, basis, SIGN_IN_DIGITS[request.kind], test=False)
 
     # -- by a link
 
@@ -173,7 +173,7 @@ class SignIn:
             Forbidden: the link was for an operator who is none now.
             Unavailable: not possible now; the link stays valid.
         """
-        have = self._have
+        parts = self._have
         view = self.peek_link(token)
         kind = kind if view is None else view.kind
         await self.limits.take_guess(browser, kind, None)
@@ -182,11 +182,11 @@ class SignIn:
             return None
         cookie = new_token()
         entrant = self.entrant(browser, "", view.kind, cookie)
-        answer = await have.sign_in.use_link(digest(token), entrant, self.rules)
+        answer = await parts.sign_in.use_link(digest(token), entrant, self.rules)
         if isinstance(answer, FactorAwaited):
             return answer
-        found = self.entered(answer, cookie)
-        return found if isinstance(found, SignedIn) else None
+        signed_in = self.entered(answer, cookie)
+        return signed_in if isinstance(signed_in, SignedIn) else None
 
     # -- within a session
 
@@ -231,11 +231,11 @@ class SignIn:
 
     def entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
         """What a right code, link or factor of this browser gives."""
-        have = self._have
-        now_ms, user_id = have.now_ms(), have.ids.new("usr")
+        parts = self._have
+        now_ms, user_id = parts.now_ms(), parts.ids.new("usr")
         user = User(user_id, email, "", browser.language, False, now_ms, now_ms, None)
         device = Device(
-            id=have.ids.new("web"),
+            id=parts.ids.new("web"),
             user_id=user_id,
             kind=kind,
             agent=_cleaned(browser.agent)[:AGENT_MAX],
@@ -267,19 +267,19 @@ class SignIn:
         return SignedIn(token, session, answer.is_new, known_as)
 
 
-def code_basis(found: CodeRequest) -> str:
+def code_basis(request: CodeRequest) -> str:
     """The input of a code's derivation: this request of this browser, and nothing else."""
-    return f"{found.id} {found.browser.hex()}"
+    return f"{request.id} {request.browser.hex()}"
 
 
-def _asked(found: CodeRequest) -> CodeAsked:
+def _asked(request: CodeRequest) -> CodeAsked:
     return CodeAsked(
-        found.email,
-        found.kind,
-        found.expires_at,
-        ATTEMPTS_MAX - found.attempts,
-        found.mailed_at + AGAIN_MS,
-        found.user_id,
+        request.email,
+        request.kind,
+        request.expires_at,
+        ATTEMPTS_MAX - request.attempts,
+        request.mailed_at + AGAIN_MS,
+        request.user_id,
     )
 
 

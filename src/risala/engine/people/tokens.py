@@ -41,7 +41,7 @@ def digest(token: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class FlowSecrets:
-    """Of one sign-in at an identity provider."""
+    """The secrets of one sign-in at an identity provider."""
 
     state: str
     """Shows that the answer comes to the browser that began."""
@@ -67,12 +67,12 @@ class Derived:
         """The token in the forms of a page that belongs to this cookie."""
         return _form_token(self._ring().newest, cookie)
 
-    def is_form_token(self, cookie: str, given: str) -> bool:
+    def is_form_token(self, cookie: str, form_token: str) -> bool:
         """Compared in constant time; a former key is accepted as long as it is valid: the page may
         be older than the present key."""
-        said = given.encode("utf-8", "surrogatepass")
+        octets = form_token.encode("utf-8", "surrogatepass")
         fits = [
-            hmac.compare_digest(_form_token(key, cookie).encode(), said)
+            hmac.compare_digest(_form_token(key, cookie).encode(), octets)
             for key in self._ring().holding(self._now_ms())
         ]
         return any(fits)
@@ -80,13 +80,13 @@ class Derived:
     def set_up_seed(self, user_id: str, nonce: str) -> bytes:
         """The secret of an authenticator app that is being set up: nothing of it is stored until
         its first code is right."""
-        said = f"{user_id} {nonce}".encode("utf-8", "surrogatepass")
-        return hmac.digest(key_for(self._ring().newest, "authenticator set-up"), said, "sha256")
+        facts = f"{user_id} {nonce}".encode("utf-8", "surrogatepass")
+        return hmac.digest(key_for(self._ring().newest, "authenticator set-up"), facts, "sha256")
 
-    def passkey_mark(self, said: bytes, cookie: str) -> bytes:
+    def passkey_mark(self, challenge: bytes, cookie: str) -> bytes:
         """What shows that a passkey's challenge is ours, and for the holder of this cookie."""
         key = key_for(self._ring().newest, "passkey challenges")
-        return hmac.digest(key, said + cookie.encode("utf-8", "surrogatepass"), "sha256")
+        return hmac.digest(key, challenge + cookie.encode("utf-8", "surrogatepass"), "sha256")
 
     def flow_secrets(self, flow: str) -> list[FlowSecrets]:
         """What a sign-in at an identity provider is held to, of each valid key, the newest first.
@@ -96,8 +96,8 @@ class Derived:
     def hashed_address(self, email: str) -> str:
         """The replacement for an e-mail address that no user has: always the same, and it does not
         reveal the address."""
-        found = hmac.new(key_for(self._ring().newest, "typed addresses"), email.encode(), "sha256")
-        return f"#{found.hexdigest()[:ADDRESS_HASH_DIGITS]}"
+        mac = hmac.new(key_for(self._ring().newest, "typed addresses"), email.encode(), "sha256")
+        return f"#{mac.hexdigest()[:ADDRESS_HASH_DIGITS]}"
 
     def known_browser(self, kind: SessionKind, email: str, now_ms: int) -> str:
         """The value of the cookie for a browser that signed in with an address."""
@@ -114,30 +114,30 @@ class Derived:
         now_ms = self._now_ms()
         if not (until.isascii() and until.isdigit() and now_ms < int(until)):
             return None
-        said = f"{kind} {email} {number} {until}"
-        given = mark.encode("utf-8", "surrogatepass")
+        facts = f"{kind} {email} {number} {until}"
+        mark_octets = mark.encode("utf-8", "surrogatepass")
         # A former key is accepted too, as long as it is valid.
         fits = [
-            hmac.compare_digest(_browser_mark(key, said).encode(), given)
+            hmac.compare_digest(_browser_mark(key, facts).encode(), mark_octets)
             for key in self._ring().holding(now_ms)
         ]
         return number if any(fits) else None
 
 
-def _browser_mark(key: bytes, said: str) -> str:
-    return hmac.new(key_for(key, "known browsers"), said.encode(), hashlib.sha256).hexdigest()
+def _browser_mark(key: bytes, facts: str) -> str:
+    return hmac.new(key_for(key, "known browsers"), facts.encode(), hashlib.sha256).hexdigest()
 
 
 def _flow_secrets(key: bytes, flow: str) -> FlowSecrets:
     of = key_for(key, "identity flows")
-    said = flow.encode("utf-8", "surrogatepass")
+    flow_octets = flow.encode("utf-8", "surrogatepass")
     made = [
-        urlsafe_b64encode(hmac.digest(of, use + said, "sha256")).decode().rstrip("=")
+        urlsafe_b64encode(hmac.digest(of, use + flow_octets, "sha256")).decode().rstrip("=")
         for use in (b"state ", b"nonce ", b"verifier ")
     ]
     return FlowSecrets(*made)
 
 
 def _form_token(key: bytes, cookie: str) -> str:
-    found = hmac.new(key_for(key, "forms"), digest(cookie), hashlib.sha256).digest()
-    return urlsafe_b64encode(found).decode().rstrip("=")
+    mac = hmac.new(key_for(key, "forms"), digest(cookie), hashlib.sha256).digest()
+    return urlsafe_b64encode(mac).decode().rstrip("=")

@@ -43,10 +43,10 @@ class Users:
             NotFound: no user has it.
         """
         address = address_of(email)
-        found = self._have.users.by_email(address)
-        if found is None:
+        user = self._have.users.by_email(address)
+        if user is None:
             raise NotFound(f"There is no user {address}.")
-        return found
+        return user
 
     def version(self, user_id: str) -> int:
         return self._have.audit.version_of(user_id, "user")
@@ -121,8 +121,8 @@ class Users:
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
         row = SignInLink(user.id, kind, expires_at)
         await self._have.sign_in.add_link(by, digest(token), row)
-        have = self._have
-        root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
+        parts = self._have
+        root = parts.public_url if kind is SessionKind.CUSTOMER else f"{parts.console_url}/operator"
         url = f"{root}/sign-in/link/{token}"
         return MadeLink(user.email, kind, token, url, expires_at)
 
