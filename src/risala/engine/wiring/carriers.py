@@ -101,8 +101,8 @@ def build_sending(
             retry=delivery.retry,
         )
         # What an operator paused stays paused, over a restart and over other settings.
-        if (said := core.repositories.carriers.gates().get(carrier.name)) is not None:
-            built.standing.gate = Gate(said.gate)
+        if (stored_gate := core.repositories.carriers.gates().get(carrier.name)) is not None:
+            built.standing.gate = Gate(stored_gate.gate)
         return built
 
     fleet, over = Fleet(router, notes, build_worker), core.repositories.carriers.overrides()

@@ -53,15 +53,16 @@ class Connections:
     payments: Mapping[str, PaymentMethod] = field(default_factory=dict)
     """The methods by which organizations top up, by name."""
     faces: Mapping[str, GatewayFace] = field(default_factory=dict)
-    """Other gateways' HTTP APIs that are served beside the API, by name."""
+    """HTTP APIs of other gateways that are served beside the API, by name."""
     preparing: Preparing = nothing_to_prepare
     """Asked at each check whether the service is ready."""
     settings_file: Path | None = None
-    """Where the settings were read from; None: they are the defaults, environment and flags."""
+    """The file that the settings were read from; None: they are the defaults, environment and
+    flags."""
     url: str | None = None
-    """Where the service listens; None: as in the settings."""
+    """The address where the service listens; None: as in the settings."""
     console_url: str | None = None
-    """Where the console listens, if it has an address of its own."""
+    """The address where the console listens, if it has one of its own."""
     answers: Callable[[], Mapping[int, int]] | None = None
     """The API's answers since the start, by status; None: they are not counted."""
     call_secret: str = field(default="", repr=False)

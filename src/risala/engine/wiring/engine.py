@@ -152,7 +152,7 @@ async def open_engine(
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs
 
         def running(intake: Intake) -> Delivery:
-            told, sinks = core.requests.numbers, outward.sinks.standings
+            request_numbers, sinks = core.requests.numbers, outward.sinks.standings
             intakes = (intake.statistics, intake.policies.standings)
             numbers = partial(
                 statistics,
@@ -161,7 +161,7 @@ async def open_engine(
                 board,
                 core.supervisor,
                 watch,
-                told,
+                request_numbers,
                 sinks,
                 core.set_aside.statuses,
             )
@@ -243,9 +243,9 @@ def _taker(services: Services, carrier: str) -> TextTaker | None:
     """What takes the incoming texts of a carrier; None: they are for customers."""
     for feature in features():
         if feature.takes_texts is not None:
-            found: TextTaker | None = feature.takes_texts()(services, carrier)
-            if found is not None:
-                return found
+            taker: TextTaker | None = feature.takes_texts()(services, carrier)
+            if taker is not None:
+                return taker
     return None
 
 

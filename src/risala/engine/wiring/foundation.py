@@ -56,11 +56,11 @@ async def just_wait(work: Callable[[], Awaitable[None]]) -> None:
 
 
 def lost_by_nobody(reason: str) -> None:
-    """There is no lease that could be lost."""
+    """Do nothing: without a lease none is lost."""
 
 
 def followed_by_nobody(log: CommitLog) -> None:
-    """There is no lease that would say how much the log has."""
+    """Do nothing: without a lease nobody says how much the log has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Seams:
     """Load in a thread, when first wanted, what a service that only sends does without; not under a
     mock clock, which would run on meanwhile."""
     disk: SimulatedDisk | None = None
-    """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
+    """The disk of a simulation; None: the machine's own disk, and a thread that waits for it."""
     parts: Parts = field(default_factory=dict)
     """What is there instead of what features would make (``Services.part``)."""
     fence: Callable[[], None] = unfenced
@@ -142,17 +142,17 @@ class Foundation:
 
     @property
     def codes(self) -> Codes:
-        """Of verification sessions."""
+        """The codes of verification sessions."""
         return Codes(self.server_keys.ring)
 
     @property
     def seal(self) -> Seal:
-        """Of codes that other software made."""
+        """The seal of codes that other software made."""
         return Seal(self.server_keys.ring, "hook code")
 
     @property
     def derived(self) -> Derived:
-        """Of people."""
+        """What people's tokens and codes are derived with."""
         return Derived(self.server_keys.ring, self.seams.clock.now_ms)
 
 
@@ -196,9 +196,9 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 )
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
-                told = RequestRepository(data_dir, inline=seams.inline_journal)
+                stored_requests = RequestRepository(data_dir, inline=seams.inline_journal)
                 requests = RequestLog(
-                    settings.request_log, told, clock, set_aside.loop("request_log")
+                    settings.request_log, stored_requests, clock, set_aside.loop("request_log")
                 )
                 try:
                     yield Foundation(
