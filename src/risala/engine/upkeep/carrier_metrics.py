@@ -42,10 +42,10 @@ def _rows(carriers: list[Carrier], key: str) -> Rows:
     return [({"carrier": each.name}, float(getattr(each, key))) for each in carriers]
 
 
-def _counts(found: list[tuple[Carrier, Fact]]) -> Rows:
+def _counts(facts: list[tuple[Carrier, Fact]]) -> Rows:
     return [
         ({"carrier": each.name}, float(count) if isinstance(count, int) else 0.0)
-        for each, count in found
+        for each, count in facts
     ]
 
 
@@ -59,10 +59,10 @@ def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:
     for each in carriers:
         for period, used_key, most_key in _QUOTAS:
             labels = {"carrier": each.name, "period": period}
-            if (found := _number(each, used_key)) is not None:
-                used.append((labels, found))
-            if (found := _number(each, most_key)) is not None:
-                most.append((labels, found))
+            if (value := _number(each, used_key)) is not None:
+                used.append((labels, value))
+            if (value := _number(each, most_key)) is not None:
+                most.append((labels, value))
     names = ("carrier", "period")
     text = "Of its SIM's quota: segments of the day, or recipients of the month, that are used."
     yield gauge("carrier_quota_used", text, used, labels=names)
@@ -71,9 +71,9 @@ def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:
 
 def _rows_of(carriers: list[Carrier], key: str) -> Rows:
     return [
-        ({"carrier": each.name}, found)
+        ({"carrier": each.name}, value)
         for each in carriers
-        if (found := _number(each, key)) is not None
+        if (value := _number(each, key)) is not None
     ]
 
 

@@ -154,12 +154,12 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
 def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
     if not sinks:
         return
-    told = [({"sink": each["name"]}, each) for each in sinks]
+    labelled = [({"sink": each["name"]}, each) for each in sinks]
     text = "1 while an event sink accepts its events."
-    yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in told])
+    yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in labelled])
     text = "Events that a sink has taken since the start."
-    yield counter("sink_events", text, [(who, each["taken"]) for who, each in told])
-    known = [(who, each) for who, each in told if each["behind"] is not None]
+    yield counter("sink_events", text, [(who, each["taken"]) for who, each in labelled])
+    known = [(who, each) for who, each in labelled if each["behind"] is not None]
     text = "Events that a sink has not taken yet; not counted beyond 10000."
     yield gauge(
         "sink_behind_events", text, [(who, each["behind"]) for who, each in known], labels=("sink",)
@@ -178,24 +178,24 @@ def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
 
 
 def _set_aside(loops: list[dict[str, Any]]) -> Iterator[Metric]:
-    told = [({"loop": each["loop"]}, each) for each in loops]
+    labelled = [({"loop": each["loop"]}, each) for each in loops]
     text = "Items that break a task for everybody, and wait aside."
-    yield gauge("items_set_aside", text, [(who, len(each["items"])) for who, each in told])
+    yield gauge("items_set_aside", text, [(who, len(each["items"])) for who, each in labelled])
     text = "How often an item broke such a task since the start."
-    yield counter("item_faults", text, [(who, each["total"]) for who, each in told])
+    yield counter("item_faults", text, [(who, each["total"]) for who, each in labelled])
 
 
 def _policies(policies: list[dict[str, Any]]) -> Iterator[Metric]:
     if not policies:
         return
-    told = [({"policy": each["name"]}, each) for each in policies]
+    labelled = [({"policy": each["name"]}, each) for each in policies]
     for name, text in (
         ("asked", "Messages that a policy was shown."),
         ("refused", "Messages that it refused."),
         ("rewritten", "Messages that it rewrote."),
         ("failed", "Requests that were refused because it failed."),
     ):
-        yield counter(f"policy_{name}", text, [(who, each[name]) for who, each in told])
+        yield counter(f"policy_{name}", text, [(who, each[name]) for who, each in labelled])
 
 
 def _esmes(esmes: Esmes) -> Iterator[Metric]:
@@ -227,8 +227,8 @@ def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
 
 def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:
     def rows(key: str) -> Rows:
-        told = [({"carrier": each.name}, getattr(each, key)) for each in carriers]
-        return [(who, value) for who, value in told if value is not None]
+        labelled = [({"carrier": each.name}, getattr(each, key)) for each in carriers]
+        return [(who, value) for who, value in labelled if value is not None]
 
     text = "1 while its link is up."
     up = [({"carrier": each.name}, float(each.state == "up")) for each in carriers]

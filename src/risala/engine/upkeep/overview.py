@@ -226,12 +226,12 @@ class Alone:
     def carriers(self) -> list[Carrier]:
         """The carriers of the settings, all of them idle."""
         router, over = Router(self._settings.carriers), self._carriers.overrides()
-        said = self._carriers.gates()
+        gates = self._carriers.gates()
         return [
             _idle(
                 each,
                 over.get(each.name),
-                gate=said[each.name].gate if each.name in said else Gate.OPEN.value,
+                gate=gates[each.name].gate if each.name in gates else Gate.OPEN.value,
                 **_queue(self._queue, router, each.name, self._clock.now_ms()),
             )
             for each in self._settings.carriers
@@ -347,12 +347,12 @@ def _unserved(
     judge: Judge,
     plan: NumberingPlan,
 ) -> UnservedNumbers:
-    found = rows.unserved(QUEUE_COUNTED_MAX + 1)
+    numbers = rows.unserved(QUEUE_COUNTED_MAX + 1)
     return UnservedNumbers(
         tell_unserved(router, sections, judge, plan),
-        min(found.count, QUEUE_COUNTED_MAX),
-        found.count > QUEUE_COUNTED_MAX,
-        tuple(found.prefixes),
+        min(numbers.count, QUEUE_COUNTED_MAX),
+        numbers.count > QUEUE_COUNTED_MAX,
+        tuple(numbers.prefixes),
     )
 
 
@@ -362,13 +362,13 @@ def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dic
     ]
     try:
         routes = routes or [pinned(name)]
-        found = rows.count(routes, QUEUE_COUNTED_MAX + 1)
-        oldest = rows.oldest(routes, now_ms) if found else None
+        count = rows.count(routes, QUEUE_COUNTED_MAX + 1)
+        oldest = rows.oldest(routes, now_ms) if count else None
     except StorageFailed:  # the other numbers are in memory, and needed most then
         return {"queue": None, "queue_is_longer": False, "oldest": None}
     return {
-        "queue": min(found, QUEUE_COUNTED_MAX),
-        "queue_is_longer": found > QUEUE_COUNTED_MAX,
+        "queue": min(count, QUEUE_COUNTED_MAX),
+        "queue_is_longer": count > QUEUE_COUNTED_MAX,
         "oldest": oldest,
     }
 

@@ -42,17 +42,17 @@ def plugins_report(
     )
 
 
-def _one(found: PluginInfo, health: Sequence[PluginHealth] | None) -> PluginView:
-    own = (each for each in health or () if each.word in found.brings.get(each.kind, {}))
+def _one(plugin: PluginInfo, health: Sequence[PluginHealth] | None) -> PluginView:
+    own = (each for each in health or () if each.word in plugin.brings.get(each.kind, {}))
     return PluginView(
-        name=found.name,
-        source=found.source,
-        version=found.version,
-        contract=found.contract,
-        state=found.state,
-        disabled=found.disabled,
-        fault=found.fault,
-        warnings=found.warnings,
+        name=plugin.name,
+        source=plugin.source,
+        version=plugin.version,
+        contract=plugin.contract,
+        state=plugin.state,
+        disabled=plugin.disabled,
+        fault=plugin.fault,
+        warnings=plugin.warnings,
         health=None if health is None else tuple(own),
-        **{kind.key: tuple(found.brings.get(kind.key, {})) for kind in KINDS},
+        **{kind.key: tuple(plugin.brings.get(kind.key, {})) for kind in KINDS},
     )

@@ -38,8 +38,8 @@ def check_data(database: Path, now_ms: int) -> list[Finding]:
 def _schema(names: Sequence[str]) -> Finding:
     if not names:
         return Finding("schema", Grade.OK, "The database already has this version's schema.")
-    told = f"{len(names)} changes to the tables are due. Each takes a moment: {', '.join(names)}."
-    return Finding("schema", Grade.OK, told)
+    text = f"{len(names)} changes to the tables are due. Each takes a moment: {', '.join(names)}."
+    return Finding("schema", Grade.OK, text)
 
 
 def _move(database: Path) -> list[Finding]:

@@ -44,7 +44,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         )
         return
     try:
-        found = database_facts.read(path, patient, progress)
+        facts = database_facts.read(path, patient, progress)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -56,18 +56,18 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
     yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
     if patient.upgrading is None:
         yield _schema(path)
-    if isinstance(found, Forecast):
+    if isinstance(facts, Forecast):
         if patient.upgrading is None:
-            yield _version(found)
+            yield _version(facts)
         return
-    if found.currency_fault is not None:
-        yield Finding("currency", Grade.FAIL, found.currency_fault)
-    yield clock_finding(found.newest_ms, patient.now_ms)
-    yield _queue(found, patient)
-    yield _unserved(found.unserved)
-    yield from _restored(found.held)
-    yield _mails(found.mails)
-    yield from found.findings
+    if facts.currency_fault is not None:
+        yield Finding("currency", Grade.FAIL, facts.currency_fault)
+    yield clock_finding(facts.newest_ms, patient.now_ms)
+    yield _queue(facts, patient)
+    yield _unserved(facts.unserved)
+    yield from _restored(facts.held)
+    yield _mails(facts.mails)
+    yield from facts.findings
 
 
 def _schema(path: Path) -> Finding:
@@ -126,8 +126,8 @@ def clock_finding(newest_ms: int | None, now_ms: int) -> Finding:
     return Finding("clock", Grade.OK, "The clock is later than all stored times.")
 
 
-def _queue(found: DatabaseFacts, patient: Patient) -> Finding:
-    count, oldest = found.due_messages, found.oldest_due_ms
+def _queue(facts: DatabaseFacts, patient: Patient) -> Finding:
+    count, oldest = facts.due_messages, facts.oldest_due_ms
     if oldest is None:
         return Finding("queue", Grade.OK, "No due message is waiting.")
     age_s = (patient.now_ms - oldest) // 1000
@@ -140,14 +140,14 @@ def _queue(found: DatabaseFacts, patient: Patient) -> Finding:
     return Finding("queue", Grade.OK, f"{words}.")
 
 
-def _unserved(found: Unserved) -> Finding:
-    if not found.count:
+def _unserved(unserved: Unserved) -> Finding:
+    if not unserved.count:
         return Finding(
             "numbers", Grade.OK, "Every waiting message has a carrier that serves its number."
         )
-    more = " or more" if found.count == UNSERVED_COUNTED_MAX else ""
-    words = "1 message waits" if found.count == 1 else f"{found.count}{more} messages wait"
-    some = ", ".join(f"{prefix}…" for prefix in found.prefixes[:UNSERVED_SHOWN_MAX])
+    more = " or more" if unserved.count == UNSERVED_COUNTED_MAX else ""
+    words = "1 message waits" if unserved.count == 1 else f"{unserved.count}{more} messages wait"
+    some = ", ".join(f"{prefix}…" for prefix in unserved.prefixes[:UNSERVED_SHOWN_MAX])
     text = (
         f"{words} because no enabled carrier serves numbers like {some}. Add them to a "
         f"carrier's `prefixes` or `networks`."
@@ -166,17 +166,17 @@ def _restored(count: int) -> Iterator[Finding]:
         yield Finding("restored", Grade.WARN, text)
 
 
-def _mails(found: MailQueueStatus) -> Finding:
+def _mails(mails: MailQueueStatus) -> Finding:
     name = "mail"
-    if found.failing:
-        text = f"{found.failing} mails wait because the mailer did not accept them. See the log."
+    if mails.failing:
+        text = f"{mails.failing} mails wait because the mailer did not accept them. See the log."
         return Finding(name, Grade.WARN, text)
-    if found.given_up:
-        text = f"{found.given_up} mails of the last week were given up. See the log."
+    if mails.given_up:
+        text = f"{mails.given_up} mails of the last week were given up. See the log."
         return Finding(name, Grade.WARN, text)
-    if found.no_mailer:
+    if mails.no_mailer:
         text = (
-            f"{found.no_mailer} mails of the last week were dropped. Set `mail.host`, or let "
+            f"{mails.no_mailer} mails of the last week were dropped. Set `mail.host`, or let "
             f"people sign in with `risala user sign-in EMAIL`."
         )
         return Finding(name, Grade.WARN, text)

@@ -13,21 +13,21 @@ JOURNAL_WARN_SHARE: Final = 0.8
 
 def service_findings(patient: Patient) -> list[Finding]:
     """The findings in the running service's report. Missing parts count as a problem."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if patient.untold is None:
-        found.append(_carriers(patient.carriers))
+        findings.append(_carriers(patient.carriers))
     else:
         text = f"The service runs, but could not report its state: {patient.untold}"
-        found.append(Finding("standing", Grade.FAIL, text))
+        findings.append(Finding("standing", Grade.FAIL, text))
     if (service_findings := patient.statistics) is not None:
-        found += [
+        findings += [
             _journal(service_findings),
             _loop(service_findings),
             *_requests(service_findings),
             *_sinks(service_findings),
             *_policies(service_findings),
         ]
-    return found
+    return findings
 
 
 def _carriers(carriers: tuple[Carrier, ...]) -> Finding:
@@ -100,37 +100,37 @@ def _requests(statistics: dict[str, Any]) -> list[Finding]:
 
 def _sinks(statistics: dict[str, Any]) -> list[Finding]:
     """A finding for each event sink with a problem; a single one if all work."""
-    found, sinks = [], statistics.get("sinks", [])
+    findings, sinks = [], statistics.get("sinks", [])
     for each in sinks:
         who, behind = f"The event sink {each['name']}", each["behind"] or 0
         if each["state"] != "running":
             text = f"{who} accepts nothing, and {behind} events wait: {each['text']}"
-            found.append(Finding("event sinks", Grade.WARN, text))
+            findings.append(Finding("event sinks", Grade.WARN, text))
         if each["missed"]:
             text = (
                 f"{who} lost {each['missed']} events, the last on {each['missedAt']}, because "
                 f"retention deleted them first. Keep events longer (retention.events_days), or "
                 f"make the sink faster."
             )
-            found.append(Finding("event sinks", Grade.WARN, text))
-    if sinks and not found:
-        found.append(Finding("event sinks", Grade.OK, "All accept their events."))
-    return found
+            findings.append(Finding("event sinks", Grade.WARN, text))
+    if sinks and not findings:
+        findings.append(Finding("event sinks", Grade.OK, "All accept their events."))
+    return findings
 
 
 def _policies(statistics: dict[str, Any]) -> list[Finding]:
     """A finding for each message policy that has failed since the start."""
-    found, policies = [], statistics.get("policies", [])
+    findings, policies = [], statistics.get("policies", [])
     for each in policies:
         if each["failed"]:
             text = (
                 f"The policy {each['name']} failed {each['failed']} times since the start, and "
                 f"those messages were refused. The last error: {each['last_error']}"
             )
-            found.append(Finding("policies", Grade.WARN, text))
-    if policies and not found:
-        found.append(Finding("policies", Grade.OK, "All policies answer."))
-    return found
+            findings.append(Finding("policies", Grade.WARN, text))
+    if policies and not findings:
+        findings.append(Finding("policies", Grade.OK, "All policies answer."))
+    return findings
 
 
 def _journal(statistics: dict[str, Any]) -> Finding:

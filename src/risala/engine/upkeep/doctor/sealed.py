@@ -17,28 +17,28 @@ def sealed_secrets(data_dir: Path) -> list[Finding]:
     if not (data_dir / DATABASE).exists():
         return []
     try:
-        found = examine(data_dir / DATABASE)
+        secrets = examine(data_dir / DATABASE)
     except StorageUnusable as error:
         return [Finding(_NAME, Grade.WARN, str(error))]
-    if not found.total:
+    if not secrets.total:
         return []
-    if not found.has_key:
+    if not secrets.has_key:
         text = (
-            f"There are {found.total} sealed secrets, and no sealing key. Start the service and "
+            f"There are {secrets.total} sealed secrets, and no sealing key. Start the service and "
             "bring it back: `risala secrets import-key FILE`."
         )
         return [Finding(_NAME, Grade.FAIL, text)]
-    if found.lost:
+    if secrets.lost:
         text = (
-            f"{found.lost} of {found.total} sealed secrets cannot be opened: their key is missing. "
-            "`risala secrets show` lists them, and how to make each again."
+            f"{secrets.lost} of {secrets.total} sealed secrets cannot be opened: their key is "
+            "missing. `risala secrets show` lists them, and how to make each again."
         )
         return [Finding(_NAME, Grade.FAIL, text)]
-    if not found.is_exported:
+    if not secrets.is_exported:
         text = (
             "The key of the sealed secrets was never exported. A lost disk loses them: "
             "`risala secrets export-key FILE`, and keep that file apart from the backups."
         )
         return [Finding(_NAME, Grade.WARN, text)]
-    text = f"All {found.total} sealed secrets open, and their key was exported."
+    text = f"All {secrets.total} sealed secrets open, and their key was exported."
     return [Finding(_NAME, Grade.OK, text)]
