@@ -153,8 +153,8 @@ GUARDS: Final = (
     Guard(
         "Marks of forms are compared in a time that tells nothing.",
         "engine/people/tokens.py",
-        "hmac.compare_digest(_form_token(key, cookie).encode(), said)",
-        "_form_token(key, cookie).encode() == said",
+        "hmac.compare_digest(_form_token(key, cookie).encode(), octets)",
+        "_form_token(key, cookie).encode() == octets",
         ("proofs/test_guards.py",),
     ),
     Guard(

@@ -414,22 +414,22 @@ GUARDS: Final = (
     Guard(
         "A sender's name that nobody approved is not used.",
         "engine/intake/draft.py",
-        '        if found.status == "approved":\n            return found.name, None\n',
-        "        if True:\n            return found.name, None\n",
+        '        if own.status == "approved":\n            return own.name, None\n',
+        "        if True:\n            return own.name, None\n",
         ("flows/test_senders.py", "engine/intake"),
     ),
     Guard(
         "A sender's name that was denied is refused.",
         "engine/intake/draft.py",
-        'found is None or found.status == "denied"',
-        "found is None",
+        'own is None or own.status == "denied"',
+        "own is None",
         ("flows/test_senders.py", "engine/intake"),
     ),
     Guard(
         "Codes leave by an approved sender's name alone.",
         "engine/intake/draft.py",
-        'found is not None and found.status == "approved"',
-        "found is not None",
+        'own is not None and own.status == "approved"',
+        "own is not None",
         ("engine/verify/test_sessions.py", "flows/test_senders.py"),
     ),
 )
