@@ -261,7 +261,7 @@ GUARDS: Final = (
     Guard(
         "A payer gets so many codes, and no more.",
         "engine/features/payments/payers.py",
-        "            if found.payer_codes >= CODES_MAX:\n",
+        "            if payment.payer_codes >= CODES_MAX:\n",
         "            if False:\n",
         ("engine/features/payments/test_payers.py",),
     ),

@@ -81,17 +81,17 @@ class Payers:
             Unavailable: no code can be sent now.
         """
         async with self._writer.turn(payment_id):
-            found = self._have.payments.payment(payment_id)
-            self._refuse_over(found)
-            if found.payer_codes >= CODES_MAX:
+            payment = self._have.payments.payment(payment_id)
+            self._refuse_over(payment)
+            if payment.payer_codes >= CODES_MAX:
                 raise Conflict("No further codes are sent for this payment. We check it by hand.")
             to_number = (
-                found.payer_number
+                payment.payer_number
                 if number is None
                 else payer_number(self._have.settings.plan, "number", number)
             )
             assert to_number is not None, "what is asked for has a number"
-            return await self._send(found, to_number, by)
+            return await self._send(payment, to_number, by)
 
     async def _send(
         self, payment: StoredPayment, number: str, by: AuditEntry | None
