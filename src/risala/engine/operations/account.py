@@ -97,9 +97,9 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
 
 @OPERATIONS(account.SET, **_USER)
 async def _set(call: Call[SetAccount]) -> VersionedUser:
-    given, own, me = call.given, call.services.people.account, _me(call)
+    arguments, own, me = call.given, call.services.people.account, _me(call)
     by = call.audit(AuditImage.USER, me)
-    user = await own.change(me, given.name, given.language, by)
+    user = await own.change(me, arguments.name, arguments.language, by)
     return versioned(user, own.version(me))
 
 
@@ -110,9 +110,11 @@ async def _devices(call: Call[NoArguments]) -> Devices:
 
 @OPERATIONS(account.SIGN_OUT, **_USER)
 async def _sign_out(call: Call[SignOut]) -> Ended:
-    given, me = call.given, _me(call)
+    arguments, me = call.given, _me(call)
     own = call.services.people.account
-    return Ended(await own.sign_out(me, given.session_id, given.but, call.audit(subject=me)))
+    return Ended(
+        await own.sign_out(me, arguments.session_id, arguments.but, call.audit(subject=me))
+    )
 
 
 @OPERATIONS(account.CHANGE_EMAIL, **_USER, fresh=True)
@@ -124,12 +126,12 @@ async def _change_email(call: Call[ChangeEmail]) -> PendingAddress:
 
 @OPERATIONS(account.CONFIRM_EMAIL, **_USER)
 async def _confirm_email(call: Call[ConfirmEmail]) -> AddressAnswer:
-    given, me = call.given, _me(call)
-    if given.old_code is None and given.new_code is None:
+    arguments, me = call.given, _me(call)
+    if arguments.old_code is None and arguments.new_code is None:
         raise Invalid("new_code", "missing", "Type the code of at least one of the two mails.")
     by = call.audit(AuditImage.USER, me)
     own = call.services.people.account
-    user, change = await own.confirm_email(me, given.old_code, given.new_code, by)
+    user, change = await own.confirm_email(me, arguments.old_code, arguments.new_code, by)
     if change is None:
         return AddressAnswer(user.email, None, 0)
     return AddressAnswer(user.email, pending_address(change), ATTEMPTS_MAX - change.attempts)
@@ -179,12 +181,12 @@ MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 
 def _role(value: object) -> Role:
     try:
-        found = Role(text(value))
+        role = Role(text(value))
     except ValueError:
-        found = Role.SYSTEM
-    if found not in MEMBER_ROLES:
+        role = Role.SYSTEM
+    if role not in MEMBER_ROLES:
         raise fault("invalid_role", "`{name}` is `owner`, `developer` or `viewer`.")
-    return found
+    return role
 
 
 _ROLES: Final = ArgumentKind("`owner`, `developer` or `viewer`")
@@ -226,58 +228,58 @@ _INVITED: Final[dict[str, Any]] = {
 async def _list_members(call: Call[OfOrganization]) -> Members:
     organization_id = call.given.organization_id
     memberships = call.services.people.memberships
-    found = tuple(memberships.members(organization_id))
+    listed = tuple(memberships.members(organization_id))
     if call.caller.is_member and call.caller.role is not Role.OWNER:
-        return Members(found, ())
-    return Members(found, tuple(memberships.invitations(organization_id)))
+        return Members(listed, ())
+    return Members(listed, tuple(memberships.invitations(organization_id)))
 
 
 @OPERATIONS(members.INVITE, **_INVITED, fresh=True)
 async def _invite(call: Call[Invite]) -> Invitation:
-    given = call.given
+    arguments = call.given
     return await call.services.people.memberships.invite(
-        given.organization_id,
-        given.email,
-        given.role,
+        arguments.organization_id,
+        arguments.email,
+        arguments.role,
         call.caller.who,
         _actor(call),
-        call.audit(AuditImage.INVITATION, organization_id=given.organization_id),
+        call.audit(AuditImage.INVITATION, organization_id=arguments.organization_id),
     )
 
 
 @OPERATIONS(members.UNINVITE, **_INVITED)
 async def _uninvite(call: Call[Uninvite]) -> Nothing:
-    given = call.given
+    arguments = call.given
     by = call.audit(
-        AuditImage.INVITATION, given.invitation_id, organization_id=given.organization_id
+        AuditImage.INVITATION, arguments.invitation_id, organization_id=arguments.organization_id
     )
     await call.services.people.memberships.uninvite(
-        given.organization_id, given.invitation_id, _actor(call), by
+        arguments.organization_id, arguments.invitation_id, _actor(call), by
     )
     return Nothing()
 
 
 @OPERATIONS(members.SET_ROLE, roles=OWNERS, **_MEMBER, fresh=True)
 async def _set_role(call: Call[SetRole]) -> MemberView:
-    given, organization_id = call.given, call.given.organization_id
-    by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
+    arguments, organization_id = call.given, call.given.organization_id
+    by = call.audit(AuditImage.MEMBER, arguments.user_id, organization_id=organization_id)
     return await call.services.people.memberships.set_role(
-        organization_id, given.user_id, given.role, _actor(call), by
+        organization_id, arguments.user_id, arguments.role, _actor(call), by
     )
 
 
 @OPERATIONS(members.REMOVE, roles=OWNERS, **_MEMBER, fresh=True)
 async def _remove(call: Call[OfMember]) -> MemberView:
-    given, organization_id = call.given, call.given.organization_id
-    by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
+    arguments, organization_id = call.given, call.given.organization_id
+    by = call.audit(AuditImage.MEMBER, arguments.user_id, organization_id=organization_id)
     return await call.services.people.memberships.remove(
-        organization_id, given.user_id, _actor(call), by
+        organization_id, arguments.user_id, _actor(call), by
     )
 
 
 @OPERATIONS(members.ADD, roles=OPERATORS, **_MEMBER, fresh=True)
 async def _add(call: Call[Invite]) -> MemberView:
-    given = call.given
+    arguments = call.given
     memberships = call.services.people.memberships
-    by = call.audit(AuditImage.MEMBER, organization_id=given.organization_id)
-    return await memberships.add(given.organization_id, given.email, given.role, by)
+    by = call.audit(AuditImage.MEMBER, organization_id=arguments.organization_id)
+    return await memberships.add(arguments.organization_id, arguments.email, arguments.role, by)

@@ -87,15 +87,15 @@ _IDLE: Final = (
 """The fields of a carrier while no service runs."""
 
 
-def _carriers_wire(found: Carriers) -> Json:
-    return {"carriers": [_wire(each) for each in found.carriers]}
+def _carriers_wire(listed: Carriers) -> Json:
+    return {"carriers": [_wire(each) for each in listed.carriers]}
 
 
-def _wire(found: Carrier) -> Json:
-    told = to_json(found)
-    if found.in_flight is not None:
-        return told
-    return {name: told[name] for name in _IDLE if name in told}
+def _wire(carrier: Carrier) -> Json:
+    values = to_json(carrier)
+    if carrier.in_flight is not None:
+        return values
+    return {name: values[name] for name in _IDLE if name in values}
 
 
 OPERATIONS: Final = Operations()
@@ -112,21 +112,21 @@ async def _carriers(call: Call[NoArguments]) -> Carriers:
 
 
 def _one(call: Call[Any], name: str) -> Carrier:
-    found = next((each for each in call.services.delivery.carriers() if each.name == name), None)
-    if found is None:
+    carrier = next((each for each in call.services.delivery.carriers() if each.name == name), None)
+    if carrier is None:
         raise NotFound(f"There is no carrier {name!r}.")
-    return found
+    return carrier
 
 
 @OPERATIONS(state.SHOW, roles=OPERATORS, operators=READERS, wire=_wire)
 async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
     name, stored = call.given.carrier, call.services.repositories
-    found = _one(call, name)
+    listed = _one(call, name)
     # Raw receipts may have numbers of phones.
     count = LATEST_MAX if call.caller.operator_role in SUPPORT else 0
     latest = stored.carriers.unmatched(count, carrier=name, before=None)
     return CarrierDetails(
-        **shallow(found),
+        **shallow(listed),
         commands=tuple(
             OfferedCommand(each.name, each.summary, each.arguments)
             for each in call.services.delivery.offered(name)
@@ -147,14 +147,16 @@ async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
 
 @OPERATIONS(state.ASK, roles=OPERATORS, operators=SUPPORT, changes=CarrierAnswer)
 async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
-    given, delivery = call.given, call.services.delivery
-    arguments = given.arguments or ()
-    delivery.refuse_ask(given.carrier, given.command, arguments)
+    question, delivery = call.given, call.services.delivery
+    arguments = question.arguments or ()
+    delivery.refuse_ask(question.carrier, question.command, arguments)
     # The entry leaves out the command's arguments: one may be a voucher's number or a PIN. It is
     # written before the driver is asked, because the carrier's action cannot be undone.
-    await call.note(call.audit(subject=given.carrier, said={"command": given.command}, always=True))
-    told = await delivery.ask(given.carrier, given.command, arguments)
-    return CarrierAnswer(given.carrier, given.command, told)
+    await call.note(
+        call.audit(subject=question.carrier, said={"command": question.command}, always=True)
+    )
+    answer = await delivery.ask(question.carrier, question.command, arguments)
+    return CarrierAnswer(question.carrier, question.command, answer)
 
 
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
@@ -167,8 +169,8 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     if gate is Gate.OPEN:
         await stored.open_gate(by, name)
     else:
-        said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
-        await stored.set_gate(by, said)
+        carrier_gate = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
+        await stored.set_gate(by, carrier_gate)
     # Read from the disk: of two changes at the same moment, either may arrive here first.
     now = stored.gates().get(name)
     await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
@@ -204,29 +206,29 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
 
 @OPERATIONS(state.OVERRIDE, **_CHANGE)
 async def _override(call: Call[OverrideCarrier]) -> Carriers:
-    given, name = call.given, call.given.carrier
+    arguments, name = call.given, call.given.carrier
     _one(call, name)
-    if given.rate_per_s is None and given.weight is None:
+    if arguments.rate_per_s is None and arguments.weight is None:
         raise Invalid("rate_per_s", "missing", "Give `rate_per_s`, `weight`, or both.")
-    if given.weight is not None and not 1 <= given.weight <= WEIGHT_MAX:
+    if arguments.weight is not None and not 1 <= arguments.weight <= WEIGHT_MAX:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
-    wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
+    override = Override(name, arguments.rate_per_s, arguments.weight, call.now_ms, call.caller.who)
     by = call.audit(AuditImage.OVERRIDE, subject=name)
-    await call.services.repositories.carriers.put_override(by, wanted)
+    await call.services.repositories.carriers.put_override(by, override)
     return _obey(call, name)
 
 
 @OPERATIONS(state.END_OVERRIDE, **_CHANGE)
 async def _end_override(call: Call[EndOverride]) -> Carriers:
-    given, name = call.given, call.given.carrier
-    if given.field not in (None, "rate_per_s", "weight"):
+    arguments, name = call.given, call.given.carrier
+    if arguments.field not in (None, "rate_per_s", "weight"):
         text = "`field` must be rate_per_s or weight."
         raise Invalid("field", "invalid_field", text)
     stored = call.services.repositories.carriers
     if stored.override(name) is None:
         _one(call, name)
     by = call.audit(AuditImage.OVERRIDE, subject=name)
-    await stored.end_override(by, name, given.field)
+    await stored.end_override(by, name, arguments.field)
     return _obey(call, name)
 
 
@@ -255,12 +257,12 @@ async def _preview(call: Call[NoArguments]) -> SettingsPreview:
 @OPERATIONS(rereading.APPLY, roles=OPERATORS, changes=SettingsPreview)
 async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     settings = call.services.delivery.rereading
-    found = settings.prepare(call.given.hash)
-    preview = found.preview
+    prepared = settings.prepare(call.given.hash)
+    preview = prepared.preview
     if preview.carriers or preview.settings:
         # The audit entry comes first, because the change is not in the database.
         await call.note(call.audit(said=_said(preview), always=True))
-    await settings.apply(found)
+    await settings.apply(prepared)
     return preview
 
 
@@ -318,13 +320,13 @@ class ListReceipts(Arguments):
 
 @OPERATIONS(routes.TEST, roles=OPERATORS, operators=READERS)
 async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
-    given, services = call.given, call.services
-    segments = given.segments or 1
+    arguments, services = call.given, call.services
+    segments = arguments.segments or 1
     if not 1 <= segments <= SEGMENTS_MAX:
         raise Invalid("segments", "invalid_number", f"`segments` is from 1 to {SEGMENTS_MAX}.")
     organization, sender = _customer(call)
-    found = services.delivery.route(given.to, segments)
-    return replace(found, organization=organization, sender=sender)
+    tested = services.delivery.route(arguments.to, segments)
+    return replace(tested, organization=organization, sender=sender)
 
 
 SEGMENTS_MAX: Final = 255
@@ -333,25 +335,27 @@ SEGMENTS_MAX: Final = 255
 
 def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSender | None]:
     """The effect of the organization and of its requested sender."""
-    given, services = call.given, call.services
-    drafts, asked = services.intake.drafts, {"asked": given.sender}
-    numeric = drafts.numeric_of(given.to)
-    instead = None if numeric is None else RouteSender(numeric, CarrierCondition("numeric", asked))
-    if given.organization_id is None:
-        if given.sender is not None:
+    arguments, services = call.given, call.services
+    drafts, details = services.intake.drafts, {"asked": arguments.sender}
+    numeric = drafts.numeric_of(arguments.to)
+    instead = (
+        None if numeric is None else RouteSender(numeric, CarrierCondition("numeric", details))
+    )
+    if arguments.organization_id is None:
+        if arguments.sender is not None:
             raise Invalid("organization_id", "missing", "Give the sender's organization too.")
         return None, instead
-    organization = services.accounts.organization(given.organization_id)
+    organization = services.accounts.organization(arguments.organization_id)
     code = "sends" if organization.status == "active" else str(organization.status)
-    if code == "sends" and not drafts.reaches(organization, given.to):
+    if code == "sends" and not drafts.reaches(organization, arguments.to):
         code = "country_not_open"
     account = RouteOrganization(organization.id, organization.name, CarrierCondition(code, {}))
     try:
-        name, notice = drafts.sender_of(organization.id, given.sender)
+        name, notice = drafts.sender_of(organization.id, arguments.sender)
     except SenderNotApproved:
-        return account, RouteSender(None, CarrierCondition("not_approved", asked))
+        return account, RouteSender(None, CarrierCondition("not_approved", details))
     code = "approved" if notice is None else "awaits_approval"
-    return account, instead or RouteSender(name, CarrierCondition(code, asked))
+    return account, instead or RouteSender(name, CarrierCondition(code, details))
 
 
 @OPERATIONS(routes.UNSERVED, roles=OPERATORS, operators=READERS)
@@ -361,18 +365,18 @@ async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
 
 @OPERATIONS(routes.TRAFFIC, roles=OPERATORS, operators=SUPPORT)
 async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
-    given = call.given
-    count = max(1, min(given.limit or TRAFFIC_USUAL, TRAFFIC_MAX))
-    found = call.services.delivery.traffic(given.carrier, given.after or 0, count)
-    return Traffic(tuple(found))
+    arguments = call.given
+    count = max(1, min(arguments.limit or TRAFFIC_USUAL, TRAFFIC_MAX))
+    lines = call.services.delivery.traffic(arguments.carrier, arguments.after or 0, count)
+    return Traffic(tuple(lines))
 
 
 @OPERATIONS(stored.UNMATCHED, roles=OPERATORS, operators=SUPPORT)
 async def _receipts(call: Call[ListReceipts]) -> UnmatchedReceipts:
-    given = call.given
-    limit = max(1, min(given.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
-    found = call.services.repositories.carriers.unmatched(
-        limit + 1, carrier=given.carrier, before=given.before
+    arguments = call.given
+    limit = max(1, min(arguments.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
+    receipts = call.services.repositories.carriers.unmatched(
+        limit + 1, carrier=arguments.carrier, before=arguments.before
     )
-    shown = tuple(found[:limit])
-    return UnmatchedReceipts(shown, shown[-1].seq if len(found) > limit else None)
+    shown = tuple(receipts[:limit])
+    return UnmatchedReceipts(shown, shown[-1].seq if len(receipts) > limit else None)

@@ -35,33 +35,35 @@ _PREFIX: Final = re.compile(r"\+[1-9][0-9]{0,14}", re.ASCII)
 def _abroad(value: object, info: ValidationInfo) -> str:
     """The code of a served country that is not home."""
     plan: NumberingPlan = info.context or DEFAULT
-    found = text(value).upper()
-    if found == plan.home.code:
+    country = text(value).upper()
+    if country == plan.home.code:
         raise fault("home", "`{name}` is home, which is open to everybody.")
     known = [each.code for each in plan.countries if each is not plan.home]
-    if found not in known:
+    if country not in known:
         which = f"is one of: {', '.join(known)}." if known else "is not served: only home is."
         raise fault("invalid_country", f"`{{name}}` {which}")
-    return found
+    return country
 
 
 def _uses(value: object) -> tuple[CountryUse, ...]:
     known = {each.value: each for each in CountryUse}
-    found = texts(value)
-    if not found or not known.keys() >= {*found}:
+    uses = texts(value)
+    if not uses or not known.keys() >= {*uses}:
         raise fault("invalid_use", f"`{{name}}` are of: {', '.join(known)}.")
-    return tuple(known[each] for each in dict.fromkeys(found))
+    return tuple(known[each] for each in dict.fromkeys(uses))
 
 
 def _prefix(value: object, info: ValidationInfo) -> str:
     """``+`` and the first digits of numbers abroad."""
     plan: NumberingPlan = info.context or DEFAULT
-    found = text(value)
-    if not _PREFIX.fullmatch(found):
+    prefix = text(value)
+    if not _PREFIX.fullmatch(prefix):
         raise fault("invalid_prefix", "`{name}` is + and digits, such as +221.")
-    if found.startswith(f"+{plan.home.calling_code}") and len(plan.prefixes) == len(plan.countries):
+    if prefix.startswith(f"+{plan.home.calling_code}") and len(plan.prefixes) == len(
+        plan.countries
+    ):
         raise fault("home", "`{name}` is home's, whose price is that of the organization.")
-    return found
+    return prefix
 
 
 class OfCountry(OfOrganization):
@@ -81,7 +83,7 @@ class OfPrefix(OfOrganization):
     """Names an organization's price abroad."""
 
     prefix: Annotated[str, PlainValidator(_prefix), ArgumentKind("beginning of numbers")]
-    """Such as `+221`. The longest prefix counts."""
+    """The beginning of numbers, such as `+221`. The longest prefix counts."""
 
 
 class SetPrice(OfPrefix):
@@ -130,10 +132,10 @@ async def _list(call: Call[OfOrganization]) -> ReachedCountries:
 
 @OPERATIONS(countries.OPEN, operators=FINANCE, **_CHANGED)
 async def _open(call: Call[OfCountry]) -> ReachedCountries:
-    given, services = call.given, call.services
-    organization = services.accounts.organization(given.organization_id)
+    arguments, services = call.given, call.services
+    organization = services.accounts.organization(arguments.organization_id)
     stored, plan = services.repositories.organizations, services.settings.plan
-    (country,) = (each for each in plan.countries if each.code == given.country)
+    (country,) = (each for each in plan.countries if each.code == arguments.country)
     known = services.intake.prices.list_of(organization, stored.opened(organization.id), country)
     if not known:
         sentence = (
@@ -142,39 +144,39 @@ async def _open(call: Call[OfCountry]) -> ReachedCountries:
         )
         raise Invalid("country", "no_price", sentence)
     by = call.audit(AuditImage.COUNTRIES, organization.id)
-    opened = await stored.open_country(by, organization.id, given.country, given.uses)
+    opened = await stored.open_country(by, organization.id, arguments.country, arguments.uses)
     return _reached(call, opened)
 
 
 @OPERATIONS(countries.CLOSE, operators=FINANCE, **_CHANGED)
 async def _close(call: Call[OfCountry]) -> ReachedCountries:
-    given, stored = call.given, call.services.repositories.organizations
-    organization_id = call.services.accounts.organization(given.organization_id).id
+    arguments, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
-    opened = await stored.close_country(by, organization_id, given.country, given.uses)
+    opened = await stored.close_country(by, organization_id, arguments.country, arguments.uses)
     return _reached(call, opened)
 
 
 def _weigh(call: Call[Any]) -> Weight:
-    """Another price abroad; the organization's own one as it is now."""
-    given = call.given
-    opened = call.services.repositories.organizations.opened(given.organization_id)
+    """The weight of another price abroad: the organization's own one as it is now."""
+    arguments = call.given
+    opened = call.services.repositories.organizations.opened(arguments.organization_id)
     own = {each.prefix: each.price for each in opened.prices}
-    return Weight(None, {"price": own.get(given.prefix)})
+    return Weight(None, {"price": own.get(arguments.prefix)})
 
 
 @OPERATIONS(countries.SET_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
-    given, stored = call.given, call.services.repositories.organizations
-    organization_id = call.services.accounts.organization(given.organization_id).id
+    arguments, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
-    opened = await stored.set_price(by, organization_id, given.prefix, given.price)
+    opened = await stored.set_price(by, organization_id, arguments.prefix, arguments.price)
     return _reached(call, opened)
 
 
 @OPERATIONS(countries.DROP_PRICE, four_eyes=_weigh, operators=FINANCE, fresh=True, **_CHANGED)
 async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
-    given, stored = call.given, call.services.repositories.organizations
-    organization_id = call.services.accounts.organization(given.organization_id).id
+    arguments, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(arguments.organization_id).id
     by = call.audit(AuditImage.COUNTRIES, organization_id)
-    return _reached(call, await stored.drop_price(by, organization_id, given.prefix))
+    return _reached(call, await stored.drop_price(by, organization_id, arguments.prefix))

@@ -46,10 +46,10 @@ from risala.engine.rules.webhooks.signatures import with_sms_id
 
 
 def _state(value: object) -> str:
-    found = text(value)
-    if found not in DELIVERY_STATES:
+    state = text(value)
+    if state not in DELIVERY_STATES:
         raise fault("invalid_state", f"A state is one of: {', '.join(DELIVERY_STATES)}.")
-    return found
+    return state
 
 
 def _since(value: object) -> int:
@@ -92,27 +92,29 @@ OPERATIONS: Final = Operations()
 
 @OPERATIONS(webhooks.DELIVERIES, operators=SUPPORT, **LOOK)
 async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
-    given, stored, endpoint_id = call.given, call.services.repositories, meant(call)
+    arguments, stored, endpoint_id = call.given, call.services.repositories, meant(call)
     stored.endpoints.endpoint(endpoint_id)
-    limit = limit_of(given.limit)
-    before, after = ((None if seq is None else (seq,)) for seq in (given.before, given.after))
-    steps = Steps(limit, before=before, after=after)
-    found = stored.deliveries.page(endpoint_id, given.state, steps)
-    older, newer = (
-        (None if place is None else int(place[0])) for place in (found.older, found.newer)
+    limit = limit_of(arguments.limit)
+    before, after = (
+        (None if seq is None else (seq,)) for seq in (arguments.before, arguments.after)
     )
-    return DeliveryPage(found.found, older, newer)
+    steps = Steps(limit, before=before, after=after)
+    page = stored.deliveries.page(endpoint_id, arguments.state, steps)
+    older, newer = (
+        (None if place is None else int(place[0])) for place in (page.older, page.newer)
+    )
+    return DeliveryPage(page.found, older, newer)
 
 
-def _as_sent(endpoints: EndpointRepository, found: WebhookDelivery, body: str) -> str:
+def _as_sent(endpoints: EndpointRepository, delivery: WebhookDelivery, body: str) -> str:
     """The body, or the query, that an endpoint gets for an event; the event's own body once the
     endpoint is deleted."""
     with suppress(NotFound):
-        endpoint = endpoints.endpoint(found.endpoint_id)
+        endpoint = endpoints.endpoint(delivery.endpoint_id)
         if endpoint.shape != "event":
-            message = received_of(body, None, found.created_at)
-            asked = shaped(endpoint.shape, endpoint.template, endpoint.url, message)
-            return asked.body or asked.query
+            message = received_of(body, None, delivery.created_at)
+            request = shaped(endpoint.shape, endpoint.template, endpoint.url, message)
+            return request.body or request.query
         return body if endpoint.signature_header is None else with_sms_id(body)
     return body
 
@@ -121,11 +123,11 @@ def _as_sent(endpoints: EndpointRepository, found: WebhookDelivery, body: str) -
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     stored = call.services.repositories
     named = (meant(call), call.given.event_id)
-    found, attempts = stored.deliveries.delivery(*named), stored.deliveries.attempts(*named)
-    body = stored.deliveries.body(found.event_id)
+    delivery, attempts = stored.deliveries.delivery(*named), stored.deliveries.attempts(*named)
+    body = stored.deliveries.body(delivery.event_id)
     if body is not None:
-        body = _as_sent(stored.endpoints, found, body)
-    return DeliveryStory(found, attempts, body)
+        body = _as_sent(stored.endpoints, delivery, body)
+    return DeliveryStory(delivery, attempts, body)
 
 
 @OPERATIONS(webhooks.TEST, operators=SUPPORT, **CHANGE)
@@ -134,8 +136,8 @@ async def _test(call: Call[OfEndpoint]) -> TestOwed:
     services, endpoint_id = call.services, meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     event_id = await endpoints_of(services).test(endpoint_id, by=by)
-    found = services.repositories.deliveries.delivery(endpoint_id, event_id)
-    return TestOwed(found, services.delivery.running)
+    delivery = services.repositories.deliveries.delivery(endpoint_id, event_id)
+    return TestOwed(delivery, services.delivery.running)
 
 
 @OPERATIONS(webhooks.REPLAY, operators=SUPPORT, **CHANGE)
@@ -143,9 +145,9 @@ async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"event": event_id})
-    found = await services.repositories.deliveries.replay(by, endpoint_id, event_id, now_ms)
+    delivery = await services.repositories.deliveries.replay(by, endpoint_id, event_id, now_ms)
     services.delivery.hint_webhook(endpoint_id)
-    return ShownDelivery(found)
+    return ShownDelivery(delivery)
 
 
 @OPERATIONS(webhooks.REPLAY_FAILED, **CHANGE)

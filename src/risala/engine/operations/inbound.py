@@ -59,10 +59,10 @@ _WORD: Final = re.compile(r"\w{1,20}")
 
 def _our_number(value: object, info: ValidationInfo) -> str:
     """A number of ours that a route is for."""
-    found = _at_home(text(value), info.context or DEFAULT)
-    if not _NUMBER.fullmatch(found):
+    number = _at_home(text(value), info.context or DEFAULT)
+    if not _NUMBER.fullmatch(number):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
-    return found
+    return number
 
 
 def _at_home(typed: str, plan: NumberingPlan) -> str:
@@ -76,10 +76,10 @@ def _at_home(typed: str, plan: NumberingPlan) -> str:
 
 def _keyword(value: object) -> str:
     """The first word of messages for a route."""
-    found = folded(text(value))
-    if not _WORD.fullmatch(found):
+    keyword = folded(text(value))
+    if not _WORD.fullmatch(keyword):
         raise fault("invalid_keyword", "`{name}` is one word of 1 to 20 letters.")
-    return found
+    return keyword
 
 
 class ListReceived(OfMaybeOrganization):
@@ -88,7 +88,7 @@ class ListReceived(OfMaybeOrganization):
     sender: MaybeText = Field(default=None, alias="from")
     """The number that sent them."""
     digits: MaybeDigits = None
-    """Of the number that sent them."""
+    """The digits of the number that sent them."""
     contains: MaybeContained = None
     """Words of the text, or of a sender that is a name; for callers who see no texts only that."""
     to: MaybeText = None
@@ -153,37 +153,41 @@ _RECIPIENT: Final[dict[str, Any]] = {
 
 @OPERATIONS(inbound.LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named, shows_texts=True)
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
-    given = call.given
-    sender = None if given.sender is None else _at_home(given.sender, call.services.settings.plan)
-    steps = steps_of(given.limit, given.before, given.after)
-    to = None if given.to is None else _at_home(given.to, call.services.settings.plan)
-    if given.digits is not None and given.organization_id is None:
+    arguments = call.given
+    sender = (
+        None
+        if arguments.sender is None
+        else _at_home(arguments.sender, call.services.settings.plan)
+    )
+    steps = steps_of(arguments.limit, arguments.before, arguments.after)
+    to = None if arguments.to is None else _at_home(arguments.to, call.services.settings.plan)
+    if arguments.digits is not None and arguments.organization_id is None:
         raise Invalid("digits", "needs_organization", "Digits are looked for in one organization.")
-    wanted = ReceivedFilter(
-        given.organization_id,
+    received_filter = ReceivedFilter(
+        arguments.organization_id,
         sender,
         to,
-        given.since,
-        given.until,
-        part_of(call.services.settings.plan, given.digits),
-        given.contains,
+        arguments.since,
+        arguments.until,
+        part_of(call.services.settings.plan, arguments.digits),
+        arguments.contains,
         searches_texts=not call.hides_texts,
     )
     stored = call.services.repositories.inbound
     with few_numbers():
-        if wanted.part is None:
-            found = stored.received(wanted, steps)
+        if received_filter.part is None:
+            page = stored.received(received_filter, steps)
         else:
-            found = await stored.received_by_part(wanted, steps)
-    if found.found:
-        told = {"messages": len(found.found)}
-        by = call.audit(organization_id=given.organization_id, said=told, always=True)
+            page = await stored.received_by_part(received_filter, steps)
+    if page.found:
+        details = {"messages": len(page.found)}
+        by = call.audit(organization_id=arguments.organization_id, said=details, always=True)
         await call.note_look(by)
-    shown = found.found
+    shown = page.found
     if call.hides_texts:
         shown = tuple(replace(each, body=None) for each in shown)
-    reached = None if found.looked_to is None else found.looked_to.received_at
-    return ReceivedMessages(shown, written(found.newer), written(found.older), reached)
+    reached = None if page.looked_to is None else page.looked_to.received_at
+    return ReceivedMessages(shown, written(page.newer), written(page.older), reached)
 
 
 @OPERATIONS(inbound.ROUTES, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
@@ -193,11 +197,13 @@ async def _routes(call: Call[NoArguments]) -> Routes:
 
 @OPERATIONS(inbound.ROUTE, roles=OPERATORS, owner=owners.named, changes=InboundRoute)
 async def _route(call: Call[AddRoute]) -> InboundRoute:
-    given, services = call.given, call.services
-    services.accounts.fresh_organization(given.organization_id)
+    arguments, services = call.given, call.services
+    services.accounts.fresh_organization(arguments.organization_id)
     route_id = services.ids.new("inr")
-    new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
-    ways = services.settings.plan.ways_to_write(given.number or "")
+    new = InboundRoute(
+        route_id, arguments.organization_id, arguments.number, arguments.keyword, call.now_ms
+    )
+    ways = services.settings.plan.ways_to_write(arguments.number or "")
     by = call.audit(AuditImage.ROUTE, route_id)
     return await services.repositories.inbound.add_route(by, new, ways)
 
@@ -218,26 +224,31 @@ async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     changes=OptOutList,
 )
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
-    """Who has opted out of an organization's messages, after changing whether opt-outs apply."""
-    given, services = call.given, call.services
-    organization_id, stored = given.organization_id, services.repositories.inbound
+    """The numbers that opted out of an organization's messages, after changing whether opt-outs
+    apply."""
+    arguments, services = call.given, call.services
+    organization_id, stored = arguments.organization_id, services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
-    if given.heeds is not None:
+    if arguments.heeds is not None:
         by = call.audit(AuditImage.OPT_OUT_POLICY, organization_id)
-        await stored.set_policy(by, organization_id, call.now_ms, heeds=given.heeds)
+        await stored.set_policy(by, organization_id, call.now_ms, heeds=arguments.heeds)
         services.intake.opt_outs.look_again()
-    number = None if given.number is None else _at_home(given.number, call.services.settings.plan)
-    steps = steps_of(given.limit, given.before, given.after)
-    part = part_of(services.settings.plan, given.digits)
-    wanted = OptOutFilter(number, part, given.contains)
+    number = (
+        None
+        if arguments.number is None
+        else _at_home(arguments.number, call.services.settings.plan)
+    )
+    steps = steps_of(arguments.limit, arguments.before, arguments.after)
+    part = part_of(services.settings.plan, arguments.digits)
+    opt_out_filter = OptOutFilter(number, part, arguments.contains)
     with few_numbers():
         if part is None:
-            found = stored.opted_out(organization_id, wanted, steps)
+            page = stored.opted_out(organization_id, opt_out_filter, steps)
         else:
-            found = await stored.opted_out_by_part(organization_id, wanted, steps)
+            page = await stored.opted_out_by_part(organization_id, opt_out_filter, steps)
     heeds = organization_id in stored.policies()
-    newer, older = written(found.newer), written(found.older)
-    return OptOutList(organization_id, heeds, found.found, newer, older)
+    newer, older = written(page.newer), written(page.older)
+    return OptOutList(organization_id, heeds, page.found, newer, older)
 
 
 @OPERATIONS(inbound.OPT_OUT, operators=SUPPORT, **_RECIPIENT)

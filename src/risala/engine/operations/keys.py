@@ -107,10 +107,10 @@ OVERLAP_MAX_S: Final = 7 * 86_400
 
 def overlap(value: object) -> int:
     """Seconds for which an old value works beside the new one."""
-    found = OVERLAP_S if value is None else whole(value)
-    if not 0 <= found <= OVERLAP_MAX_S:
+    seconds = OVERLAP_S if value is None else whole(value)
+    if not 0 <= seconds <= OVERLAP_MAX_S:
         raise fault("invalid_number", f"`{{name}}` must be 0 to {OVERLAP_MAX_S} seconds.")
-    return found
+    return seconds
 
 
 class RotateKey(OfKey):
@@ -128,21 +128,21 @@ _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "cha
 
 @OPERATIONS(keys.CREATE, roles=DEVELOPERS, owner=owners.named, changes=ApiKey, fresh=True)
 async def _create(call: Call[CreateKey]) -> CreatedKey:
-    given = call.given
+    arguments = call.given
     return await call.services.accounts.create_key(
-        given.organization_id,
-        given.type,
-        given.mode,
+        arguments.organization_id,
+        arguments.type,
+        arguments.mode,
         by=call.audit(AuditImage.KEY),
-        **given.values_of(ApiKey, besides=("organization_id", "type", "mode")),
+        **arguments.values_of(ApiKey, besides=("organization_id", "type", "mode")),
     )
 
 
 @OPERATIONS(keys.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[OfOrganization]) -> Keys:
     accounts, organization_id = call.services.accounts, call.given.organization_id
-    found = accounts.list_keys(organization_id)
-    return Keys(tuple(found), accounts.age_days(organization_id))
+    keys = accounts.list_keys(organization_id)
+    return Keys(tuple(keys), accounts.age_days(organization_id))
 
 
 @OPERATIONS(keys.SHOW, roles=VIEWERS, operators=READERS, owner=owners.of_key, versioned_by="key_id")
@@ -164,8 +164,10 @@ async def _set(call: Call[SetKey]) -> ApiKey:
 
 @OPERATIONS(keys.ROTATE, **_ONE, fresh=True)
 async def _rotate(call: Call[RotateKey]) -> CreatedKey:
-    given = call.given
-    return await call.services.accounts.rotate_key(given.key_id, given.overlap_s, by=_signed(call))
+    arguments = call.given
+    return await call.services.accounts.rotate_key(
+        arguments.key_id, arguments.overlap_s, by=_signed(call)
+    )
 
 
 @OPERATIONS(keys.END_OLD, **_ONE)

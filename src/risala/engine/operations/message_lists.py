@@ -55,10 +55,10 @@ EXPORT_PART: Final = 100
 
 
 def _status(value: object) -> str:
-    found = text(value)
-    if found != UNCERTAIN and found not in STATUSES.words:
+    status = text(value)
+    if status != UNCERTAIN and status not in STATUSES.words:
         raise fault("invalid_status", "`{name}` must be a status, or uncertain.")
-    return found
+    return status
 
 
 _kind: Final = one_of("invalid_kind", KINDS.words)
@@ -110,33 +110,33 @@ class ExportMessages(ListMessages):
 
 
 def _wanted(call: Call[Any]) -> MessageFilter:
-    given: ListMessages = call.given
+    arguments: ListMessages = call.given
     return MessageFilter(
-        given.organization_id,
-        given.mode,
-        status=given.status,
-        recipient=given.to,
-        sender=_spelt(call.services, given),
-        kind=given.kind,
-        api_key=given.key_id,
-        cause=given.cause,
-        contains=given.contains,
-        digits=call.services.settings.plan.digits_of(given.contains or ""),
+        arguments.organization_id,
+        arguments.mode,
+        status=arguments.status,
+        recipient=arguments.to,
+        sender=_spelt(call.services, arguments),
+        kind=arguments.kind,
+        api_key=arguments.key_id,
+        cause=arguments.cause,
+        contains=arguments.contains,
+        digits=call.services.settings.plan.digits_of(arguments.contains or ""),
         searches_texts=not call.hides_texts,
-        since=given.since,
-        until=given.until,
+        since=arguments.since,
+        until=arguments.until,
     )
 
 
-def _spelt(services: Services, given: ListMessages) -> str | None:
+def _spelt(services: Services, arguments: ListMessages) -> str | None:
     """A sender in its registered spelling, as messages have it."""
-    if given.sender is None:
+    if arguments.sender is None:
         return None
-    found = services.senders.by_name(given.organization_id, given.sender)
-    if found is not None:
-        return found.name
+    known = services.senders.by_name(arguments.organization_id, arguments.sender)
+    if known is not None:
+        return known.name
     default = services.settings.service.default_sender
-    return default if fold_sender(given.sender) == fold_sender(default) else given.sender
+    return default if fold_sender(arguments.sender) == fold_sender(default) else arguments.sender
 
 
 OPERATIONS: Final = Operations()
@@ -145,20 +145,20 @@ _OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.nam
 
 @OPERATIONS(message_lists.LIST, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _list(call: Call[ListMessages]) -> ListPage:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
-    wanted = _wanted(call)
-    limit = limit_of(given.limit)
+    arguments = call.given
+    call.services.accounts.organization(arguments.organization_id)
+    message_filter = _wanted(call)
+    limit = limit_of(arguments.limit)
     lists = call.services.repositories.message_lists
-    found = lists.page(wanted, before=given.before, after=given.after, limit=limit)
-    if found.messages:
-        told = {"messages": len(found.messages)}
-        by = call.audit(organization_id=given.organization_id, said=told, always=True)
+    page = lists.page(message_filter, before=arguments.before, after=arguments.after, limit=limit)
+    if page.messages:
+        details = {"messages": len(page.messages)}
+        by = call.audit(organization_id=arguments.organization_id, said=details, always=True)
         await call.note_look(by)
-    parts = [each.key for each in found.messages if each.part_number is not None]
+    parts = [each.key for each in page.messages if each.part_number is not None]
     cut = {} if call.hides_texts else lists.cut_messages(parts)
-    shown = tuple(_placed(each, cut.get(each.key)) for each in _shown(call, found.messages))
-    return replace(found, messages=shown)
+    shown = tuple(_placed(each, cut.get(each.key)) for each in _shown(call, page.messages))
+    return replace(page, messages=shown)
 
 
 def _placed(message: Listed, whole: CutMessage | None) -> Listed:
@@ -172,46 +172,46 @@ def _placed(message: Listed, whole: CutMessage | None) -> Listed:
 
 @OPERATIONS(message_lists.NEWER, operators=SUPPORT, **_OF_ORGANIZATION)
 async def _newer(call: Call[CountNewer]) -> NewerCount:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
+    arguments = call.given
+    call.services.accounts.organization(arguments.organization_id)
     lists = call.services.repositories.message_lists
-    found = lists.count_newer(_wanted(call), given.after, NEWER_MAX + 1)
-    return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
+    newer = lists.count_newer(_wanted(call), arguments.after, NEWER_MAX + 1)
+    return NewerCount(min(newer, NEWER_MAX), newer > NEWER_MAX)
 
 
 @OPERATIONS(message_lists.EXPORT, operators=SUPPORT, shows_texts=True, **_OF_ORGANIZATION)
 async def _export(call: Call[ExportMessages]) -> ExportPart:
-    given, lists = call.given, call.services.repositories.message_lists
-    call.services.accounts.organization(given.organization_id)
-    line = await line_of(call, given.export, _said(given), given.organization_id)
-    found = lists.page(_wanted(call), before=given.before, limit=EXPORT_PART)
-    shown = _shown(call, found.messages)
-    return ExportPart(shown, found.newer, found.older, found.looked_to, line)
+    arguments, lists = call.given, call.services.repositories.message_lists
+    call.services.accounts.organization(arguments.organization_id)
+    line = await line_of(call, arguments.export, _said(arguments), arguments.organization_id)
+    page = lists.page(_wanted(call), before=arguments.before, limit=EXPORT_PART)
+    shown = _shown(call, page.messages)
+    return ExportPart(shown, page.newer, page.older, page.looked_to, line)
 
 
-def _shown(call: Call[Any], found: tuple[Listed, ...]) -> tuple[Listed, ...]:
+def _shown(call: Call[Any], listed: tuple[Listed, ...]) -> tuple[Listed, ...]:
     """Messages as the caller may see them."""
     if not call.hides_texts:
-        return found
-    return tuple(replace(each, body=None, metadata={}) for each in found)
+        return listed
+    return tuple(replace(each, body=None, metadata={}) for each in listed)
 
 
-def _said(given: ExportMessages) -> Json:
+def _said(arguments: ExportMessages) -> Json:
     """The filters as the audit entry says them."""
-    told = {
-        "mode": given.mode,
-        "status": given.status,
-        "to": None if given.to is None else masked(given.to),
-        "from": given.sender,
-        "kind": given.kind,
-        "key": given.key_id,
-        "cause": given.cause,
+    details = {
+        "mode": arguments.mode,
+        "status": arguments.status,
+        "to": None if arguments.to is None else masked(arguments.to),
+        "from": arguments.sender,
+        "kind": arguments.kind,
+        "key": arguments.key_id,
+        "cause": arguments.cause,
         # It may be part of a text or of a number; the trail keeps neither.
-        "contains": None if given.contains is None else f"{len(given.contains)} characters",
-        "since": maybe_iso(given.since),
-        "until": maybe_iso(given.until),
+        "contains": None if arguments.contains is None else f"{len(arguments.contains)} characters",
+        "since": maybe_iso(arguments.since),
+        "until": maybe_iso(arguments.until),
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in details.items() if value is not None}
 
 
 # -- of all organizations: found by what a customer says on the phone
@@ -233,23 +233,23 @@ class FindMessages(Arguments):
 
 @OPERATIONS(message_lists.FIND, roles=OPERATORS, operators=SUPPORT, shows_texts=True)
 async def _find(call: Call[FindMessages]) -> FoundPage:
-    given = call.given
-    told = {
-        "to": None if given.to is None else masked(given.to),
+    arguments = call.given
+    every_detail = {
+        "to": None if arguments.to is None else masked(arguments.to),
         # They may be just the digits that the trail leaves out.
-        "digits": None if given.digits is None else f"{len(given.digits)} digits",
-        "message": given.message_id,
-        "carrierId": given.carrier_id if given.digits is None else None,
+        "digits": None if arguments.digits is None else f"{len(arguments.digits)} digits",
+        "message": arguments.message_id,
+        "carrierId": arguments.carrier_id if arguments.digits is None else None,
     }
-    said = {name: value for name, value in told.items() if value is not None}
-    if len(said) != 1:
+    details = {name: value for name, value in every_detail.items() if value is not None}
+    if len(details) != 1:
         advice = "Give one of `to`, `digits`, `message_id` and `carrier_id`."
         raise Invalid("to", "one_of", advice)
-    await call.note(call.audit(said=said, always=True))
-    limit = limit_of(given.limit)
+    await call.note(call.audit(said=details, always=True))
+    limit = limit_of(arguments.limit)
     plan = call.services.settings.plan
-    ranges = None if given.digits is None else plan.ranges_of(given.digits)
-    wanted = Sought(given.to, ranges, given.message_id, given.carrier_id)
+    ranges = None if arguments.digits is None else plan.ranges_of(arguments.digits)
+    sought = Sought(arguments.to, ranges, arguments.message_id, arguments.carrier_id)
     lists = call.services.repositories.message_lists
     with few_numbers():
-        return lists.find(wanted, before=given.before, after=given.after, limit=limit)
+        return lists.find(sought, before=arguments.before, after=arguments.after, limit=limit)

@@ -84,19 +84,19 @@ def _body(value: object) -> str:
 
 
 def _idempotency_key(value: object) -> str:
-    found = text(value)
+    key = text(value)
     least, most = IDEMPOTENCY_KEY_CHARACTERS
-    if not least <= len(found) <= most:
+    if not least <= len(key) <= most:
         raise fault("invalid_length", f"A key has {least} to {most} characters.")
-    return found
+    return key
 
 
 def _validity(value: object) -> int:
-    found = whole(value)
+    seconds = whole(value)
     least, most = VALIDITY_S
-    if not least <= found <= most:
+    if not least <= seconds <= most:
         raise fault("out_of_range", f"A validity is {least} to {most} seconds.")
-    return found
+    return seconds
 
 
 class Send(OfOrganization):
@@ -153,8 +153,8 @@ def warning_wire(warning: str | None) -> Json:
 
 def _message_wire(shown: ShownMessage | MessageStory) -> Json:
     view = shown.message
-    told = {"organizationId": view.organization_id, "kind": view.kind, "mode": view.mode.value}
-    return {"message": {**message_wire(view), **told, "keyId": view.api_key}}
+    more = {"organizationId": view.organization_id, "kind": view.kind, "mode": view.mode.value}
+    return {"message": {**message_wire(view), **more, "keyId": view.api_key}}
 
 
 def _story_wire(story: MessageStory) -> Json:
@@ -202,23 +202,23 @@ _OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
 
 @OPERATIONS(messages.SEND, wire=_accepted_wire, owner=owners.named, **_CHANGES)
 async def _send(call: Call[Send]) -> AcceptedMessage:
-    given, services = call.given, call.services
-    if given.send_at is not None and given.send_at > call.now_ms + AHEAD_MAX_S * 1000:
+    arguments, services = call.given, call.services
+    if arguments.send_at is not None and arguments.send_at > call.now_ms + AHEAD_MAX_S * 1000:
         sentence = f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead."
         raise Invalid("send_at", "too_late", sentence)
-    organization = services.accounts.fresh_organization(given.organization_id)
+    organization = services.accounts.fresh_organization(arguments.organization_id)
     if organization.status != "active":
         raise Forbidden("The organization is not active.")
     command = SendMessage(
-        to=given.to,
-        body=given.body,
-        sender=given.sender,
-        idempotency_key=given.idempotency_key,
-        priority=PRIORITY_CODE if given.urgent else PRIORITY_MESSAGE,
-        send_at=given.send_at,
-        validity_s=given.validity_s,
+        to=arguments.to,
+        body=arguments.body,
+        sender=arguments.sender,
+        idempotency_key=arguments.idempotency_key,
+        priority=PRIORITY_CODE if arguments.urgent else PRIORITY_MESSAGE,
+        send_at=arguments.send_at,
+        validity_s=arguments.validity_s,
     )
-    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode(given.mode))
+    principal = Principal(organization.id, "operator", KeyType.SECRET, Mode(arguments.mode))
     by = call.audit(AuditImage.MESSAGE)
     response = json.loads(await services.intake.send(principal, command, by=by))
     accepted = from_json(AcceptedMessage, response)
@@ -243,35 +243,35 @@ async def _message_show(call: Call[OfMessage]) -> MessageStory:
 
 @OPERATIONS(messages.ESTIMATE, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
-    given, services = call.given, call.services
-    organization = services.accounts.organization(given.organization_id)
-    if given.app_hash is None and given.origin is None:
-        text = as_sent(given.body, smart=organization.smart_encoding)
+    arguments, services = call.given, call.services
+    organization = services.accounts.organization(arguments.organization_id)
+    if arguments.app_hash is None and arguments.origin is None:
+        text = as_sent(arguments.body, smart=organization.smart_encoding)
     else:
-        text = _code_text(services.repositories.verifications.settings(organization.id), given)
+        text = _code_text(services.repositories.verifications.settings(organization.id), arguments)
     size = count(text)
     odd = tuple(
         PlacedCharacter(each, place, plainer(each), name_of(each))
         for place, each in enumerate(text)
         if not fits_gsm7(each)
     )
-    price = services.intake.prices.of(organization, given.to, size.segments)
+    price = services.intake.prices.of(organization, arguments.to, size.segments)
     if price is None:
-        country = services.settings.plan.country_of(given.to or "")
-        raise CountryNotOpen(country.name if country is not None else given.to or "")
+        country = services.settings.plan.country_of(arguments.to or "")
+        raise CountryNotOpen(country.name if country is not None else arguments.to or "")
     alphabet = size.alphabet.value
     return Estimate(alphabet, size.segments, size.units, price, organization.currency, odd)
 
 
-def _code_text(settings: VerifySettings, given: EstimateMessage) -> str:
+def _code_text(settings: VerifySettings, arguments: EstimateMessage) -> str:
     """The text of a code as it would be sent, with the lines for autofill.
 
     Raises:
         Invalid: the app hash or the origin is not registered.
     """
-    if faults := settings.faults_of(None, given.app_hash, given.origin):
+    if faults := settings.faults_of(None, arguments.app_hash, arguments.origin):
         raise Invalid.of(faults)
-    frozen = freeze(given.body, settings.expiry_minutes, given.app_hash, given.origin)
+    frozen = freeze(arguments.body, settings.expiry_minutes, arguments.app_hash, arguments.origin)
     return settings.filled(frozen)
 
 
@@ -311,15 +311,15 @@ class ReadBody(OfMessage):
     messages.BODY, roles=OPERATORS, operators=SUPPORT, owner=owners.of_message, shows_texts=True
 )
 async def _message_body(call: Call[ReadBody]) -> MessageBody:
-    given = call.given
-    found = call.services.repositories.messages.find(given.message_id)
-    if found is None:
-        raise NotFound(f"There is no message {given.message_id}.")
+    arguments = call.given
+    message = call.services.repositories.messages.find(arguments.message_id)
+    if message is None:
+        raise NotFound(f"There is no message {arguments.message_id}.")
     by = call.audit(
-        subject=given.message_id,
-        organization_id=found.organization_id,
-        said={"reason": given.reason},
+        subject=arguments.message_id,
+        organization_id=message.organization_id,
+        said={"reason": arguments.reason},
         always=True,
     )
     await call.note(by)
-    return MessageBody(found.id, found.organization_id, found.kind, found.body)
+    return MessageBody(message.id, message.organization_id, message.kind, message.body)

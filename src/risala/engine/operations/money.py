@@ -123,16 +123,16 @@ def _weigh(call: Call[Any]) -> Weight:
     ledger.TOP_UP, four_eyes=_weigh, operators=FINANCE, tops_up=True, fresh=True, **_ENTERED
 )
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     refuse_if_nobody_pays(services)
-    reference = _western(given.reference or services.ids.new("pay"))
+    reference = _western(arguments.reference or services.ids.new("pay"))
     by = call.audit(
         AuditImage.ORGANIZATION,
-        given.organization_id,
-        said={"amount": money(given.amount), "reference": reference, "note": given.note},
+        arguments.organization_id,
+        said={"amount": money(arguments.amount), "reference": reference, "note": arguments.note},
     )
     entry: LedgerEntry = await services.billing.ask(
-        TopUp(given.organization_id, given.amount, reference, given.note, by)
+        TopUp(arguments.organization_id, arguments.amount, reference, arguments.note, by)
     )
     return entry
 
@@ -158,16 +158,20 @@ def _western(reference: str) -> str:
     ledger.ADJUST, four_eyes=_weigh, operators=FINANCE, allows_deleted=True, fresh=True, **_ENTERED
 )
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     refuse_if_nobody_pays(services)
     reference = services.ids.new("adj")
     by = call.audit(
         AuditImage.ORGANIZATION,
-        given.organization_id,
-        said={"amount": money(given.amount), "reference": reference, "reason": given.reason},
+        arguments.organization_id,
+        said={
+            "amount": money(arguments.amount),
+            "reference": reference,
+            "reason": arguments.reason,
+        },
     )
     entry: LedgerEntry = await services.billing.ask(
-        Adjust(given.organization_id, given.amount, reference, given.reason, by)
+        Adjust(arguments.organization_id, arguments.amount, reference, arguments.reason, by)
     )
     return entry
 
@@ -175,15 +179,18 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
 @OPERATIONS(ledger.LIST, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _list(call: Call[ListEntries]) -> LedgerPage:
     """The newest entries first."""
-    given, services = call.given, call.services
-    organization = services.accounts.fresh_organization(given.organization_id)
-    limit = max(1, min(given.limit or ENTRIES_USUAL, ENTRIES_MAX))
-    kinds = _BY_HAND if given.by_hand else given.kinds
-    wanted = StatementFilter(
-        organization_id=organization.id, kinds=kinds, since=given.since, until=given.until
+    arguments, services = call.given, call.services
+    organization = services.accounts.fresh_organization(arguments.organization_id)
+    limit = max(1, min(arguments.limit or ENTRIES_USUAL, ENTRIES_MAX))
+    kinds = _BY_HAND if arguments.by_hand else arguments.kinds
+    statement_filter = StatementFilter(
+        organization_id=organization.id, kinds=kinds, since=arguments.since, until=arguments.until
     )
-    found = services.repositories.ledger.statement(
-        wanted, before=_number(given.before), after=_number(given.after), limit=limit
+    page = services.repositories.ledger.statement(
+        statement_filter,
+        before=_number(arguments.before),
+        after=_number(arguments.after),
+        limit=limit,
     )
     today = day_of(organization.time_zone, call.now_ms)
     spent = services.repositories.figures.spent(organization.id, today - SPENT_DAYS, today)
@@ -191,10 +198,10 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
         organization.id,
         organization.balance,
         organization.currency,
-        found.entries,
-        found.older,
-        found.newer,
-        found.looked_to,
+        page.entries,
+        page.older,
+        page.newer,
+        page.looked_to,
         spent // SPENT_DAYS,
     )
 
@@ -253,27 +260,27 @@ def _payer_now(services: Services) -> Payer:
 
 @OPERATIONS(payer.SET, roles=OPERATORS, operators=FINANCE, changes=Payer, fresh=True)
 async def _payer_set(call: Call[SetPayer]) -> Payer:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     intake, there = services.intake, _there(services)
     parts = intake.payer.parts_per_day
-    if given.self_parts_per_day is not None:
-        parts = given.self_parts_per_day
+    if arguments.self_parts_per_day is not None:
+        parts = arguments.self_parts_per_day
     if not 1 <= parts <= PARTS_PER_DAY_MAX:
         text = f"`self_parts_per_day` is a whole number from 1 to {PARTS_PER_DAY_MAX}."
         raise Invalid("self_parts_per_day", "invalid_parts", text)
-    if given.payer == CUSTOMERS:
+    if arguments.payer == CUSTOMERS:
         _refuse_without_price(intake.prices.unpriced(there))
-    if len(there) > 1 and given.payer != intake.payer.name and not given.sure:
+    if len(there) > 1 and arguments.payer != intake.payer.name and not arguments.sure:
         raise Conflict(
             f"{len(there)} organizations use this service, and this changes what each of them pays."
             " Confirm it once more.",
             SURE_CODE,
         )
-    chosen = StoredPayer(given.payer, parts, call.now_ms)
-    told = {"before": intake.payer.name, "payer": chosen.payer, "self_parts_per_day": parts}
+    chosen = StoredPayer(arguments.payer, parts, call.now_ms)
+    details = {"before": intake.payer.name, "payer": chosen.payer, "self_parts_per_day": parts}
     organizations = services.repositories.organizations
     try:
-        await organizations.put_payer(call.audit(said=told), chosen)
+        await organizations.put_payer(call.audit(said=details), chosen)
     finally:  # what the disk has decides, also where nobody knows whether it holds
         intake.follow_payer(organizations.stored_payer())
     return _payer_now(services)

@@ -114,33 +114,35 @@ def _weigh_new(call: Call[CreateOrganization]) -> Weight | None:
     changes=Organization,
 )
 async def _org_create(call: Call[CreateOrganization]) -> Organization:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     return await services.accounts.create_organization(
-        given.name,
+        arguments.name,
         services.settings.service.currency,
-        given.price_per_segment,
+        arguments.price_per_segment,
         by=call.audit(AuditImage.ORGANIZATION),
     )
 
 
 def _weigh(call: Call[SetOrganization]) -> Weight | None:
-    """Another price; the price as it is now."""
-    given = call.given
-    if "price_per_segment" not in given.model_fields_set:
+    """The weight of another price: the price as it is now."""
+    arguments = call.given
+    if "price_per_segment" not in arguments.model_fields_set:
         return None
-    now = call.services.accounts.fresh_organization(given.organization_id).price_per_segment
-    return None if now == given.price_per_segment else Weight(None, {"price": now})
+    now = call.services.accounts.fresh_organization(arguments.organization_id).price_per_segment
+    return None if now == arguments.price_per_segment else Weight(None, {"price": now})
 
 
 @OPERATIONS(organizations.FIND, roles=OPERATORS, operators=READERS)
 async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     name = call.given.name
-    found = [
+    organization_ids = [
         each.id
         for each in call.services.accounts.list_organizations()
         if name in (None, typed(each.name, Purpose.NAME)) and each.status != DELETED
     ]
-    return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
+    return FoundOrganization(
+        len(organization_ids), organization_ids[0] if len(organization_ids) == 1 else None
+    )
 
 
 async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
@@ -174,15 +176,15 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
     fresh=True,
 )
 async def _org_set(call: Call[SetOrganization]) -> Organization:
-    given = call.given
-    changes = given.given_of(Organization)
-    if "spend_cap" in given.model_fields_set:
-        changes["operator_spend_cap"] = given.spend_cap
+    arguments = call.given
+    changes = arguments.given_of(Organization)
+    if "spend_cap" in arguments.model_fields_set:
+        changes["operator_spend_cap"] = arguments.spend_cap
     changes = {
         name: value for name, value in changes.items() if value is not None or name in _MAY_BE_NONE
     }
-    by = call.audit(AuditImage.ORGANIZATION, given.organization_id)
-    return await call.services.accounts.change(given.organization_id, changes, by=by)
+    by = call.audit(AuditImage.ORGANIZATION, arguments.organization_id)
+    return await call.services.accounts.change(arguments.organization_id, changes, by=by)
 
 
 _MAY_BE_NONE: Final = frozenset(each.name for each in fields_of(Organization) if each.may_be_none)
@@ -226,26 +228,27 @@ def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
     services = call.services
     facts = services.repositories.organizations.facts(organization, call.now_ms)
     parts = parts_today(services, organization, call.now_ms)
-    found = ListedOrganization(
+    listed = ListedOrganization(
         **{**shallow(organization), **shallow(facts)},
         parts_today=None if parts is None else parts.sent,
         parts_per_day=None if parts is None else parts.limit,
     )
     if call.caller.operator_role in STAFF:
-        return found
-    return replace(found, owners=tuple(map(masked_email, found.owners)))
+        return listed
+    return replace(listed, owners=tuple(map(masked_email, listed.owners)))
 
 
 @OPERATIONS(organizations.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _org_list(call: Call[ListOrganizations]) -> OrganizationPage:
-    given = call.given
-    limit = limit_of(given.limit)
-    found = call.services.repositories.organizations.page(
-        OrganizationFilter(given.search, given.status), Steps(limit, given.before, given.after)
+    arguments = call.given
+    limit = limit_of(arguments.limit)
+    page = call.services.repositories.organizations.page(
+        OrganizationFilter(arguments.search, arguments.status),
+        Steps(limit, arguments.before, arguments.after),
     )
-    looked_to = None if found.looked_to is None else found.looked_to.created_at
-    listed = tuple(_listed(call, each) for each in found.found)
-    return OrganizationPage(listed, written(found.newer), written(found.older), looked_to)
+    looked_to = None if page.looked_to is None else page.looked_to.created_at
+    listed = tuple(_listed(call, each) for each in page.found)
+    return OrganizationPage(listed, written(page.newer), written(page.older), looked_to)
 
 
 @OPERATIONS(
@@ -257,12 +260,12 @@ async def _org_list(call: Call[ListOrganizations]) -> OrganizationPage:
 )
 async def _org_show(call: Call[OfOrganization]) -> Organization:
     services = call.services
-    found = services.accounts.fresh_organization(call.given.organization_id)
+    organization = services.accounts.fresh_organization(call.given.organization_id)
     if call.caller.is_member:
-        return found
+        return organization
     general = GeneralLimits(
         services.intake.per_segment,
         services.settings.limits.sms_per_s,
         services.intake.low_balance,
     )
-    return OrganizationStory(**shallow(_listed(call, found)), general=general)
+    return OrganizationStory(**shallow(_listed(call, organization)), general=general)

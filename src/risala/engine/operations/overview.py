@@ -53,15 +53,15 @@ _OWN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 
 @OPERATIONS(figures.OVERVIEW, operators=READERS, **_OWN)
 async def _overview(call: Call[ShowOverview]) -> Overview:
-    given, stored = call.given, call.services.repositories.figures
-    mine, mode = given.organization_id, given.mode
+    arguments, stored = call.given, call.services.repositories.figures
+    mine, mode = arguments.organization_id, arguments.mode
     zone = call.services.accounts.organization(mine).time_zone
-    until_ms = min(given.until, given.since + DAYS_MAX * _DAY_MS)
-    since, until = given.since // _HOUR_MS, -(-until_ms // _HOUR_MS)
+    until_ms = min(arguments.until, arguments.since + DAYS_MAX * _DAY_MS)
+    since, until = arguments.since // _HOUR_MS, -(-until_ms // _HOUR_MS)
     back = max(SPENT_DAYS * 24, until - since)
     # Up to the same hour: a day that has just begun is not compared with a whole one.
     so_far = min(until, call.now_ms // _HOUR_MS + 1)
-    day, first = day_of(zone, call.now_ms), day_of(zone, given.since)
+    day, first = day_of(zone, call.now_ms), day_of(zone, arguments.since)
     last = day_of(zone, until_ms - 1)
     page = call.services.repositories.message_lists.page(MessageFilter(mine, mode), limit=FEED_MAX)
     return Overview(
@@ -69,8 +69,8 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
         networks=stored.networks(mine, mode, since, until),
         median_ms=stored.median_ms(mine, mode, since, until),
         before=stored.hours(mine, mode, since - back, so_far - back),
-        funnel=stored.funnel(mine, mode, given.since, until_ms),
-        approved_hours=stored.approved_hours(mine, mode, given.since, until_ms),
+        funnel=stored.funnel(mine, mode, arguments.since, until_ms),
+        approved_hours=stored.approved_hours(mine, mode, arguments.since, until_ms),
         spent=stored.spent(mine, first, last + 1),
         spent_by_day=stored.spent_by_day(mine, min(first, last + 1 - SPENT_DAYS), last + 1),
         spent_a_day=stored.spent(mine, day - SPENT_DAYS, day) // SPENT_DAYS,
@@ -124,19 +124,19 @@ class ShowService(Arguments):
     """How many minutes or hours, the current one last."""
 
 
-def _count(given: ShowService) -> int:
-    usual, most = (MINUTES_USUAL, MINUTES_MAX) if given.by == 1 else (HOURS_USUAL, HOURS_MAX)
-    return max(1, min(given.count or usual, most))
+def _count(arguments: ShowService) -> int:
+    usual, most = (MINUTES_USUAL, MINUTES_MAX) if arguments.by == 1 else (HOURS_USUAL, HOURS_MAX)
+    return max(1, min(arguments.count or usual, most))
 
 
 @OPERATIONS(OVERVIEW, roles=OPERATORS, operators=READERS)
 async def _show_service(call: Call[ShowService]) -> ServiceOverview:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
     # Up to the end of the current minute or hour.
     now = now_ms // MINUTE_MS + 1
-    end = -(-now // given.by) * given.by
-    series = counts.series(end - _count(given) * given.by, end, given.by)
+    end = -(-now // arguments.by) * arguments.by
+    series = counts.series(end - _count(arguments) * arguments.by, end, arguments.by)
     today = midnight(services.settings.plan.home.time_zone, now_ms) // MINUTE_MS
     hour, day = HOUR_MINUTES, DAY_MINUTES
     return ServiceOverview(

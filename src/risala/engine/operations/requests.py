@@ -37,18 +37,18 @@ _STATUS: Final = re.compile(r"([1-5])(xx|[0-9]{2})")
 
 
 def _statuses(value: object) -> tuple[int, int]:
-    found = _STATUS.fullmatch(text(value))
-    if found is None:
+    match = _STATUS.fullmatch(text(value))
+    if match is None:
         raise fault("invalid_status", "`{name}` must be a status such as 429, or 2xx, 4xx, 5xx.")
-    first, rest = int(found[1]) * 100, found[2]
+    first, rest = int(match[1]) * 100, match[2]
     return (first, first + 99) if rest == "xx" else (first + int(rest), first + int(rest))
 
 
 def _cursor(value: object) -> str:
-    found = text(value)
-    if not is_id(found, "req"):
+    cursor = text(value)
+    if not is_id(cursor, "req"):
         raise fault("invalid_cursor", "Take `{name}` from another page.")
-    return found
+    return cursor
 
 
 MaybeStatuses = Annotated[
@@ -90,24 +90,26 @@ _SEEN: Final[dict[str, Any]] = {
 
 @OPERATIONS(log.LIST, operators=SUPPORT, **_SEEN)
 async def _list(call: Call[ListRequests]) -> ListedRequests:
-    given, requests = call.given, call.services.requests
-    if given.organization_id is not None:
-        call.services.accounts.organization(given.organization_id)
-    least, most = given.status or (0, 999)
-    wanted = RequestFilter(
-        given.organization_id,
-        given.key_id,
+    arguments, requests = call.given, call.services.requests
+    if arguments.organization_id is not None:
+        call.services.accounts.organization(arguments.organization_id)
+    least, most = arguments.status or (0, 999)
+    request_filter = RequestFilter(
+        arguments.organization_id,
+        arguments.key_id,
         least=least,
         most=most,
-        path=given.path,
-        made=given.made,
+        path=arguments.path,
+        made=arguments.made,
         since_id=requests.since_id(),
     )
-    limit = limit_of(given.limit)
-    page = await requests.page(wanted, before=given.before, after=given.after, limit=limit)
+    limit = limit_of(arguments.limit)
+    page = await requests.page(
+        request_filter, before=arguments.before, after=arguments.after, limit=limit
+    )
     return ListedRequests(
         **shallow(page),
-        dropped=requests.dropped(given.organization_id, given.key_id),
+        dropped=requests.dropped(arguments.organization_id, arguments.key_id),
         is_written=requests.section.enabled and requests.statistics().ailment is None,
         keep_days=requests.section.keep_days,
     )
@@ -121,8 +123,8 @@ def _is_new(request_id: str, now_ms: int) -> bool:
 
 @OPERATIONS(log.SHOW, operators=SUPPORT, **_SEEN)
 async def _show(call: Call[ShowRequest]) -> ShownRequest:
-    given = call.given
-    found = await call.services.requests.one(given.request_id)
-    if found is None or given.organization_id not in (None, found.organization_id):
-        raise NotFound(_UNWRITTEN if _is_new(given.request_id, call.now_ms) else _UNKNOWN)
-    return found
+    arguments = call.given
+    request = await call.services.requests.one(arguments.request_id)
+    if request is None or arguments.organization_id not in (None, request.organization_id):
+        raise NotFound(_UNWRITTEN if _is_new(arguments.request_id, call.now_ms) else _UNKNOWN)
+    return request

@@ -38,12 +38,12 @@ CLIENT_PREFIX_V6: Final = 64
 def _network(value: object) -> str:
     """An address or a network; of one IPv6 address its /64."""
     try:
-        found = ip_network(text(value), strict=False)
+        network = ip_network(text(value), strict=False)
     except ValueError:
         raise fault("invalid_ip_address", "`{name}` is an address like 203.0.113.7.") from None
-    if isinstance(found, IPv6Network) and found.prefixlen > CLIENT_PREFIX_V6:
-        found = found.supernet(new_prefix=CLIENT_PREFIX_V6)
-    return str(found)
+    if isinstance(network, IPv6Network) and network.prefixlen > CLIENT_PREFIX_V6:
+        network = network.supernet(new_prefix=CLIENT_PREFIX_V6)
+    return str(network)
 
 
 class LockConsole(Arguments):
@@ -135,8 +135,8 @@ async def _show_secrets(call: Call[NoArguments]) -> SealedState:
 @OPERATIONS(sealed.EXPORT, roles=OPERATORS, changes=ExportedKey)
 async def _export(call: Call[NoArguments]) -> ExportedKey:
     ring = call.services.sealing.ring()
-    said = {"key": ring.newest.id}
-    await call.note(call.audit(subject=SEALING_KEY, said=said, always=True))
+    details = {"key": ring.newest.id}
+    await call.note(call.audit(subject=SEALING_KEY, said=details, always=True))
     await call.services.repositories.sealed.note_exported(call.now_ms)
     return ExportedKey(ring.newest.id, written(ring))
 
@@ -149,9 +149,9 @@ async def _import(call: Call[ImportSealingKey]) -> Resealed:
         ring = parsed(call.given.text, "The text")
     except StorageUnusable as error:
         raise Invalid("text", "invalid_key", str(error)) from error
-    said = {"keys": " ".join(each.id for each in ring.keys)}
+    details = {"keys": " ".join(each.id for each in ring.keys)}
     with keys.changing():
-        await call.note(call.audit(subject=SEALING_KEY, said=said, always=True))
+        await call.note(call.audit(subject=SEALING_KEY, said=details, always=True))
         try:
             keys.add(ring)
         except StorageUnusable as error:

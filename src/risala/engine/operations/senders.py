@@ -91,11 +91,11 @@ class DenySender(OfSender):
     reason: Text
 
 
-def _marked(call: Call[Any], *found: Sender) -> tuple[MarkedSender, ...]:
-    marks = [()] * len(found) if call.caller.is_member else call.services.senders.marks(found)
+def _marked(call: Call[Any], *senders: Sender) -> tuple[MarkedSender, ...]:
+    marks = [()] * len(senders) if call.caller.is_member else call.services.senders.marks(senders)
     return tuple(
         MarkedSender(**shallow(sender), marks=tuple(of_it))
-        for sender, of_it in zip(found, marks, strict=True)
+        for sender, of_it in zip(senders, marks, strict=True)
     )
 
 
@@ -111,11 +111,11 @@ _DECIDED: Final[dict[str, Any]] = {
     senders.REQUEST, roles=DEVELOPERS, operators=SUPPORT, owner=owners.named, changes=Sender
 )
 async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
-    given = call.given
+    arguments = call.given
     sender = await call.services.senders.request(
-        given.organization_id,
-        given.name,
-        given.description or "",
+        arguments.organization_id,
+        arguments.name,
+        arguments.description or "",
         by=call.audit(AuditImage.SENDER),
     )
     return _marked(call, sender)[0]
@@ -125,8 +125,8 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     senders.LIST, roles=VIEWERS, operators=READERS, owner=owners.named, reads_all_organizations=True
 )
 async def _sender_list(call: Call[OfMaybeOrganization]) -> MarkedSenders:
-    found = call.services.senders.list(call.given.organization_id)
-    return MarkedSenders(_marked(call, *found))
+    senders = call.services.senders.list(call.given.organization_id)
+    return MarkedSenders(_marked(call, *senders))
 
 
 @OPERATIONS(senders.VOLUME, roles=VIEWERS, operators=READERS, owner=owners.named)
@@ -146,25 +146,25 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
 
 @OPERATIONS(senders.CHECK, roles=DEVELOPERS, operators=READERS, owner=owners.named)
 async def _sender_check(call: Call[CheckSender]) -> CheckedName:
-    given, services = call.given, call.services
-    services.accounts.organization(given.organization_id)
-    fault, marks = services.senders.foresee(given.organization_id, given.name)
+    arguments, services = call.given, call.services
+    services.accounts.organization(arguments.organization_id)
+    fault, marks = services.senders.foresee(arguments.organization_id, arguments.name)
     return CheckedName(fault, tuple(marks))
 
 
 @OPERATIONS(senders.FIND, roles=OPERATORS, operators=READERS)
 async def _sender_find(call: Call[FindSender]) -> FoundSender:
-    wanted = fold_sender(call.given.name)
-    found = [
-        each.id for each in call.services.senders.list(None) if fold_sender(each.name) == wanted
+    folded = fold_sender(call.given.name)
+    sender_ids = [
+        each.id for each in call.services.senders.list(None) if fold_sender(each.name) == folded
     ]
-    return FoundSender(len(found), found[0] if len(found) == 1 else None)
+    return FoundSender(len(sender_ids), sender_ids[0] if len(sender_ids) == 1 else None)
 
 
 def _weigh(call: Call[OfSender]) -> Weight:
     """A sender's approval; the request as it is now."""
-    found = call.services.repositories.senders.sender(call.given.sender_id)
-    return Weight(None, {"name": found.name, "status": found.status, "cleared": found.cleared})
+    sender = call.services.repositories.senders.sender(call.given.sender_id)
+    return Weight(None, {"name": sender.name, "status": sender.status, "cleared": sender.cleared})
 
 
 @OPERATIONS(senders.CLEAR, four_eyes=_weigh, operators=SUPPORT, **_DECIDED)
@@ -219,17 +219,17 @@ class ListSenderRequests(Arguments):
 
 @OPERATIONS(REQUESTS, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list_requests(call: Call[ListSenderRequests]) -> SenderRequestPage:
-    given, senders = call.given, call.services.repositories.senders
-    limit = limit_of(given.limit)
-    wanted = SenderRequestFilter(given.status, given.search)
-    if given.sender_id is not None:
-        return _request_page(call, await _with_marks(call, [senders.sender(given.sender_id)]))
-    if given.status != REQUESTED:
-        steps = Steps(limit, _id_of(given.before), _id_of(given.after))
-        found = senders.page(wanted, steps)
-        marked = await _with_marks(call, found.found)
-        return _request_page(call, marked, _cursor(found.newer), _cursor(found.older))
-    marked = await _with_marks(call, senders.requested(wanted))
+    arguments, senders = call.given, call.services.repositories.senders
+    limit = limit_of(arguments.limit)
+    request_filter = SenderRequestFilter(arguments.status, arguments.search)
+    if arguments.sender_id is not None:
+        return _request_page(call, await _with_marks(call, [senders.sender(arguments.sender_id)]))
+    if arguments.status != REQUESTED:
+        steps = Steps(limit, _id_of(arguments.before), _id_of(arguments.after))
+        page = senders.page(request_filter, steps)
+        marked = await _with_marks(call, page.found)
+        return _request_page(call, marked, _cursor(page.newer), _cursor(page.older))
+    marked = await _with_marks(call, senders.requested(request_filter))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
     return _cut(call, places, limit)
 
@@ -237,17 +237,17 @@ async def _list_requests(call: Call[ListSenderRequests]) -> SenderRequestPage:
 Marked = tuple[Sender, Sequence[Mark]]
 
 
-async def _with_marks(call: Call[Any], found: Sequence[Sender]) -> list[Marked]:
+async def _with_marks(call: Call[Any], senders: Sequence[Sender]) -> list[Marked]:
     judge = call.services.senders
-    if len(found) <= AT_ONCE_MAX:
-        return list(zip(found, judge.marks(found), strict=True))
+    if len(senders) <= AT_ONCE_MAX:
+        return list(zip(senders, judge.marks(senders), strict=True))
     owned = judge.owned_names()
-    marks = await trio.to_thread.run_sync(judge.marks_among, found, owned)
-    return list(zip(found, marks, strict=True))
+    marks = await trio.to_thread.run_sync(judge.marks_among, senders, owned)
+    return list(zip(senders, marks, strict=True))
 
 
 def _rank(sender: Sender, marks: Sequence[Mark]) -> Place:
-    """Its place: marked ones first, then by id, which is in order of time."""
+    """A sender's place in the queue: marked ones first, then by id, which is in order of time."""
     return (0 if marks else 1, sender.id)
 
 
@@ -257,12 +257,12 @@ def _cut(
     limit: int,
 ) -> SenderRequestPage:
     """The requested page of all waiting requests, given here in order."""
-    given = call.given
+    arguments = call.given
     first = 0
-    if given.before is not None:
-        first = sum(place <= given.before for place, *_ in places)
-    elif given.after is not None:
-        first = max(0, sum(place < given.after for place, *_ in places) - limit)
+    if arguments.before is not None:
+        first = sum(place <= arguments.before for place, *_ in places)
+    elif arguments.after is not None:
+        first = max(0, sum(place < arguments.after for place, *_ in places) - limit)
     shown = places[first : first + limit]
     older = shown[-1][0] if first + limit < len(places) else None
     newer = shown[0][0] if shown and first > 0 else None
@@ -303,5 +303,5 @@ def _id_of(place: Place | None) -> Place | None:
     return None if place is None else place[1:]
 
 
-def _cursor(found: Place | None) -> Place | None:
-    return None if found is None else (0, *found)
+def _cursor(place: Place | None) -> Place | None:
+    return None if place is None else (0, *place)

@@ -116,8 +116,8 @@ class ServiceStatistics:
     values: Mapping[str, Any]
 
 
-def _values(found: ServiceStatistics) -> Json:
-    return dict(found.values)
+def _values(statistics: ServiceStatistics) -> Json:
+    return dict(statistics.values)
 
 
 @OPERATIONS(Ask("statistics", ServiceStatistics), roles=OPERATORS, operators=READERS, wire=_values)
@@ -177,13 +177,13 @@ async def _list_plugins(call: Call[NoArguments]) -> PluginsReport:
 
 @OPERATIONS(plugins.ACT, roles=OPERATORS, changes=PageFormNoted)
 async def _act(call: Call[SendPageForm]) -> PageFormNoted:
-    given = call.given
-    if given.page not in call.services.pages:
-        raise NotFound(f"There is no page {given.page!r}.")
+    arguments = call.given
+    if arguments.page not in call.services.pages:
+        raise NotFound(f"There is no page {arguments.page!r}.")
     # The entry leaves out the typed values: they may be secrets.
-    said = {"action": given.action[:ACTION_CHARACTERS_MAX]}
-    await call.note(call.audit(subject=given.page, said=said, always=True))
-    return PageFormNoted(given.page, given.action)
+    details = {"action": arguments.action[:ACTION_CHARACTERS_MAX]}
+    await call.note(call.audit(subject=arguments.page, said=details, always=True))
+    return PageFormNoted(arguments.page, arguments.action)
 
 
 # -- sessions bound to the SMPP server
@@ -195,5 +195,5 @@ class ListEsmes(Arguments):
 
 @OPERATIONS(esmes.SESSIONS, roles=OPERATORS, operators=READERS)
 async def _list_esmes(call: Call[ListEsmes]) -> BoundEsmes:
-    found = call.services.esmes
-    return BoundEsmes(found.is_open, tuple(sorted(found.views(), key=lambda each: each.since)))
+    esmes = call.services.esmes
+    return BoundEsmes(esmes.is_open, tuple(sorted(esmes.views(), key=lambda each: each.since)))

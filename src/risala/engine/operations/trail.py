@@ -82,19 +82,19 @@ class ChainLines(Arguments):
     """
 
     after: MaybeWhole = None
-    """Where the former part ended."""
+    """The last line of the former part."""
     export: MaybeCursor = None
 
 
-def _wanted(given: ListLines) -> TrailFilter:
+def _wanted(arguments: ListLines) -> TrailFilter:
     return TrailFilter(
-        organization_id=given.organization_id,
-        action=given.operation,
-        who=given.who,
-        face=given.face,
-        subject=given.subject,
-        since=given.since,
-        until=given.until,
+        organization_id=arguments.organization_id,
+        action=arguments.operation,
+        who=arguments.who,
+        face=arguments.face,
+        subject=arguments.subject,
+        since=arguments.since,
+        until=arguments.until,
     )
 
 
@@ -106,11 +106,11 @@ def _numbered(place: Place | None) -> Place | None:
     return (int(at), int(line) if str(line).isdigit() else 0)
 
 
-def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
-    steps = Steps(limit, _numbered(given.before), _numbered(given.after))
-    found = call.services.repositories.audit.page(_wanted(given), steps)
-    looked_to = None if found.looked_to is None else found.looked_to.at
-    return LinesPage(found.found, written(found.newer), written(found.older), looked_to)
+def _page(call: Call[Any], arguments: ListLines, limit: int) -> LinesPage:
+    steps = Steps(limit, _numbered(arguments.before), _numbered(arguments.after))
+    page = call.services.repositories.audit.page(_wanted(arguments), steps)
+    looked_to = None if page.looked_to is None else page.looked_to.at
+    return LinesPage(page.found, written(page.newer), written(page.older), looked_to)
 
 
 OPERATIONS: Final = Operations()
@@ -118,25 +118,25 @@ OPERATIONS: Final = Operations()
 
 @OPERATIONS(trail.LIST, roles=OPERATORS, operators=READERS, reads_all_organizations=True)
 async def _list(call: Call[ListLines]) -> LinesPage:
-    given = call.given
-    return _page(call, given, max(1, min(given.limit or LINES_USUAL, LINES_MAX)))
+    arguments = call.given
+    return _page(call, arguments, max(1, min(arguments.limit or LINES_USUAL, LINES_MAX)))
 
 
 @OPERATIONS(trail.EXPORT, roles=OPERATORS, shows_texts=True, fresh=True)
 async def _export(call: Call[ExportLines]) -> LinesPart:
-    given = call.given
-    told = {
-        "organization": given.organization_id,
-        "operation": given.operation,
-        "who": given.who,
-        "face": given.face,
-        "subject": given.subject,
-        "since": maybe_iso(given.since),
-        "until": maybe_iso(given.until),
+    arguments = call.given
+    every_detail = {
+        "organization": arguments.organization_id,
+        "operation": arguments.operation,
+        "who": arguments.who,
+        "face": arguments.face,
+        "subject": arguments.subject,
+        "since": maybe_iso(arguments.since),
+        "until": maybe_iso(arguments.until),
     }
-    said = {name: value for name, value in told.items() if value is not None}
-    line = await line_of(call, given.export, said, given.organization_id)
-    return LinesPart(**shallow(_page(call, given, EXPORT_PART)), export=str(line))
+    details = {name: value for name, value in every_detail.items() if value is not None}
+    line = await line_of(call, arguments.export, details, arguments.organization_id)
+    return LinesPart(**shallow(_page(call, arguments, EXPORT_PART)), export=str(line))
 
 
 @OPERATIONS(trail.STATE, roles=OPERATORS, operators=READERS)
@@ -147,15 +147,15 @@ async def _state(call: Call[NoArguments]) -> ChainState:
 
 @OPERATIONS(trail.CHAIN, roles=OPERATORS, operators=READERS, shows_texts=True)
 async def _chain(call: Call[ChainLines]) -> ChainPart:
-    given, stored = call.given, call.services.repositories.audit
-    end = await line_of(call, given.export, {}, None)
-    found = [each for each in stored.chained(given.after or 0, EXPORT_PART) if each[0] <= end]
-    last = found[-1][0] if found else end
+    arguments, stored = call.given, call.services.repositories.audit
+    end = await line_of(call, arguments.export, {}, None)
+    chained = [each for each in stored.chained(arguments.after or 0, EXPORT_PART) if each[0] <= end]
+    last = chained[-1][0] if chained else end
     is_last = last >= end
     directory = call.services.settings.storage.data_dir
     return ChainPart(
         columns=(*COLUMNS, HASH),
-        lines=tuple(text for _, text in found),
+        lines=tuple(text for _, text in chained),
         heads=tuple(each.text for each in heads_file.read(directory)) if is_last else (),
         after=None if is_last else last,
         export=str(end),

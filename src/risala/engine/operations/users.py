@@ -93,7 +93,7 @@ class SetUser(OfUser):
     language: MaybeLanguage = None
     operator: MaybeFlag = None
     operator_role: MaybeOperatorRole = None
-    """Of a user who is an operator, or becomes one by `operator`."""
+    """The role of a user who is an operator, or becomes one by `operator`."""
     version: MaybeWhole = None
 
 
@@ -134,14 +134,14 @@ _CHANGE: Final[dict[str, Any]] = {"roles": OPERATORS, "changes": VersionedUser}
 
 @OPERATIONS(users.CREATE, **_CHANGE, fresh=True)
 async def _create(call: Call[CreateUser]) -> VersionedUser:
-    given, people = call.given, call.services.people.users
-    role = given.operator_role or (OperatorRole.ADMINISTRATOR if given.operator else None)
+    arguments, people = call.given, call.services.people.users
+    role = arguments.operator_role or (OperatorRole.ADMINISTRATOR if arguments.operator else None)
     if role is not None:
         _refuse_pages(call, "Making an operator")
     made = await people.create(
-        given.email,
-        given.name or "",
-        given.language or Language.FRENCH,
+        arguments.email,
+        arguments.name or "",
+        arguments.language or Language.FRENCH,
         call.audit(AuditImage.USER),
         operator=role,
     )
@@ -150,19 +150,21 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
 
 @OPERATIONS(users.LIST, roles=OPERATORS, operators=STAFF)
 async def _list(call: Call[ListUsers]) -> UserPage:
-    given, people = call.given, call.services.people.users
+    arguments, people = call.given, call.services.people.users
     stored = call.services.repositories.users
-    limit = PAGE_MAX if given.limit is None else max(1, min(given.limit, PAGE_MAX))
-    wanted = UserFilter(given.search, given.operator)
-    found = stored.page(wanted, after=given.after or "", before=given.before, limit=limit)
+    limit = PAGE_MAX if arguments.limit is None else max(1, min(arguments.limit, PAGE_MAX))
+    user_filter = UserFilter(arguments.search, arguments.operator)
+    page = stored.page(
+        user_filter, after=arguments.after or "", before=arguments.before, limit=limit
+    )
     listed = tuple(
         ListedUser(
             **shallow(versioned(each, people.version(each.id))),
             organizations=stored.count_organizations(each.id),
         )
-        for each in found.users
+        for each in page.users
     )
-    return UserPage(listed, found.next, found.previous)
+    return UserPage(listed, page.next, page.previous)
 
 
 @OPERATIONS(users.SHOW, roles=OPERATORS, operators=STAFF)
@@ -179,9 +181,9 @@ async def _show(call: Call[OfUser]) -> UserStory:
 
 def _weigh(call: Call[SetUser]) -> Weight | None:
     """By a page, another role or address of an operator: who has two of them has four eyes."""
-    given = call.given
-    user = call.services.people.users.find(given.email)
-    is_access = given.operator_role is not None or given.new_email is not None
+    arguments = call.given
+    user = call.services.people.users.find(arguments.email)
+    is_access = arguments.operator_role is not None or arguments.new_email is not None
     is_by_page = call.caller.face in PAGES_OWN or call.approval is not None
     if not is_by_page or not user.operator or not is_access:
         return None
@@ -191,12 +193,16 @@ def _weigh(call: Call[SetUser]) -> Weight | None:
 
 @OPERATIONS(users.SET, four_eyes=_weigh, fresh=True, **_CHANGE)
 async def _set(call: Call[SetUser]) -> VersionedUser:
-    given, people = call.given, call.services.people.users
-    user = people.find(given.email)
-    if given.operator is not None:
+    arguments, people = call.given, call.services.people.users
+    user = people.find(arguments.email)
+    if arguments.operator is not None:
         _refuse_pages(call, "Making an operator")
     change = UserChange(
-        given.new_email, given.name, given.language, given.operator, given.operator_role
+        arguments.new_email,
+        arguments.name,
+        arguments.language,
+        arguments.operator,
+        arguments.operator_role,
     )
     by = call.audit(AuditImage.USER, user.id)
     changed = await people.change(user.id, change, by)
@@ -225,8 +231,8 @@ async def _sessions(call: Call[OfUser]) -> UserSessions:
 async def _sign_out(call: Call[EndSessions]) -> Ended:
     account, session_id = call.services.people.account, call.given.session_id
     user = call.services.people.users.find(call.given.email)
-    said = {} if session_id is None else {"session": session_id}
-    by = call.audit(AuditImage.USER, user.id, said=said)
+    details = {} if session_id is None else {"session": session_id}
+    by = call.audit(AuditImage.USER, user.id, said=details)
     return Ended(await account.sign_out(user.id, session_id, None, by))
 
 

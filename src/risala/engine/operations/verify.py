@@ -148,8 +148,8 @@ async def _config(call: Call[Configure]) -> CodeConfiguration:
 def _check_sender(services: Services, organization_id: str, settings: VerifySettings) -> None:
     if settings.sender is None:
         return
-    found = services.senders.by_name(organization_id, settings.sender)
-    if found is None or found.status != "approved":
+    sender = services.senders.by_name(organization_id, settings.sender)
+    if sender is None or sender.status != "approved":
         text = f"The sender {settings.sender!r} is not approved for the organization."
         raise Invalid("sender", "not_approved", text)
 
@@ -161,11 +161,11 @@ def _shown(services: Services, organization_id: str, settings: VerifySettings) -
     with_lines: list[AutofillSize] = []
     for (locale, app_hash, origin), size in settings.sizes():
         language, price = locale or ANY_LANGUAGE, size.segments * per_segment
-        told = (size.segments, size.alphabet.value, price)
+        figures = (size.segments, size.alphabet.value, price)
         if app_hash or origin:
-            with_lines.append(AutofillSize(*told, language, app_hash, origin))
+            with_lines.append(AutofillSize(*figures, language, app_hash, origin))
         else:
-            sizes[language] = CodeSize(*told)
+            sizes[language] = CodeSize(*figures)
     return CodeConfiguration(
         organization.id,
         CodeSettings(**settings.model_dump()),
@@ -208,11 +208,14 @@ def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:
 
 @OPERATIONS(SEND, wire=_sent_wire, owner=owners.named, **_CHANGE)
 async def _send(call: Call[SendCodeTo]) -> CodeSent:
-    given, services = call.given, call.services
+    arguments, services = call.given, call.services
     command = SendCode(
-        to=given.to, locale=given.locale, app_hash=given.app_hash, origin=given.origin
+        to=arguments.to,
+        locale=arguments.locale,
+        app_hash=arguments.app_hash,
+        origin=arguments.origin,
     )
-    principal = _principal(call, given.organization_id, Mode(given.mode))
+    principal = _principal(call, arguments.organization_id, Mode(arguments.mode))
     policies = services.intake.policies
     if policies.are_there_for_codes:
         await policies.rule_code(principal, command.to)
@@ -225,13 +228,13 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
 
 @OPERATIONS(CHECK, owner=owners.named, **_CHANGE)
 async def _check(call: Call[CheckCode]) -> JudgedCode:
-    given = call.given
-    by = call.audit(AuditImage.VERIFICATION, given.verification_id)
-    row = call.services.repositories.verifications.find(given.verification_id)
+    arguments = call.given
+    by = call.audit(AuditImage.VERIFICATION, arguments.verification_id)
+    row = call.services.repositories.verifications.find(arguments.verification_id)
     mode = Mode.LIVE if row is None else Mode(row.mode)
-    principal = _principal(call, given.organization_id, mode)
+    principal = _principal(call, arguments.organization_id, mode)
     approved = await call.services.sessions.ask(
-        Judge(principal, given.verification_id, given.code, by)
+        Judge(principal, arguments.verification_id, arguments.code, by)
     )
     return JudgedCode("approved" if approved else "denied")
 
@@ -257,10 +260,10 @@ async def _cancel(call: Call[OfVerification]) -> VerificationView:
 
 
 def _state(value: object) -> str:
-    found = text(value)
-    if found not in set(SessionState):
+    state = text(value)
+    if state not in set(SessionState):
         raise fault("invalid_status", "`{name}` must be the status of a session.")
-    return found
+    return state
 
 
 class ListSessions(OfOrganization):
@@ -272,7 +275,7 @@ class ListSessions(OfOrganization):
     ] = None
     to: MaybeNumber = None
     digits: MaybeDigits = None
-    """Of the number that got the code."""
+    """The digits of the number that got the code."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeTimedPlace = None
@@ -290,43 +293,45 @@ class SumSessions(OfOrganization):
 
 @OPERATIONS(LIST, roles=VIEWERS, operators=SUPPORT, owner=owners.named)
 async def _list_sessions(call: Call[ListSessions]) -> SessionPage:
-    given, now_ms = call.given, call.now_ms
-    call.services.accounts.organization(given.organization_id)
-    wanted = SessionFilter(
-        given.organization_id,
-        given.mode,
+    arguments, now_ms = call.given, call.now_ms
+    call.services.accounts.organization(arguments.organization_id)
+    session_filter = SessionFilter(
+        arguments.organization_id,
+        arguments.mode,
         now_ms,
-        status=given.status,
-        recipient=given.to,
-        part=part_of(call.services.settings.plan, given.digits),
-        since=given.since,
-        until=given.until,
+        status=arguments.status,
+        recipient=arguments.to,
+        part=part_of(call.services.settings.plan, arguments.digits),
+        since=arguments.since,
+        until=arguments.until,
     )
-    steps = steps_of(given.limit, given.before, given.after)
-    found = await _session_page(call, wanted, steps)
-    if await settle_seen(call.services.sessions, call.services.recorder.clock, found.found):
-        found = await _session_page(call, wanted, steps)
+    steps = steps_of(arguments.limit, arguments.before, arguments.after)
+    page = await _session_page(call, session_filter, steps)
+    if await settle_seen(call.services.sessions, call.services.recorder.clock, page.found):
+        page = await _session_page(call, session_filter, steps)
     return SessionPage(
-        tuple(view_of(row, now_ms) for row in found.found),
-        written(found.newer),
-        written(found.older),
-        None if found.looked_to is None else found.looked_to.created_at,
+        tuple(view_of(row, now_ms) for row in page.found),
+        written(page.newer),
+        written(page.older),
+        None if page.looked_to is None else page.looked_to.created_at,
     )
 
 
 async def _session_page(
-    call: Call[ListSessions], wanted: SessionFilter, steps: Steps
+    call: Call[ListSessions], session_filter: SessionFilter, steps: Steps
 ) -> CursorPage[VerificationRow]:
     stored = call.services.repositories.verifications
     with few_numbers():
-        if wanted.part is None:
-            return stored.page(wanted, steps)
-        return await stored.page_by_part(wanted, steps)
+        if session_filter.part is None:
+            return stored.page(session_filter, steps)
+        return await stored.page_by_part(session_filter, steps)
 
 
 @OPERATIONS(FIGURES, roles=VIEWERS, operators=READERS, owner=owners.named)
 async def _figures(call: Call[SumSessions]) -> Funnel:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
+    arguments = call.given
+    call.services.accounts.organization(arguments.organization_id)
     figures = call.services.repositories.figures
-    return figures.funnel(given.organization_id, given.mode, given.since, given.until)
+    return figures.funnel(
+        arguments.organization_id, arguments.mode, arguments.since, arguments.until
+    )

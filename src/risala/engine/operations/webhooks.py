@@ -48,10 +48,10 @@ from risala.engine.webhooks.endpoints import Endpoints
 
 def live_or_test(value: object) -> str:
     """The events that an endpoint gets; live ones by default."""
-    found = "live" if value is None else text(value)
-    if found not in ("live", "test"):
+    mode = "live" if value is None else text(value)
+    if mode not in ("live", "test"):
         raise fault("invalid_mode", "An endpoint gets `live` or `test` events: say which.")
-    return found
+    return mode
 
 
 class OfEndpoint(Arguments):
@@ -69,9 +69,9 @@ class OfEndpoint(Arguments):
 
 def endpoints_of(services: Services) -> Endpoints:
     """The class that changes endpoints, with this engine's settings and journal."""
-    have, stored = services, services.repositories
-    clock = have.recorder.clock
-    return Endpoints(have.settings.webhooks, stored.endpoints, stored.deliveries, clock, have.ids)
+    parts, stored = services, services.repositories
+    clock = parts.recorder.clock
+    return Endpoints(parts.settings.webhooks, stored.endpoints, stored.deliveries, clock, parts.ids)
 
 
 def meant(call: Call[Any]) -> str:
@@ -80,13 +80,15 @@ def meant(call: Call[Any]) -> str:
     Raises:
         NotFound: it does not exist, is another organization's, or is for other events.
     """
-    given: OfEndpoint = call.given
-    if given.organization_id is not None or given.only_mode is not None:
-        found = call.services.repositories.endpoints.endpoint(given.endpoint_id)
-        is_meant = found.organization_id == (given.organization_id or found.organization_id)
-        if not is_meant or found.mode != (given.only_mode or found.mode):
-            raise NotFound(f"There is no webhook endpoint {given.endpoint_id}.")
-    return given.endpoint_id
+    arguments: OfEndpoint = call.given
+    if arguments.organization_id is not None or arguments.only_mode is not None:
+        endpoint = call.services.repositories.endpoints.endpoint(arguments.endpoint_id)
+        is_meant = endpoint.organization_id == (
+            arguments.organization_id or endpoint.organization_id
+        )
+        if not is_meant or endpoint.mode != (arguments.only_mode or endpoint.mode):
+            raise NotFound(f"There is no webhook endpoint {arguments.endpoint_id}.")
+    return arguments.endpoint_id
 
 
 SUMMED_DAYS: Final = 7
@@ -150,12 +152,13 @@ class EndpointFields(Arguments):
 
     @property
     def settings(self) -> Json:
-        """The given ones, as the record has them: an empty text clears what may be missing."""
-        given = {name: getattr(self, name) for name in webhooks.SETTINGS}
+        """The settings of the call, as the record has them: an empty text clears what may be
+        missing."""
+        values = {name: getattr(self, name) for name in webhooks.SETTINGS}
         cleared = {each.name for each in fields_of(Endpoint) if each.may_be_none}
         return {
             name: None if name in cleared and not value else value
-            for name, value in given.items()
+            for name, value in values.items()
             if value is not None
         }
 
@@ -201,10 +204,13 @@ CHANGE: Final[dict[str, Any]] = {
 
 @OPERATIONS(webhooks.CREATE, roles=DEVELOPERS, owner=owners.named, changes=Endpoint, fresh=True)
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
-    given = call.given
-    call.services.accounts.organization(given.organization_id)
+    arguments = call.given
+    call.services.accounts.organization(arguments.organization_id)
     return await endpoints_of(call.services).create(
-        given.organization_id, given.mode, given.settings, by=call.audit(AuditImage.ENDPOINT)
+        arguments.organization_id,
+        arguments.mode,
+        arguments.settings,
+        by=call.audit(AuditImage.ENDPOINT),
     )
 
 
@@ -229,7 +235,8 @@ async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
 
 
 def _disabled_by(stored: Repositories, endpoint: Endpoint) -> str | None:
-    """Who disabled an endpoint by hand, by the audit trail; members read no operator's name."""
+    """The operator or member who disabled an endpoint by hand, by the audit trail; members read no
+    operator's name."""
     if endpoint.disabled_reason != BY_HAND:
         return None
     line = stored.audit.last_of(endpoint.id, webhooks.DISABLE.name)
