@@ -6,14 +6,15 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
 from risala.engine.features.alerts.stored.alerts import MUTES_MAX, OPEN_MAX
+from risala.engine.features.compat import stored as credentials
 from risala.engine.features.compat.records import CompatCredential, Proof
-from risala.engine.journal.accounts import credentials, senders
+from risala.engine.features.compat.stored import CREDENTIALS_MAX
 from risala.engine.journal.accounts import keys as stored_keys
+from risala.engine.journal.accounts import senders
 from risala.engine.journal.accounts.keys import KEYS_MAX
 from risala.engine.journal.accounts.senders import SENDERS_MAX
 from risala.engine.journal.inbound import inbound

@@ -6,10 +6,11 @@ import pytest
 
 from risala.engine.features.alerts.records import AlertKind
 from risala.engine.features.alerts.stored import alerts
+from risala.engine.features.compat import stored as credentials
 from risala.engine.features.own_data.records import ExportFault
 from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
-from risala.engine.journal.accounts import accounts, balances, credentials, ledger, references
+from risala.engine.journal.accounts import accounts, balances, ledger, references
 from risala.engine.journal.messages import delivery, endings, held, live, reads, timeline, waiting
 from risala.engine.journal.messages import endings as declined
 from risala.engine.journal.state import load
