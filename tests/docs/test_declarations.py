@@ -30,7 +30,7 @@ def subscripts(tree: ast.AST) -> Iterator[ast.Subscript]:
 
 
 def test_faces_read_answers_by_their_types():
-    """Ask by an ``Ask``: ``(await visit.ask(keys.SHOW, …)).name``, not ``…["name"]``."""
+    """Ask by an ``Ask``: ``(await request.ask(keys.SHOW, …)).name``, not ``…["name"]``."""
     found = [
         f"{path.relative_to(SOURCE)}:{each.lineno}: {ast.unparse(each)}"
         for face in FACES

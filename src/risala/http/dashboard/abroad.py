@@ -18,14 +18,14 @@ class OpenCountry(NamedTuple):
     prices: tuple[PrefixPrice, ...]
 
 
-async def open_abroad(visit: PageRequest, use: CountryUse) -> list[OpenCountry] | None:
+async def open_abroad(request: PageRequest, use: CountryUse) -> list[OpenCountry] | None:
     """The countries abroad that are open for a use; None: the service sends to home alone."""
-    if len(visit.plan.countries) == 1:
+    if len(request.plan.countries) == 1:
         return None
-    found = await visit.ask_here(countries.LIST)
-    language = visit.words.language
+    reached = await request.ask_here(countries.LIST)
+    language = request.words.language
     return [
         OpenCountry(country_name(language, each.code, each.name), each.prices)
-        for each in found.countries
+        for each in reached.countries
         if not each.home and each.prices and getattr(each, use.value)
     ]

@@ -30,93 +30,93 @@ _LEAVE: Final = "account/leave.html"
 _CODE_FIELDS: Final = ("old_code", "new_code")
 
 
-async def save(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def save(request: PageRequest) -> TrioResponse:
+    form = request.form
     try:
-        await visit.ask(
+        await request.ask(
             account.SET,
             name=form.text("name"),
             language=form.text("language"),
             **as_seen(form),
         )
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error))
-    reply = visit.go(_PLACE, SAVED)
+        return await request.again(_PAGE, error, await _values(request, error))
+    reply = request.go(_PLACE, SAVED)
     # This language replaces one that was chosen at the foot of a page.
-    visit.cookie_policy.drop_cookie(reply, LANGUAGE_COOKIE)
+    request.cookie_policy.drop_cookie(reply, LANGUAGE_COOKIE)
     return reply
 
 
-async def sign_out(visit: PageRequest) -> TrioResponse:
-    assert visit.session is not None, "the route lets nobody else in"
-    if session_id := visit.form.text("session_id"):
-        await visit.ask(account.SIGN_OUT, session_id=session_id)
-        return visit.go(_PLACE, SIGNED_OUT)
-    await visit.ask(account.SIGN_OUT, but=visit.session.id)
-    return visit.go(_PLACE, ALL_SIGNED_OUT)
+async def sign_out(request: PageRequest) -> TrioResponse:
+    assert request.session is not None, "the route lets nobody else in"
+    if session_id := request.form.text("session_id"):
+        await request.ask(account.SIGN_OUT, session_id=session_id)
+        return request.go(_PLACE, SIGNED_OUT)
+    await request.ask(account.SIGN_OUT, but=request.session.id)
+    return request.go(_PLACE, ALL_SIGNED_OUT)
 
 
-async def change_email(visit: PageRequest) -> TrioResponse:
+async def change_email(request: PageRequest) -> TrioResponse:
     try:
-        await visit.ask(account.CHANGE_EMAIL, email=visit.form.text("email"))
+        await request.ask(account.CHANGE_EMAIL, email=request.form.text("email"))
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit))
-    return visit.go(_PLACE, ADDRESS_ASKED)
+        return await request.again(_PAGE, error, await _values(request))
+    return request.go(_PLACE, ADDRESS_ASKED)
 
 
-async def confirm_email(visit: PageRequest) -> TrioResponse:
-    codes = {name: code for name in _CODE_FIELDS if (code := visit.form.text(name))}
+async def confirm_email(request: PageRequest) -> TrioResponse:
+    codes = {name: code for name in _CODE_FIELDS if (code := request.form.text(name))}
     try:
-        answer = await visit.ask(account.CONFIRM_EMAIL, **codes)
+        answer = await request.ask(account.CONFIRM_EMAIL, **codes)
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit))
+        return await request.again(_PAGE, error, await _values(request))
     if answer.change is None:
-        return visit.go(_PLACE, ADDRESS_CHANGED)
-    wrong = visit.words.counted(
+        return request.go(_PLACE, ADDRESS_CHANGED)
+    wrong = request.words.counted(
         "A code is wrong. {n} try is left.",
         "A code is wrong. {n} tries are left.",
         answer.attempts_left,
         n=answer.attempts_left,
     )
-    return await visit.wrong(_PAGE, {TOP: wrong}, await _values(visit))
+    return await request.wrong(_PAGE, {TOP: wrong}, await _values(request))
 
 
-async def ask_leave(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LEAVE)
+async def ask_leave(request: PageRequest) -> TrioResponse:
+    return await request.page(_LEAVE)
 
 
-async def leave(visit: PageRequest) -> TrioResponse:
+async def leave(request: PageRequest) -> TrioResponse:
     """As a user of this organization, so that the answer shows nothing about others."""
     try:
-        await visit.ask_own(account.LEAVE, organization_id=visit.organization_id)
+        await request.ask_own(account.LEAVE, organization_id=request.organization_id)
     except Refusal as error:
-        return await visit.wrong(_LEAVE, {TOP: refusal_sentence(visit.words, error)})
-    return visit.go("/app", LEFT)
+        return await request.wrong(_LEAVE, {TOP: refusal_sentence(request.words, error)})
+    return request.go("/app", LEFT)
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
-    found = await visit.ask(account.SHOW)
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+    own = await request.ask(account.SHOW)
     return {
-        "account": found,
-        "form": visit.form,
+        "account": own,
+        "form": request.form,
         **edit(
             error,
-            None if error is None else visit.form,
-            found.user.version,
-            _stored(visit, found.user),
+            None if error is None else request.form,
+            own.user.version,
+            _stored(request, own.user),
         ),
         "languages_shown": [(code.value, name) for code, name in OWN_NAMES.items()],
-        "devices": (await visit.ask(account.DEVICES)).devices,
+        "devices": (await request.ask(account.DEVICES)).devices,
         "device_name": device_name,
     }
 
 
-def _stored(visit: PageRequest, user: VersionedUser) -> dict[str, StoredField]:
+def _stored(request: PageRequest, user: VersionedUser) -> dict[str, StoredField]:
     """The user's name and language from the form, as stored."""
     return {
-        "name": StoredField(visit.words("Name"), user.name),
+        "name": StoredField(request.words("Name"), user.name),
         "language": StoredField(
-            visit.words("Language of pages and mails"), user.language, OWN_NAMES[user.language]
+            request.words("Language of pages and mails"), user.language, OWN_NAMES[user.language]
         ),
     }
 

@@ -46,34 +46,34 @@ _STORED: Final = {
 _MB: Final = 1_000_000
 
 
-async def save(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    given = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
-    days = {name: int(text) for name, text in given.items() if _is_whole(text)}
+async def save(request: PageRequest) -> TrioResponse:
+    form = request.form
+    typed = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
+    days = {name: int(text) for name, text in typed.items() if _is_whole(text)}
     try:
-        await visit.ask_here(records.KEPT_SET, **days, **as_seen(form))
+        await request.ask_here(records.KEPT_SET, **days, **as_seen(form))
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error))
-    return visit.go(visit.at("settings/kept"), SAVED)
+        return await request.again(_PAGE, error, await _values(request, error))
+    return request.go(request.at("settings/kept"), SAVED)
 
 
-async def refused(visit: PageRequest, faults: Mapping[str, Markup]) -> TrioResponse:
+async def refused(request: PageRequest, faults: Mapping[str, Markup]) -> TrioResponse:
     """The page of kept data, for a refused form on it."""
-    return await visit.wrong(_PAGE, faults, await _values(visit))
+    return await request.wrong(_PAGE, faults, await _values(request))
 
 
 def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 6
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    here = {"organization_id": visit.organization_id}
-    kept, version = await visit.ask_to_edit(records.KEPT_SHOW, **here)
-    erasures = await visit.ask_here(records.ERASURE_LIST)
-    written = await visit.ask_here(records.EXPORT_LIST)
-    form = None if error is None else visit.form
-    choices = [_choice(visit, each) for each in kept.kept]
+    here = {"organization_id": request.organization_id}
+    kept, version = await request.ask_to_edit(records.KEPT_SHOW, **here)
+    erasures = await request.ask_here(records.ERASURE_LIST)
+    written = await request.ask_here(records.EXPORT_LIST)
+    form = None if error is None else request.form
+    choices = [_choice(request, each) for each in kept.kept]
     stored = {
         each.field: StoredField(each.label, each.chosen, dict(each.options)[each.chosen])
         for each in choices
@@ -83,7 +83,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     return {
         "choices": choices,
         "stored": [
-            (visit.words(_STORED[each.name]), each.count, each.rows, _mb(each.bytes))
+            (request.words(_STORED[each.name]), each.count, each.rows, _mb(each.bytes))
             for each in kept.stored
         ],
         "stored_mb": _mb(limited_bytes(kept.stored)),
@@ -110,13 +110,13 @@ class RetentionChoice:
     chosen: str
 
 
-def _choice(visit: PageRequest, kind: RetentionOfKind) -> RetentionChoice:
-    label, chosen = visit.words(_KINDS[kind.name]), str(kind.chosen or "")
-    return RetentionChoice(f"{kind.name}_days", label, _options(visit, kind), chosen)
+def _choice(request: PageRequest, kind: RetentionOfKind) -> RetentionChoice:
+    label, chosen = request.words(_KINDS[kind.name]), str(kind.chosen or "")
+    return RetentionChoice(f"{kind.name}_days", label, _options(request, kind), chosen)
 
 
-def _options(visit: PageRequest, kind: RetentionOfKind) -> list[tuple[str, Markup]]:
-    words, operators = visit.words, kind.operator_days
+def _options(request: PageRequest, kind: RetentionOfKind) -> list[tuple[str, Markup]]:
+    words, operators = request.words, kind.operator_days
     if operators is None:
         ours = words("As long as we do: for ever")
     else:
@@ -133,48 +133,54 @@ def _options(visit: PageRequest, kind: RetentionOfKind) -> list[tuple[str, Marku
 # -- one number
 
 
-async def ask_forget(visit: PageRequest) -> TrioResponse:
+async def ask_forget(request: PageRequest) -> TrioResponse:
     """The data of a number, with the question; without a number, the field for one."""
-    typed = visit.form.text("number")
+    typed = request.form.text("number")
     if not typed:
-        return await visit.page(_FORGET, found=None, typed="")
+        return await request.page(_FORGET, figures=None, typed="")
     try:
-        found = await visit.ask_here(records.NUMBER_SHOW, number=typed)
+        figures = await request.ask_here(records.NUMBER_SHOW, number=typed)
     except Refusal as error:
-        return await visit.again(_FORGET, error, found=None, typed=typed)
-    return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
+        return await request.again(_FORGET, error, figures=None, typed=typed)
+    return await request.page(_FORGET, figures=figures, typed=typed, is_known=_is_known(figures))
 
 
-async def forget(visit: PageRequest) -> TrioResponse:
-    number = visit.form.text("number")
+async def forget(request: PageRequest) -> TrioResponse:
+    number = request.form.text("number")
     try:
-        found = await visit.ask_here(records.NUMBER_SHOW, number=number)
-        if visit.form.text("confirm") != found.number[-_SHOWN_DIGITS:]:
-            faults = {"confirm": visit.words("These are not its last four digits.")}
-            values = {"found": found, "typed": number, "is_known": _is_known(found)}
-            return await visit.wrong(_FORGET, faults, values)
-        erasure = await visit.ask_here(records.NUMBER_FORGET, number=found.number)
+        figures = await request.ask_here(records.NUMBER_SHOW, number=number)
+        if request.form.text("confirm") != figures.number[-_SHOWN_DIGITS:]:
+            faults = {"confirm": request.words("These are not its last four digits.")}
+            values = {"figures": figures, "typed": number, "is_known": _is_known(figures)}
+            return await request.wrong(_FORGET, faults, values)
+        erasure = await request.ask_here(records.NUMBER_FORGET, number=figures.number)
     except Refusal as error:
-        return await visit.again(_FORGET, error, found=None, typed=number)
-    return visit.go(visit.at(f"settings/deletions/{erasure.id}"))
+        return await request.again(_FORGET, error, figures=None, typed=number)
+    return request.go(request.at(f"settings/deletions/{erasure.id}"))
 
 
-def _is_known(found: NumberFigures) -> bool:
-    held = (found.messages, found.inbound, found.verifications, found.mailing_rows, found.lists)
+def _is_known(figures: NumberFigures) -> bool:
+    held = (
+        figures.messages,
+        figures.inbound,
+        figures.verifications,
+        figures.mailing_rows,
+        figures.lists,
+    )
     return any(held)
 
 
-async def show_deletion(visit: PageRequest) -> TrioResponse:
-    return await visit.page("account_data/deletion.html", erasure=await _erasure(visit))
+async def show_deletion(request: PageRequest) -> TrioResponse:
+    return await request.page("account_data/deletion.html", erasure=await _erasure(request))
 
 
-async def deletion_piece(visit: PageRequest) -> TrioResponse:
+async def deletion_piece(request: PageRequest) -> TrioResponse:
     """The progress, for a page that stays open."""
-    return await visit.piece("account_data/progress.html", erasure=await _erasure(visit))
+    return await request.piece("account_data/progress.html", erasure=await _erasure(request))
 
 
-async def _erasure(visit: PageRequest) -> ErasureProgress:
-    erasure = await visit.ask(records.ERASURE_SHOW, erasure_id=visit.arguments["erasure_id"])
+async def _erasure(request: PageRequest) -> ErasureProgress:
+    erasure = await request.ask(records.ERASURE_SHOW, erasure_id=request.arguments["erasure_id"])
     if erasure.number is None:
         raise NotFound("There is no such deletion.")
     return erasure

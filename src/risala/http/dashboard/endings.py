@@ -22,37 +22,37 @@ _ORGANIZATION: Final = "endings/organization.html"
 _ACCOUNT: Final = "endings/account.html"
 
 
-async def ask_delete(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask_here(organizations.DELETION)
-    return await visit.page(_ORGANIZATION, found=found)
+async def ask_delete(request: PageRequest) -> TrioResponse:
+    deletion = await request.ask_here(organizations.DELETION)
+    return await request.page(_ORGANIZATION, deletion=deletion)
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
+async def delete(request: PageRequest) -> TrioResponse:
     try:
-        await visit.ask_here(DELETE_ORGANIZATION, name=visit.form.text("name"))
+        await request.ask_here(DELETE_ORGANIZATION, name=request.form.text("name"))
     except Refusal as error:
-        found = await visit.ask_here(organizations.DELETION)
-        return await visit.again(_ORGANIZATION, error, found=found)
-    return visit.go("/app", DELETED)
+        deletion = await request.ask_here(organizations.DELETION)
+        return await request.again(_ORGANIZATION, error, deletion=deletion)
+    return request.go("/app", DELETED)
 
 
-async def delete_account(visit: PageRequest) -> TrioResponse:
-    address = typed(visit.form.text("email"), Purpose.ADDRESS)
-    if address.casefold() != visit.user.email.casefold():
-        faults = {"email": visit.words("This is not the address of your account.")}
-        return await visit.wrong(_ACCOUNT, faults, await _account(visit))
+async def delete_account(request: PageRequest) -> TrioResponse:
+    address = typed(request.form.text("email"), Purpose.ADDRESS)
+    if address.casefold() != request.user.email.casefold():
+        faults = {"email": request.words("This is not the address of your account.")}
+        return await request.wrong(_ACCOUNT, faults, await _account(request))
     try:
-        await visit.ask(account.DELETE)
+        await request.ask(account.DELETE)
     except Refusal as error:
-        faults = {TOP: refusal_sentence(visit.words, error)}
-        return await visit.wrong(_ACCOUNT, faults, await _account(visit))
-    reply = visit.go("/sign-in", ACCOUNT_DELETED)
-    visit.cookie_policy.drop_cookie(reply, visit.cookie_policy.session_cookie)
+        faults = {TOP: refusal_sentence(request.words, error)}
+        return await request.wrong(_ACCOUNT, faults, await _account(request))
+    reply = request.go("/sign-in", ACCOUNT_DELETED)
+    request.cookie_policy.drop_cookie(reply, request.cookie_policy.session_cookie)
     return reply
 
 
-async def _account(visit: PageRequest) -> dict[str, Any]:
-    return {"account": await visit.ask(account.SHOW)}
+async def _account(request: PageRequest) -> dict[str, Any]:
+    return {"account": await request.ask(account.SHOW)}
 
 
 _OWNER: Final = PageAccess.OWNER

@@ -29,29 +29,29 @@ FAULTS: Final = {
 }
 
 
-async def ask(visit: PageRequest) -> TrioResponse:
+async def ask(request: PageRequest) -> TrioResponse:
     try:
-        export = await visit.ask_here(records.EXPORT_REQUEST)
+        export = await request.ask_here(records.EXPORT_REQUEST)
     except Refusal as error:
-        return await account_data.refused(visit, {TOP: refusal_sentence(visit.words, error)})
-    return visit.go(visit.at(f"settings/exports/{export.id}"))
+        return await account_data.refused(request, {TOP: refusal_sentence(request.words, error)})
+    return request.go(request.at(f"settings/exports/{export.id}"))
 
 
-async def piece(visit: PageRequest) -> TrioResponse:
+async def piece(request: PageRequest) -> TrioResponse:
     """The progress, for a page that stays open."""
-    return await visit.piece("exports/progress.html", **await _values(visit))
+    return await request.piece("exports/progress.html", **await _values(request))
 
 
-async def fetch(visit: PageRequest) -> TrioResponse:
+async def fetch(request: PageRequest) -> TrioResponse:
     """The file itself, as long as its reader may read it."""
-    fetched = await visit.ask(records.EXPORT_FETCH, export_id=visit.arguments["export_id"])
+    fetched = await request.ask(records.EXPORT_FETCH, export_id=request.arguments["export_id"])
     try:
         file = await trio.open_file(fetched.path, "rb")
     except OSError:
         raise NotFound("There is no such file any more.") from None
-    session = visit.session
+    session = request.session
     assert session is not None, "the route lets nobody else in"
-    watch = visit.site.gateway.people.watching(session, visit.organization_id)
+    watch = request.site.gateway.people.watching(session, request.organization_id)
     response = TrioResponse(_content(file, watch), content_type="application/zip")
     response.timeout = None
     day = iso(fetched.export.created_at)[:10]
@@ -69,15 +69,15 @@ async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> Asyn
                 yield chunk
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask(records.EXPORT_DELETE, export_id=visit.arguments["export_id"])
-    return visit.go(visit.at("settings/kept"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    await request.ask(records.EXPORT_DELETE, export_id=request.arguments["export_id"])
+    return request.go(request.at("settings/kept"), DELETED)
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    export = await visit.ask(records.EXPORT_SHOW, export_id=visit.arguments["export_id"])
+async def _values(request: PageRequest) -> dict[str, Any]:
+    export = await request.ask(records.EXPORT_SHOW, export_id=request.arguments["export_id"])
     fault = FAULTS.get(export.reason or "")
-    return {"export": export, "fault": None if fault is None else visit.words(fault)}
+    return {"export": export, "fault": None if fault is None else request.words(fault)}
 
 
 _OWNER: Final = PageAccess.OWNER

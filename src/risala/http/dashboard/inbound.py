@@ -33,93 +33,99 @@ PAGE: Final = 50
 _OPT_OUTS: Final = "inbound/opt_outs.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
+async def show(request: PageRequest) -> TrioResponse:
     """The inbound messages; on request those of a number, or with some words."""
-    form, query = visit.form, _query(visit)
-    asked = _asked(visit, query, "from")
-    page = await visit.ask_here(inbound.LIST, limit=PAGE, **asked)
-    return await visit.page(
+    form, query = request.form, _query(request)
+    arguments = _asked(request, query, "from")
+    page = await request.ask_here(inbound.LIST, limit=PAGE, **arguments)
+    return await request.page(
         "inbound/list.html",
         q=form.text("q"),
-        chips=_chips(visit, query, asked, "from", "inbound"),
+        chips=_chips(request, query, arguments, "from", "inbound"),
         page=page,
-        pager=_pager(visit, "inbound", query, page),
+        pager=_pager(request, "inbound", query, page),
         messages=page.messages,
-        label_sentence=partial(label_sentence, visit.words),
+        label_sentence=partial(label_sentence, request.words),
     )
 
 
-def _query(visit: PageRequest) -> dict[str, str]:
-    return visit.form.filled("mode", "q", "before", "after")
+def _query(request: PageRequest) -> dict[str, str]:
+    return request.form.filled("mode", "q", "before", "after")
 
 
-def _asked(visit: PageRequest, query: Mapping[str, str], whole: str) -> dict[str, str]:
+def _asked(request: PageRequest, query: Mapping[str, str], whole: str) -> dict[str, str]:
     """The arguments of an operation that calls a whole number ``whole``."""
-    asked = {name: query[name] for name in ("before", "after") if name in query}
+    arguments = {name: query[name] for name in ("before", "after") if name in query}
     if text := query.get("q"):
-        asked |= number_filter(visit.plan, text, whole=whole)
-    return asked
+        arguments |= number_filter(request.plan, text, whole=whole)
+    return arguments
 
 
 def _chips(
-    visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, str], whole: str, page: str
+    request: PageRequest,
+    query: Mapping[str, str],
+    arguments: Mapping[str, str],
+    whole: str,
+    page: str,
 ) -> list[Chip]:
-    words, labels = visit.words, dict[str, Markup]()
-    if number := asked.get(whole):
-        labels["q"] = words("Number {number}", number=visit.formats.tel(number))
-    elif digits := asked.get("digits"):
-        labels["q"] = words("Number with {digits}", digits=visit.code(digits))
-    elif part := asked.get("contains"):
-        labels["q"] = words("With “{text}”", text=visit.name_of(part))
-    return chips(labels, query, visit.at, page)
+    words, labels = request.words, dict[str, Markup]()
+    if number := arguments.get(whole):
+        labels["q"] = words("Number {number}", number=request.formats.tel(number))
+    elif digits := arguments.get("digits"):
+        labels["q"] = words("Number with {digits}", digits=request.code(digits))
+    elif part := arguments.get("contains"):
+        labels["q"] = words("With “{text}”", text=request.name_of(part))
+    return chips(labels, query, request.at, page)
 
 
 def _pager(
-    visit: PageRequest, page: str, query: dict[str, str], found: ReceivedMessages | OptOutList
+    request: PageRequest, page: str, query: dict[str, str], listed: ReceivedMessages | OptOutList
 ) -> Pager:
-    path = f"/app/{visit.organization_id}/{page}"
-    return pager_of(path, query, newer=found.newer, older=found.older)
+    path = f"/app/{request.organization_id}/{page}"
+    return pager_of(path, query, newer=listed.newer, older=listed.older)
 
 
-async def show_opt_outs(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_OPT_OUTS, await _list(visit))
+async def show_opt_outs(request: PageRequest) -> TrioResponse:
+    return await request.page(_OPT_OUTS, await _list(request))
 
 
-async def _list(visit: PageRequest) -> dict[str, Any]:
+async def _list(request: PageRequest) -> dict[str, Any]:
     """A page of the list; after a form was refused, its beginning."""
-    query = _query(visit) if visit.http.method == "GET" else {}
-    asked = _asked(visit, query, "number")
-    found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
+    query = _query(request) if request.http.method == "GET" else {}
+    arguments = _asked(request, query, "number")
+    listed = await request.ask_here(inbound.OPT_OUTS, limit=PAGE, **arguments)
     return {
-        "heeds": found.heeds,
-        "numbers": found.numbers,
+        "heeds": listed.heeds,
+        "numbers": listed.numbers,
         "q": query.get("q", ""),
-        "chips": _chips(visit, query, asked, "number", "inbound/opt-outs"),
-        "typed": "" if visit.http.method == "GET" else visit.form.text("number"),
-        "pager": _pager(visit, "inbound/opt-outs", query, found),
+        "chips": _chips(request, query, arguments, "number", "inbound/opt-outs"),
+        "typed": "" if request.http.method == "GET" else request.form.text("number"),
+        "pager": _pager(request, "inbound/opt-outs", query, listed),
     }
 
 
-async def note(visit: PageRequest) -> TrioResponse:
+async def note(request: PageRequest) -> TrioResponse:
     """Record an opt-out that was requested in another way."""
-    return await _done(visit, inbound.OPT_OUT, NOTED, number=visit.form.text("number"))
+    return await _done(request, inbound.OPT_OUT, NOTED, number=request.form.text("number"))
 
 
-async def take_back(visit: PageRequest) -> TrioResponse:
-    return await _done(visit, inbound.OPT_IN, TAKEN_BACK, number=visit.form.text("taken"))
+async def take_back(request: PageRequest) -> TrioResponse:
+    return await _done(request, inbound.OPT_IN, TAKEN_BACK, number=request.form.text("taken"))
 
 
-async def set_keywords(visit: PageRequest) -> TrioResponse:
-    heeds = visit.form.text("heed") == "yes"
-    return await _done(visit, inbound.OPT_OUTS, HEEDED if heeds else IGNORED, heeds=heeds)
+async def set_keywords(request: PageRequest) -> TrioResponse:
+    heeds = request.form.text("heed") == "yes"
+    return await _done(request, inbound.OPT_OUTS, HEEDED if heeds else IGNORED, heeds=heeds)
 
 
-async def _done(visit: PageRequest, ask: Ask[Any], said: str, **asked: object) -> TrioResponse:
+async def _done(
+    request: PageRequest, ask: Ask[Any], notice: str, **arguments: object
+) -> TrioResponse:
     try:
-        await visit.ask_here(ask, **asked)
+        await request.ask_here(ask, **arguments)
     except Refusal as error:
-        return await visit.again(_OPT_OUTS, error, await _list(visit))
-    return visit.go(visit.at("inbound/opt-outs"), said)
+        return await request.again(_OPT_OUTS, error, await _list(request))
+    return request.go(request.at("inbound/opt-outs"), notice)
 
 
 _PAGE: Final = "/app/<org>/inbound"

@@ -25,70 +25,75 @@ _INVITE: Final = "members/invite.html"
 _REMOVE: Final = "members/remove.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LIST, found=await _found(visit), form=visit.form)
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(_LIST, listed=await _listed(request), form=request.form)
 
 
-async def show_invite(visit: PageRequest) -> TrioResponse:
+async def show_invite(request: PageRequest) -> TrioResponse:
     """The form of the dialog as a page: for browsers without script."""
-    return await visit.page(_INVITE, form=visit.form)
+    return await request.page(_INVITE, form=request.form)
 
 
-async def invite(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    asked: dict[str, object] = {"email": form.text("email"), "role": form.text("role", "developer")}
-    try:
-        await visit.ask_here(members.INVITE, **asked)
-    except Refusal as error:
-        return await visit.again(_INVITE, error, form=form)
-    return visit.go(visit.at("members"), INVITED)
-
-
-async def withdraw(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(members.UNINVITE, invitation_id=visit.arguments["invitation_id"])
-    return visit.go(visit.at("members"), WITHDRAWN)
-
-
-async def set_role(visit: PageRequest) -> TrioResponse:
-    asked: dict[str, object] = {
-        "user_id": visit.arguments["user_id"],
-        "role": visit.form.text("role"),
+async def invite(request: PageRequest) -> TrioResponse:
+    form = request.form
+    arguments: dict[str, object] = {
+        "email": form.text("email"),
+        "role": form.text("role", "developer"),
     }
-    return await _edit(visit, members.SET_ROLE, asked, ROLE_CHANGED)
+    try:
+        await request.ask_here(members.INVITE, **arguments)
+    except Refusal as error:
+        return await request.again(_INVITE, error, form=form)
+    return request.go(request.at("members"), INVITED)
 
 
-async def ask_remove(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_REMOVE, member=await _member(visit))
+async def withdraw(request: PageRequest) -> TrioResponse:
+    await request.ask_here(members.UNINVITE, invitation_id=request.arguments["invitation_id"])
+    return request.go(request.at("members"), WITHDRAWN)
 
 
-async def remove(visit: PageRequest) -> TrioResponse:
-    return await _edit(visit, members.REMOVE, {"user_id": visit.arguments["user_id"]}, REMOVED)
+async def set_role(request: PageRequest) -> TrioResponse:
+    arguments: dict[str, object] = {
+        "user_id": request.arguments["user_id"],
+        "role": request.form.text("role"),
+    }
+    return await _edit(request, members.SET_ROLE, arguments, ROLE_CHANGED)
+
+
+async def ask_remove(request: PageRequest) -> TrioResponse:
+    return await request.page(_REMOVE, member=await _member(request))
+
+
+async def remove(request: PageRequest) -> TrioResponse:
+    return await _edit(request, members.REMOVE, {"user_id": request.arguments["user_id"]}, REMOVED)
 
 
 async def _edit(
-    visit: PageRequest, ask: Ask[MemberView], asked: dict[str, object], done: str
+    request: PageRequest, ask: Ask[MemberView], arguments: dict[str, object], done: str
 ) -> TrioResponse:
     """Apply an edit to the version that the reader saw; a conflict is shown above the list."""
-    version = visit.form.text("version")
+    version = request.form.text("version")
     if version.isdigit():
-        asked["version"] = int(version)
+        arguments["version"] = int(version)
     try:
-        await visit.ask_here(ask, **asked)
+        await request.ask_here(ask, **arguments)
     except NotFound:  # no such member: the fault is in the address, not in a field of the form
         raise
     except Refusal as error:
-        faults = {TOP: refusal_sentence(visit.words, error)}
-        return await visit.wrong(_LIST, faults, {"found": await _found(visit), "form": visit.form})
-    return visit.go(visit.at("members"), done)
+        faults = {TOP: refusal_sentence(request.words, error)}
+        return await request.wrong(
+            _LIST, faults, {"listed": await _listed(request), "form": request.form}
+        )
+    return request.go(request.at("members"), done)
 
 
-async def _found(visit: PageRequest) -> Members:
-    return await visit.ask_here(members.LIST)
+async def _listed(request: PageRequest) -> Members:
+    return await request.ask_here(members.LIST)
 
 
-async def _member(visit: PageRequest) -> MemberView:
-    for member in (await _found(visit)).members:
-        if member.user_id == visit.arguments["user_id"]:
+async def _member(request: PageRequest) -> MemberView:
+    for member in (await _listed(request)).members:
+        if member.user_id == request.arguments["user_id"]:
             return member
     raise NotFound("There is no such member.")
 

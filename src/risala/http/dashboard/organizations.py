@@ -20,42 +20,42 @@ DECLINED: Final = N_("The invitation is declined.")
 _PAGE: Final = "organizations.html"
 
 
-async def root(visit: PageRequest) -> TrioResponse:
-    return visit.go("/app")
+async def root(request: PageRequest) -> TrioResponse:
+    return request.go("/app")
 
 
-async def choose(visit: PageRequest) -> TrioResponse:
+async def choose(request: PageRequest) -> TrioResponse:
     """A user with one organization and no invitation has nothing to choose."""
-    assert visit.session is not None, "the route lets nobody else in"
-    places = visit.session.places
-    invitations = (await visit.ask(account.SHOW)).invitations
-    if len(places) == 1 and not invitations and "new" not in visit.form.fields:
-        return visit.go(f"/app/{places[0].organization_id}/")
-    return await visit.page(_PAGE, invitations=invitations, name="")
+    assert request.session is not None, "the route lets nobody else in"
+    places = request.session.places
+    invitations = (await request.ask(account.SHOW)).invitations
+    if len(places) == 1 and not invitations and "new" not in request.form.fields:
+        return request.go(f"/app/{places[0].organization_id}/")
+    return await request.page(_PAGE, invitations=invitations, name="")
 
 
-async def found(visit: PageRequest) -> TrioResponse:
-    name = visit.form.text("name")
+async def found(request: PageRequest) -> TrioResponse:
+    name = request.form.text("name")
     try:
-        organization = await visit.ask(FOUND, name=name)
+        organization = await request.ask(FOUND, name=name)
     except Refusal as error:
-        invitations = (await visit.ask(account.SHOW)).invitations
-        return await visit.again(_PAGE, error, invitations=invitations, name=name)
-    return visit.go(f"/app/{organization.id}/start", FOUNDED)
+        invitations = (await request.ask(account.SHOW)).invitations
+        return await request.again(_PAGE, error, invitations=invitations, name=name)
+    return request.go(f"/app/{organization.id}/start", FOUNDED)
 
 
-async def accept(visit: PageRequest) -> TrioResponse:
-    joined = await visit.ask(account.ACCEPT, invitation_id=visit.arguments["invitation_id"])
-    return visit.go(f"/app/{joined.organization_id}/", JOINED)
+async def accept(request: PageRequest) -> TrioResponse:
+    joined = await request.ask(account.ACCEPT, invitation_id=request.arguments["invitation_id"])
+    return request.go(f"/app/{joined.organization_id}/", JOINED)
 
 
-async def decline(visit: PageRequest) -> TrioResponse:
-    await visit.ask(account.DECLINE, invitation_id=visit.arguments["invitation_id"])
-    return visit.go("/app", DECLINED)
+async def decline(request: PageRequest) -> TrioResponse:
+    await request.ask(account.DECLINE, invitation_id=request.arguments["invitation_id"])
+    return request.go("/app", DECLINED)
 
 
-async def enter(visit: PageRequest) -> TrioResponse:
-    return visit.go(visit.at(visit.home()))
+async def enter(request: PageRequest) -> TrioResponse:
+    return request.go(request.at(request.home()))
 
 
 _INVITATION: Final = "/app/invitations/<invitation_id>"

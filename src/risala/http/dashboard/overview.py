@@ -78,85 +78,87 @@ def sums(hours: Sequence[HourFigures]) -> Sums:
     return Sums(*(sum(getattr(hour, name) for hour in hours) for name in names))
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("overview/show.html", await _values(visit), steps=await left_of(visit))
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(
+        "overview/show.html", await _values(request), steps=await left_of(request)
+    )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     async def draw(_: object) -> str:
-        return await visit.drawn("overview/pieces.html", await _values(visit))
+        return await request.drawn("overview/pieces.html", await _values(request))
 
-    return visit.live(draw)
+    return request.live(draw)
 
 
-async def _values(visit: PageRequest) -> dict[str, object]:
-    period = _period(visit)
-    found = await visit.ask_here(
+async def _values(request: PageRequest) -> dict[str, object]:
+    period = _period(request)
+    shown = await request.ask_here(
         figures.OVERVIEW,
-        mode=visit.mode.value,
+        mode=request.mode.value,
         since=iso(period.since_ms),
         until=iso(period.until_ms),
     )
-    whole, before = sums(found.hours), sums(found.before)
-    labels, bars = _bars(visit, period, found.hours)
-    approved = _in_places(period, found.approved_hours)
+    whole, before = sums(shown.hours), sums(shown.before)
+    labels, bars = _bars(request, period, shown.hours)
+    approved = _in_places(period, shown.approved_hours)
     return {
         "periods": PERIODS,
         "period": period,
-        "found": found,
+        "overview": shown,
         "whole": whole,
         "pace": whole.accepted / before.accepted - 1 if before.accepted else None,
         "pace_max": PACE_MAX,
         "bars": bars,
         "labels": labels,
-        "places": _marks_below(visit, period, labels),
+        "places": _marks_below(request, period, labels),
         "sparks": _sparks(bars),
         "share_sparks": _share_sparks(bars),
         "approved_sparks": [sum(each.count for each in place) for place in approved],
-        "networks": [_network(each) for each in found.networks[:NETWORKS_MAX]],
-        "lasts_ms": _lasts_ms(visit, found.spent_a_day),
-        "is_low": _is_low(visit),
-        "live_at": visit.at("overview/live", period=period.name),
+        "networks": [_network(each) for each in shown.networks[:NETWORKS_MAX]],
+        "lasts_ms": _lasts_ms(request, shown.spent_a_day),
+        "is_low": _is_low(request),
+        "live_at": request.at("overview/live", period=period.name),
     }
 
 
-def _period(visit: PageRequest) -> Period:
+def _period(request: PageRequest) -> Period:
     """The period in the address: today by default."""
-    name = visit.form.text("period") or "day"
-    days, zone = PERIODS[name][0], visit.formats.zone
-    today = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(zone).date()
+    name = request.form.text("period") or "day"
+    days, zone = PERIODS[name][0], request.formats.zone
+    today = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC).astimezone(zone).date()
     since = datetime.combine(today - timedelta(days=days - 1), time(), zone)
     until = datetime.combine(today + timedelta(days=1), time(), zone)
     return Period(name, days, round(since.timestamp() * 1000), round(until.timestamp() * 1000))
 
 
 def _bars(
-    visit: PageRequest, period: Period, hours: Sequence[HourFigures]
+    request: PageRequest, period: Period, hours: Sequence[HourFigures]
 ) -> tuple[list[str | Markup], list[Bar]]:
     """One bar an hour of a day, else one a day; also for those without messages."""
-    step, found = period.step_ms, _in_places(period, hours)
-    starts = [period.since_ms + place * step for place in range(len(found))]
-    formats = visit.formats
+    step, places = period.step_ms, _in_places(period, hours)
+    starts = [period.since_ms + place * step for place in range(len(places))]
+    formats = request.formats
     labels: list[str | Markup] = [
         formats.clock_text(at, seconds=False) if step == _HOUR_MS else formats.date_text(at)
         for at in starts
     ]
-    return labels, [sums(each).bar for each in found]
+    return labels, [sums(each).bar for each in places]
 
 
 def _in_places(period: Period, hours: Sequence[H]) -> list[list[H]]:
     """The hours of each bar."""
     count = -(-(period.until_ms - period.since_ms) // period.step_ms)
-    found: list[list[H]] = [[] for _ in range(count)]
+    places: list[list[H]] = [[] for _ in range(count)]
     for hour in hours:
         place = (hour.at - period.since_ms) // period.step_ms
         if 0 <= place < count:
-            found[place].append(hour)
-    return found
+            places[place].append(hour)
+    return places
 
 
 def _marks_below(
-    visit: PageRequest, period: Period, labels: Sequence[str | Markup]
+    request: PageRequest, period: Period, labels: Sequence[str | Markup]
 ) -> list[str | Markup]:
     """The labels below the bars."""
     if period.days == 1:
@@ -197,23 +199,23 @@ class NetworkView(NetworkFigures):
         return "warn" if self.share is not None and self.share < WELL else ""
 
 
-def _network(found: NetworkFigures) -> NetworkView:
-    return NetworkView(**shallow(found), name=network_name(found.network))
+def _network(network: NetworkFigures) -> NetworkView:
+    return NetworkView(**shallow(network), name=network_name(network.network))
 
 
-def _lasts_ms(visit: PageRequest, spent_a_day: int) -> int | None:
+def _lasts_ms(request: PageRequest, spent_a_day: int) -> int | None:
     """How long the balance lasts at the pace of the last days; None: unknown."""
-    a_day, balance = spent_a_day, visit.organization.balance
+    a_day, balance = spent_a_day, request.organization.balance
     if a_day <= 0 or balance <= 0:
         return None
     return round(balance / a_day * _DAY_MS)
 
 
-def _is_low(visit: PageRequest) -> bool:
-    if visit.is_self_paid:
+def _is_low(request: PageRequest) -> bool:
+    if request.is_self_paid:
         return False
-    low = visit.organization.low_balance
-    return low is not None and visit.organization.balance < low
+    low = request.organization.low_balance
+    return low is not None and request.organization.balance < low
 
 
 PERIOD_FILTER: Final = choice("period", N_("Period"), PERIODS)

@@ -43,28 +43,28 @@ _DEFAULTS: Final = {
 """What an empty field means."""
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    here = {"organization_id": visit.organization_id}
-    state, version = await visit.ask_to_edit(providers.SHOW, **here)
-    found, typed = state.provider, None if error is None else visit.form
-    fields = {each.name: each for each in _FORM.drawn(visit.words, found, typed)}
-    stored = {} if found is None else _ALL.stored(visit.words, found)
+    here = {"organization_id": request.organization_id}
+    state, version = await request.ask_to_edit(providers.SHOW, **here)
+    provider, typed = state.provider, None if error is None else request.form
+    fields = {each.name: each for each in _FORM.drawn(request.words, provider, typed)}
+    stored = {} if provider is None else _ALL.stored(request.words, provider)
     return {
-        "found": found,
+        "provider": provider,
         "address": state.redirect_address,
         "fields": fields,
-        "labels": _ALL.labels(visit.words) | {"client_secret": visit.words("Client secret")},
+        "labels": _ALL.labels(request.words) | {"client_secret": request.words("Client secret")},
         "secret_max": SECRET_MAX,
         "hours_max": SESSION_HOURS_MAX,
-        "roles": _roles(visit),
-        **_shown(visit, found, is_typed=typed is not None),
+        "roles": _roles(request),
+        **_shown(request, provider, is_typed=typed is not None),
         **edit(error, typed, version or 0, stored),
     }
 
 
-def _roles(visit: PageRequest) -> list[tuple[str, object]]:
-    words = visit.words
+def _roles(request: PageRequest) -> list[tuple[str, object]]:
+    words = request.words
     return [
         (NOBODY, words("does not get in")),
         ("viewer", words("viewer")),
@@ -74,29 +74,29 @@ def _roles(visit: PageRequest) -> list[tuple[str, object]]:
 
 
 def _shown(
-    visit: PageRequest, found: IdentityProvider | None, *, is_typed: bool
+    request: PageRequest, provider: IdentityProvider | None, *, is_typed: bool
 ) -> dict[str, object]:
     """The fields that are drawn by hand: as they were typed, else as they are stored."""
-    form = visit.form
+    form = request.form
     if is_typed:
         return {
             "default_role": form.text("default_role"),
             "required": form.ticked("required"),
             "session_hours": form.text("session_hours"),
         }
-    if found is None:
+    if provider is None:
         return {"default_role": NOBODY, "required": False, "session_hours": str(SESSION_HOURS)}
     return {
-        "default_role": NOBODY if found.default_role is None else found.default_role.value,
-        "required": found.required,
-        "session_hours": str(found.session_hours),
+        "default_role": NOBODY if provider.default_role is None else provider.default_role.value,
+        "required": provider.required,
+        "session_hours": str(provider.session_hours),
     }
 
 
-async def save(visit: PageRequest) -> TrioResponse:
-    form, typed = visit.form, _FORM.given(visit.form)
+async def save(request: PageRequest) -> TrioResponse:
+    form, typed = request.form, _FORM.given(request.form)
     hours = form.text("session_hours")
-    asked: dict[str, object] = {
+    arguments: dict[str, object] = {
         **{name: typed[name] or instead for name, instead in _DEFAULTS.items()},
         **{name: value for name, value in typed.items() if name not in _DEFAULTS},
         "label": form.text("label"),
@@ -105,27 +105,27 @@ async def save(visit: PageRequest) -> TrioResponse:
         "session_hours": int(hours) if hours.isascii() and hours.isdigit() else 0,
     }
     if form.ticked("no_secret"):
-        asked["client_secret"] = ""
+        arguments["client_secret"] = ""
     elif form.text("client_secret"):
-        asked["client_secret"] = form.text("client_secret")
+        arguments["client_secret"] = form.text("client_secret")
     try:
-        await visit.ask_here(providers.SET, **asked, **as_seen(form))
+        await request.ask_here(providers.SET, **arguments, **as_seen(form))
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error))
-    return visit.go(visit.at("members/sign-in"), SAVED)
+        return await request.again(_PAGE, error, await _values(request, error))
+    return request.go(request.at("members/sign-in"), SAVED)
 
 
-async def ask_remove(visit: PageRequest) -> TrioResponse:
-    state = await visit.ask_here(providers.SHOW)
+async def ask_remove(request: PageRequest) -> TrioResponse:
+    state = await request.ask_here(providers.SHOW)
     if state.provider is None:
-        return visit.go(visit.at("members/sign-in"))
-    return await visit.page(_REMOVE, found=state.provider)
+        return request.go(request.at("members/sign-in"))
+    return await request.page(_REMOVE, provider=state.provider)
 
 
-async def remove(visit: PageRequest) -> TrioResponse:
+async def remove(request: PageRequest) -> TrioResponse:
     with suppress(NotFound):  # removed already, by a double click
-        await visit.ask_here(providers.DELETE)
-    return visit.go(visit.at("members"), REMOVED)
+        await request.ask_here(providers.DELETE)
+    return request.go(request.at("members"), REMOVED)
 
 
 _HERE: Final = "/app/<org>/members/sign-in"

@@ -42,76 +42,76 @@ _DAY_MS: Final = 86_400_000
 _WEEK_DAYS: Final = 7
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = (await visit.ask_here(senders.LIST)).senders
-    volume = await visit.ask_here(senders.VOLUME)
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    listed = (await request.ask_here(senders.LIST)).senders
+    volume = await request.ask_here(senders.VOLUME)
+    return await request.page(
         "senders/list.html",
-        senders=found,
-        waiting=[each for each in found if each.status == "pending"],
+        senders=listed,
+        waiting=[each for each in listed if each.status == "pending"],
         volume=volume,
         sent={each.name: each for each in volume.names},
-        reached_at=_reached_at(visit, volume),
+        reached_at=_reached_at(request, volume),
     )
 
 
-def _reached_at(visit: PageRequest, volume: SendingVolume) -> int | None:
+def _reached_at(request: PageRequest, volume: SendingVolume) -> int | None:
     """When a week will have enough messages at the last day's pace; None: never."""
     daily, weekly, needed = volume.daily, volume.weekly, volume.needed
     if weekly >= needed or daily * _WEEK_DAYS < needed:
         return None
     more_a_day = daily - weekly / _WEEK_DAYS
     days: int = min(math.ceil((needed - weekly) / more_a_day), _WEEK_DAYS)
-    return visit.formats.now_ms + days * _DAY_MS
+    return request.formats.now_ms + days * _DAY_MS
 
 
-async def show_new(visit: PageRequest) -> TrioResponse:
-    return await visit.page("senders/new.html", form=visit.form, fault=None, doubts=[])
+async def show_new(request: PageRequest) -> TrioResponse:
+    return await request.page("senders/new.html", form=request.form, fault=None, doubts=[])
 
 
-async def check(visit: PageRequest) -> TrioResponse:
+async def check(request: PageRequest) -> TrioResponse:
     """The objections to the name being typed."""
-    fault, doubts = await _judge(visit)
-    return await visit.piece("senders/said.html", fault=fault, doubts=doubts)
+    fault, doubts = await _judge(request)
+    return await request.piece("senders/said.html", fault=fault, doubts=doubts)
 
 
-async def _judge(visit: PageRequest) -> tuple[Markup | None, list[Markup]]:
-    name = visit.form.text("name")
+async def _judge(request: PageRequest) -> tuple[Markup | None, list[Markup]]:
+    name = request.form.text("name")
     if not name:
         return None, []
-    found = await visit.ask_here(senders.CHECK, name=name)
-    return _name_fault(visit, name, found.fault), [
-        visit.words(MARKS[mark]) for mark in found.marks if mark in MARKS
+    check = await request.ask_here(senders.CHECK, name=name)
+    return _name_fault(request, name, check.fault), [
+        request.words(MARKS[mark]) for mark in check.marks if mark in MARKS
     ]
 
 
-def _name_fault(visit: PageRequest, name: str, fault: str | None) -> Markup | None:
+def _name_fault(request: PageRequest, name: str, fault: str | None) -> Markup | None:
     """What is wrong with a name: not the hint over again where its length is the fault."""
     if fault == "rule" and len(name) > SENDER_MAX:
-        return visit.words(
+        return request.words(
             "The name has {count} characters; the maximum is {most}.",
-            count=visit.formats.num(len(name)),
-            most=visit.formats.num(SENDER_MAX),
+            count=request.formats.num(len(name)),
+            most=request.formats.num(SENDER_MAX),
         )
-    return None if fault is None else visit.words(FAULTS[fault])
+    return None if fault is None else request.words(FAULTS[fault])
 
 
-async def ask(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    fault, doubts = await _judge(visit)
-    given: dict[str, object] = {"form": form, "fault": None, "doubts": doubts}
+async def ask(request: PageRequest) -> TrioResponse:
+    form = request.form
+    fault, doubts = await _judge(request)
+    values: dict[str, object] = {"form": form, "fault": None, "doubts": doubts}
     if fault is not None:
-        return await visit.wrong("senders/new.html", {"name": fault}, given)
+        return await request.wrong("senders/new.html", {"name": fault}, values)
     if doubts and not form.ticked("sure"):
-        told = visit.words("Look again at the objections to the name.")
-        return await visit.wrong("senders/new.html", {"": told}, given)
+        sentence = request.words("Look again at the objections to the name.")
+        return await request.wrong("senders/new.html", {"": sentence}, values)
     try:
-        await visit.ask_here(
+        await request.ask_here(
             senders.REQUEST, name=form.text("name"), description=form.text("description")
         )
     except Refusal as error:
-        return await visit.again("senders/new.html", error, given)
-    return visit.go(visit.at("senders"), ASKED)
+        return await request.again("senders/new.html", error, values)
+    return request.go(request.at("senders"), ASKED)
 
 
 _PAGE: Final = "/app/<org>/senders"

@@ -23,10 +23,10 @@ SAVED: Final = N_("The settings are saved, and apply at once.")
 _PAGE: Final = "settings/show.html"
 
 
-async def save(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def save(request: PageRequest) -> TrioResponse:
+    form = request.form
     try:
-        await visit.ask_here(
+        await request.ask_here(
             organizations.SET,
             name=form.text("name"),
             time_zone=form.text("time_zone"),
@@ -38,8 +38,8 @@ async def save(visit: PageRequest) -> TrioResponse:
             **as_seen(form),
         )
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit, error))
-    return visit.go(visit.at("settings"), SAVED)
+        return await request.again(_PAGE, error, await _values(request, error))
+    return request.go(request.at("settings"), SAVED)
 
 
 def _days(text: str) -> int | str | None:
@@ -48,31 +48,31 @@ def _days(text: str) -> int | str | None:
     return int(days) if days.isascii() and days.isdigit() else days or None
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    form = None if error is None else visit.form
-    here = {"organization_id": visit.organization_id}
-    found, version = await visit.ask_to_edit(organizations.SHOW, **here)
-    stored = _stored(visit, found)
+    form = None if error is None else request.form
+    here = {"organization_id": request.organization_id}
+    organization, version = await request.ask_to_edit(organizations.SHOW, **here)
+    stored = _stored(request, organization)
     return {
-        "organization": found,
+        "organization": organization,
         "stored": stored,
-        "earliest": visit.formats.now_ms + GRACE_MS,
+        "earliest": request.formats.now_ms + GRACE_MS,
         "form": form,
         **edit(error, form, version, stored),
     }
 
 
-def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
+def _stored(request: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
-    words, cap = visit.words, organization.owner_spend_cap
+    words, cap = request.words, organization.owner_spend_cap
     return {
         "name": StoredField(words("Name"), organization.name),
         "time_zone": StoredField(words("Time zone"), organization.time_zone),
         "owner_spend_cap": StoredField(
             words("Spend at most a day"),
             "" if cap is None else money(cap),
-            None if cap is None else visit.formats.money(cap),
+            None if cap is None else request.formats.money(cap),
             is_amount=True,
         ),
         "key_age_days": StoredField(

@@ -59,7 +59,7 @@ def send_snippets(
 
 
 def verifying(url: str, to: str) -> list[tuple[str, Markup]]:
-    """The same for a code that is sent and judged."""
+    """The code in each language that sends a one-time code and judges it."""
     return [
         (each.name, marked(each.written(each.verifying, url, None, to=to, locale=_LOCALE)))
         for each in LANGUAGES
@@ -69,11 +69,11 @@ def verifying(url: str, to: str) -> list[tuple[str, Markup]]:
 
 def marked(code: str) -> Markup:
     """Code with its strings marked, for the eye."""
-    found, at = Markup(""), 0
+    markup, at = Markup(""), 0
     for quoted in _QUOTED.finditer(code):
-        found += escape(code[at : quoted.start()]) + Markup("<i>{}</i>").format(quoted[0])
+        markup += escape(code[at : quoted.start()]) + Markup("<i>{}</i>").format(quoted[0])
         at = quoted.end()
-    return found + escape(code[at:])
+    return markup + escape(code[at:])
 
 
 # The programs of the quick start, one a language: with a message, and with a code that is sent and
@@ -296,10 +296,10 @@ def _quoted(text: str) -> str:
 
 
 def _php(text: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        if found[0] == r"\b":  # a letter b for PHP
+    def escape(match: re.Match[str]) -> str:
+        if match[0] == r"\b":  # a letter b for PHP
             return r"\u{8}"
-        return found[0] if found[1] is None else rf"\u{{{found[1]}}}"
+        return match[0] if match[1] is None else rf"\u{{{match[1]}}}"
 
     return _ESCAPE.sub(escape, _quoted(text)).replace("$", r"\$")
 

@@ -24,14 +24,14 @@ class EventChoice:
     """One type of event, as the form offers it."""
 
     type: str
-    told: str
+    sentence: str
     example: str
     """The body's beginning, as a program gets it."""
 
 
-def _choice(kind: str, told: str, **fields: str) -> EventChoice:
+def _choice(kind: str, sentence: str, **fields: str) -> EventChoice:
     shown = {"id": "evt_…", "type": kind, "test": False, **fields}
-    return EventChoice(kind, told, json.dumps(shown, ensure_ascii=False, indent=1))
+    return EventChoice(kind, sentence, json.dumps(shown, ensure_ascii=False, indent=1))
 
 
 _LOW: Final = 9850
@@ -100,9 +100,9 @@ SHAPE_FAULTS: Final[Mapping[str, str]] = {
 """Sentences by the code of a shape's fault."""
 
 
-def shape_holes(visit: PageRequest) -> dict[str, Markup]:
+def shape_holes(request: PageRequest) -> dict[str, Markup]:
     """What the sentences about shapes name."""
-    told = {
+    holes = {
         "names": shapes.KNOWN,
         "json": shapes.JSON_EXAMPLE,
         "field": shapes.FIELD_EXAMPLE,
@@ -110,4 +110,4 @@ def shape_holes(visit: PageRequest) -> dict[str, Markup]:
         "words": kannel_words.KNOWN,
         "type": EventType.SMS_RECEIVED.value,
     }
-    return {name: visit.code(each) for name, each in told.items()}
+    return {name: request.code(each) for name, each in holes.items()}

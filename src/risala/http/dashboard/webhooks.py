@@ -69,22 +69,22 @@ _CHUNKS: Final = 5
 """Chunks of a replay in one answer: a thousand deliveries; then the progress is shown."""
 
 
-async def show_all(visit: PageRequest) -> TrioResponse:
-    found = (await visit.ask_here(webhooks.LIST)).endpoints
+async def show_all(request: PageRequest) -> TrioResponse:
+    listed = (await request.ask_here(webhooks.LIST)).endpoints
     shown = [
-        (each, (await visit.ask_here(webhooks.SHOW, endpoint_id=each.id)).last_days)
-        for each in found
-        if each.mode == visit.mode.value
+        (each, (await request.ask_here(webhooks.SHOW, endpoint_id=each.id)).last_days)
+        for each in listed
+        if each.mode == request.mode.value
     ]
-    return await visit.page("webhooks/list.html", endpoints=shown)
+    return await request.page("webhooks/list.html", endpoints=shown)
 
 
-def _choices(visit: PageRequest) -> tuple[EventChoice, ...]:
-    return choices_of(visit.plan, visit.organization.currency)
+def _choices(request: PageRequest) -> tuple[EventChoice, ...]:
+    return choices_of(request.plan, request.organization.currency)
 
 
-async def show_new(visit: PageRequest) -> TrioResponse:
-    return await visit.page("webhooks/new.html", _drawn(visit, None, SentForm()), chosen=USUAL)
+async def show_new(request: PageRequest) -> TrioResponse:
+    return await request.page("webhooks/new.html", _drawn(request, None, SentForm()), chosen=USUAL)
 
 
 DECODED: Final = "signature_decoded"
@@ -95,28 +95,28 @@ _TEXTS: Final = ("url", "description", "notify", "signature_header")
 
 
 def _drawn(
-    visit: PageRequest, endpoint: Endpoint | None, typed: SentForm | None
+    request: PageRequest, endpoint: Endpoint | None, typed: SentForm | None
 ) -> dict[str, object]:
     """The fields and choices of the form, with the typed values, else with the stored ones."""
     return {
-        "drawn": {each.name: each for each in _FORM.drawn(visit.words, endpoint, typed)},
-        "labels": _FORM.labels(visit.words),
+        "drawn": {each.name: each for each in _FORM.drawn(request.words, endpoint, typed)},
+        "labels": _FORM.labels(request.words),
         "is_decoded": _is_decoded(endpoint) if typed is None else typed.ticked(DECODED),
-        "choices": _choices(visit),
-        "shapes": [(name, visit.words(told)) for name, told in SHAPE_CHOICES],
-        "shape_holes": shape_holes(visit),
+        "choices": _choices(request),
+        "shapes": [(name, request.words(label)) for name, label in SHAPE_CHOICES],
+        "shape_holes": shape_holes(request),
     }
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    given = {"chosen": form.all("types"), **_drawn(visit, None, form)}
+async def create(request: PageRequest) -> TrioResponse:
+    form = request.form
+    values = {"chosen": form.all("types"), **_drawn(request, None, form)}
     try:
         settings = _settings(form)
-        made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **settings)
+        made = await request.ask_here(webhooks.CREATE, mode=request.mode.value, **settings)
     except Refusal as error:
-        return await visit.wrong("webhooks/new.html", _faults(visit, error), given)
-    return await _secret_shown(visit, made)
+        return await request.wrong("webhooks/new.html", _faults(request, error), values)
+    return await _secret_shown(request, made)
 
 
 def _settings(form: SentForm) -> dict[str, object]:
@@ -146,91 +146,91 @@ def _settings(form: SentForm) -> dict[str, object]:
     return settings
 
 
-def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
+def _faults(request: PageRequest, error: Refusal) -> dict[str, Markup]:
     """The errors of the form; typed headers are not shown again."""
-    found = faults_of(visit.words, error, visit.plan)
+    faults = faults_of(request.words, error, request.plan)
     for fault in error.faults if isinstance(error, Invalid) else ():
         if fault.code in SHAPE_FAULTS:
-            found[fault.path] = visit.words(SHAPE_FAULTS[fault.code], **shape_holes(visit))
-    if "signature_header" in found:
-        found["signature_header"] = visit.words(
+            faults[fault.path] = request.words(SHAPE_FAULTS[fault.code], **shape_holes(request))
+    if "signature_header" in faults:
+        faults["signature_header"] = request.words(
             "The name of a header looks like {example}. Some names are reserved, and your own "
             "headers cannot be used.",
-            example=visit.code("X-Service-Signature"),
+            example=request.code("X-Service-Signature"),
         )
-    if "headers" in found:
-        found["headers"] = visit.words(
+    if "headers" in faults:
+        faults["headers"] = request.words(
             "A header looks like {example}. One a line, at most ten; some names are reserved.",
-            example=visit.code("Authorization: Bearer …"),
+            example=request.code("Authorization: Bearer …"),
         )
-    elif visit.form.text("headers"):
-        found["headers"] = visit.words("Write the headers again: they are not shown again.")
-    return found
+    elif request.form.text("headers"):
+        faults["headers"] = request.words("Write the headers again: they are not shown again.")
+    return faults
 
 
-async def _secret_shown(visit: PageRequest, made: EndpointWithSecret) -> TrioResponse:
-    return await visit.page("webhooks/secret.html", shallow(made), is_secret=True)
+async def _secret_shown(request: PageRequest, made: EndpointWithSecret) -> TrioResponse:
+    return await request.page("webhooks/secret.html", shallow(made), is_secret=True)
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     """The newest deliveries, drawn again: the reader sees a waiting one arrive."""
-    await visit.ask_here(webhooks.SHOW, endpoint_id=_id(visit))  # before the stream: or 404
+    await request.ask_here(webhooks.SHOW, endpoint_id=_id(request))  # before the stream: or 404
 
     async def draw(_: object) -> str:
-        return await visit.drawn("webhooks/pieces.html", await _page_of(visit))
+        return await request.drawn("webhooks/pieces.html", await _page_of(request))
 
-    return visit.live(draw, What.EVENTS, by_time=True)
+    return request.live(draw, What.EVENTS, by_time=True)
 
 
 async def _page_of(
-    visit: PageRequest, error: Refusal | None = None, typed: SentForm | None = None
+    request: PageRequest, error: Refusal | None = None, typed: SentForm | None = None
 ) -> dict[str, object]:
     """Everything on the page of one endpoint.
 
     Args:
         typed: its form, if the page is drawn because that was refused.
     """
-    found, version = await visit.ask_to_edit(
-        webhooks.SHOW, organization_id=visit.organization_id, endpoint_id=_id(visit)
+    shown, version = await request.ask_to_edit(
+        webhooks.SHOW, organization_id=request.organization_id, endpoint_id=_id(request)
     )
-    state = visit.form.text("state")
-    asked: dict[str, object] = {"endpoint_id": _id(visit), "limit": _SHOWN}
+    state = request.form.text("state")
+    arguments: dict[str, object] = {"endpoint_id": _id(request), "limit": _SHOWN}
     if state:
-        asked["state"] = state
-    asked |= {
-        name: place for name in ("before", "after") if (place := _whole(visit.form.text(name)))
+        arguments["state"] = state
+    arguments |= {
+        name: place for name in ("before", "after") if (place := _whole(request.form.text(name)))
     }
-    page = await visit.ask_here(webhooks.DELIVERIES, **asked)
-    query = visit.form.filled("mode", "state")
-    path = f"/app/{visit.organization_id}/webhooks/{_id(visit)}"
+    page = await request.ask_here(webhooks.DELIVERIES, **arguments)
+    query = request.form.filled("mode", "state")
+    path = f"/app/{request.organization_id}/webhooks/{_id(request)}"
     newer, older = (None if each is None else str(each) for each in (page.after, page.before))
-    event_id = visit.form.text("event") if visit.http.method == "GET" else ""
+    event_id = request.form.text("event") if request.http.method == "GET" else ""
     return {
-        **shallow(found),
+        **shallow(shown),
         "state": state,
         "deliveries": page.deliveries,
         "pager": pager_of(path, query, newer=newer, older=older),
-        "live_at": None if newer else visit.at(f"webhooks/{_id(visit)}/live", state=state),
-        "opened": await _opened(visit, event_id) if event_id else None,
-        "no_answer": partial(no_answer, visit.words),
-        "since": visit.form.text("since")[: len("2026-11-21T08:30")]
-        or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
-        **_drawn(visit, found.endpoint, typed),
-        "chosen": found.endpoint.types if typed is None else typed.all("types"),
+        "live_at": None if newer else request.at(f"webhooks/{_id(request)}/live", state=state),
+        "opened": await _opened(request, event_id) if event_id else None,
+        "no_answer": partial(no_answer, request.words),
+        "since": request.form.text("since")[: len("2026-11-21T08:30")]
+        or request.formats.field_text(request.formats.now_ms - 86_400_000),
+        **_drawn(request, shown.endpoint, typed),
+        "chosen": shown.endpoint.types if typed is None else typed.all("types"),
         **edit(
             error,
-            None if error is None else visit.form,
+            None if error is None else request.form,
             version or 0,
-            _stored(visit, found.endpoint),
+            _stored(request, shown.endpoint),
         ),
     }
 
 
-def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
+def _stored(request: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     """The editable values of an endpoint, as stored."""
-    words = visit.words
+    words = request.words
     stored = _FORM.stored(words, endpoint)
-    types = [each.type for each in _choices(visit) if each.type in endpoint.types]
+    types = [each.type for each in _choices(request) if each.type in endpoint.types]
     is_decoded = _is_decoded(endpoint)
     others: dict[str, dict[str, Any]] = {
         "shape": {"shown": words(dict(SHAPE_CHOICES)[endpoint.shape])},
@@ -259,98 +259,98 @@ def no_answer(words: Words, error: str | None) -> Markup | None:
     return None if known is None else words(known)
 
 
-async def _opened(visit: PageRequest, event_id: str) -> DeliveryStory:
-    return await visit.ask_here(webhooks.DELIVERY, endpoint_id=_id(visit), event_id=event_id)
+async def _opened(request: PageRequest, event_id: str) -> DeliveryStory:
+    return await request.ask_here(webhooks.DELIVERY, endpoint_id=_id(request), event_id=event_id)
 
 
-def _id(visit: PageRequest) -> str:
-    return visit.arguments["endpoint_id"]
+def _id(request: PageRequest) -> str:
+    return request.arguments["endpoint_id"]
 
 
-def _home(visit: PageRequest) -> str:
-    return visit.at(f"webhooks/{quote(_id(visit))}")
+def _home(request: PageRequest) -> str:
+    return request.at(f"webhooks/{quote(_id(request))}")
 
 
-async def update(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def update(request: PageRequest) -> TrioResponse:
+    form = request.form
     try:
         settings = {**_settings(form), **as_seen(form)}
-        await visit.ask_here(webhooks.UPDATE, endpoint_id=_id(visit), **settings)
+        await request.ask_here(webhooks.UPDATE, endpoint_id=_id(request), **settings)
     except Refusal as error:
-        given = await _page_of(visit, error, form)
-        return await visit.wrong("webhooks/one.html", _faults(visit, error), given)
-    return visit.go(_home(visit), CHANGED)
+        values = await _page_of(request, error, form)
+        return await request.wrong("webhooks/one.html", _faults(request, error), values)
+    return request.go(_home(request), CHANGED)
 
 
-async def enable(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(webhooks.ENABLE, endpoint_id=_id(visit))
-    return visit.go(_home(visit), ENABLED)
+async def enable(request: PageRequest) -> TrioResponse:
+    await request.ask_here(webhooks.ENABLE, endpoint_id=_id(request))
+    return request.go(_home(request), ENABLED)
 
 
-async def disable(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(webhooks.DISABLE, endpoint_id=_id(visit))
-    return visit.go(_home(visit), DISABLED)
+async def disable(request: PageRequest) -> TrioResponse:
+    await request.ask_here(webhooks.DISABLE, endpoint_id=_id(request))
+    return request.go(_home(request), DISABLED)
 
 
-async def send_test(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(webhooks.TEST, endpoint_id=_id(visit))
-    return visit.go(_home(visit), TESTED)
+async def send_test(request: PageRequest) -> TrioResponse:
+    await request.ask_here(webhooks.TEST, endpoint_id=_id(request))
+    return request.go(_home(request), TESTED)
 
 
-async def rotate(visit: PageRequest) -> TrioResponse:
-    at_once = visit.form.ticked("at_once")
+async def rotate(request: PageRequest) -> TrioResponse:
+    at_once = request.form.ticked("at_once")
     try:
-        made = await visit.ask_here(webhooks.ROTATE, endpoint_id=_id(visit), at_once=at_once)
+        made = await request.ask_here(webhooks.ROTATE, endpoint_id=_id(request), at_once=at_once)
     except Refusal as error:
-        return await visit.again("webhooks/one.html", error, await _page_of(visit))
-    return await _secret_shown(visit, made)
+        return await request.again("webhooks/one.html", error, await _page_of(request))
+    return await _secret_shown(request, made)
 
 
-async def ask_delete(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask_here(webhooks.SHOW, endpoint_id=_id(visit))
-    return await visit.page("webhooks/delete.html", shallow(found))
+async def ask_delete(request: PageRequest) -> TrioResponse:
+    shown = await request.ask_here(webhooks.SHOW, endpoint_id=_id(request))
+    return await request.page("webhooks/delete.html", shallow(shown))
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask_here(webhooks.DELETE, endpoint_id=_id(visit))
-    return visit.go(visit.at("webhooks"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    await request.ask_here(webhooks.DELETE, endpoint_id=_id(request))
+    return request.go(request.at("webhooks"), DELETED)
 
 
-async def replay(visit: PageRequest) -> TrioResponse:
+async def replay(request: PageRequest) -> TrioResponse:
     """Replay one delivery; on request of a disabled endpoint, which is enabled first."""
-    event_id = visit.form.text("event")
-    if visit.form.ticked("enable"):
-        await visit.ask_here(webhooks.ENABLE, endpoint_id=_id(visit))
+    event_id = request.form.text("event")
+    if request.form.ticked("enable"):
+        await request.ask_here(webhooks.ENABLE, endpoint_id=_id(request))
     try:
-        await visit.ask_here(webhooks.REPLAY, endpoint_id=_id(visit), event_id=event_id)
+        await request.ask_here(webhooks.REPLAY, endpoint_id=_id(request), event_id=event_id)
     except Conflict as error:
-        look = {**await _page_of(visit), "opened": await _opened(visit, event_id)}
-        return await visit.again("webhooks/one.html", error, look)
-    return visit.go(visit.at(f"webhooks/{quote(_id(visit))}", event=event_id), REPLAYED)
+        look = {**await _page_of(request), "opened": await _opened(request, event_id)}
+        return await request.again("webhooks/one.html", error, look)
+    return request.go(request.at(f"webhooks/{quote(_id(request))}", event=event_id), REPLAYED)
 
 
-async def replay_failed(visit: PageRequest) -> TrioResponse:
+async def replay_failed(request: PageRequest) -> TrioResponse:
     """Replay some chunks; then a page shows the progress, and its button continues."""
-    form = visit.form
+    form = request.form
     since, until = form.text("since"), form.text("until")
-    since, end = visit.formats.with_zone(since), _whole(until) if until else None
+    since, end = request.formats.with_zone(since), _whole(until) if until else None
     done, total = _whole(form.text("done")), _whole(form.text("total"))
     for _ in range(_CHUNKS):
-        asked: dict[str, object] = {"endpoint_id": _id(visit), "since": since}
+        arguments: dict[str, object] = {"endpoint_id": _id(request), "since": since}
         if end is not None:
-            asked["until"] = end
+            arguments["until"] = end
         try:
-            told = await visit.ask_here(webhooks.REPLAY_FAILED, **asked)
+            step = await request.ask_here(webhooks.REPLAY_FAILED, **arguments)
         except Refusal as error:
-            look = await _page_of(visit)
-            return await visit.again("webhooks/one.html", error, look)
-        done += told.replayed
-        total = max(total if told.total is None else told.total, done)
-        if told.done:
-            return visit.go(_home(visit), ALL_REPLAYED)
-        end = told.until
+            look = await _page_of(request)
+            return await request.again("webhooks/one.html", error, look)
+        done += step.replayed
+        total = max(total if step.total is None else step.total, done)
+        if step.done:
+            return request.go(_home(request), ALL_REPLAYED)
+        end = step.until
     values = {"since": since, "until": end, "done": done, "total": total}
-    return await visit.page("webhooks/replaying.html", values, endpoint_id=_id(visit))
+    return await request.page("webhooks/replaying.html", values, endpoint_id=_id(request))
 
 
 def _whole(text: str) -> int:

@@ -21,38 +21,38 @@ from risala.sms.typed import Purpose, typed
 _PAGE: Final = "pay/checkout.html"
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, _values(visit, _payment(visit)))
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(_PAGE, _values(request, _payment(request)))
 
 
-async def pay(visit: PageRequest) -> TrioResponse:
-    found = _payment(visit)
-    card = typed(visit.form.text("card"), Purpose.NUMBER)
+async def pay(request: PageRequest) -> TrioResponse:
+    payment = _payment(request)
+    card = typed(request.form.text("card"), Purpose.NUMBER)
     try:
-        await visit.site.gateway.access(ACCESS).play(found.id, card)
+        await request.site.gateway.access(ACCESS).play(payment.id, card)
     except Invalid:
-        fault = visit.words("Only the two test cards work here. Never type a real card’s number.")
-        return await visit.wrong(_PAGE, {"card": fault}, _values(visit, found))
-    return visit.go(_back(found))
+        fault = request.words("Only the two test cards work here. Never type a real card’s number.")
+        return await request.wrong(_PAGE, {"card": fault}, _values(request, payment))
+    return request.go(_back(payment))
 
 
-def _payment(visit: PageRequest) -> StoredPayment:
-    found = visit.site.gateway.access(ACCESS).playable(visit.arguments["payment_id"])
-    if found.method != visit.arguments["method"]:
+def _payment(request: PageRequest) -> StoredPayment:
+    payment = request.site.gateway.access(ACCESS).playable(request.arguments["payment_id"])
+    if payment.method != request.arguments["method"]:
         raise NotFound("There is no such payment.")
-    return found
+    return payment
 
 
-def _values(visit: PageRequest, found: StoredPayment) -> dict[str, Any]:
+def _values(request: PageRequest, payment: StoredPayment) -> dict[str, Any]:
     return {
-        "payment": found,
-        "state": found.state_at(visit.formats.now_ms).value,
-        "back": _back(found),
+        "payment": payment,
+        "state": payment.state_at(request.formats.now_ms).value,
+        "back": _back(payment),
     }
 
 
-def _back(found: StoredPayment) -> str:
-    return f"/app/{quote(found.organization_id)}/billing/payments/{quote(found.id)}"
+def _back(payment: StoredPayment) -> str:
+    return f"/app/{quote(payment.organization_id)}/billing/payments/{quote(payment.id)}"
 
 
 def add_callbacks(app: WebApp) -> None:
@@ -60,14 +60,14 @@ def add_callbacks(app: WebApp) -> None:
 
     async def callback(method: str) -> TrioResponse:
         body = await request.get_data(cache=False, as_text=False, parse_form_data=False)
-        told = PaymentCallback(
+        received = PaymentCallback(
             headers={name.lower(): value for name, value in request.headers.items()},
             query=request.args.to_dict(),
             body=body,
             received_at_ms=app.site.clock.now_ms(),
         )
         try:
-            await app.site.gateway.access(ACCESS).callback(method, told)
+            await app.site.gateway.access(ACCESS).callback(method, received)
         except ForgedCallbackError:
             return _answer(400, "The callback is not signed as it must be.")
         except NotFound:

@@ -37,90 +37,94 @@ _ROWS_AT_ONCE: Final = 500
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 
 
-async def page_of(visit: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
+async def page_of(request: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
     """The ledger's answer, and the values of the statement on the page."""
-    query = _query(visit)
-    asked = {"limit": _ROWS, **_asked(visit, query)}
+    query = _query(request)
+    arguments = {"limit": _ROWS, **_asked(request, query)}
     for name in ("before", "after"):
-        if text := visit.form.text(name) if visit.http.method == "GET" else "":
-            asked[name] = int(text)
-    found = await visit.ask_here(LIST, **asked)
-    newer, older = found.previous, found.next
-    return found, {
-        "entries": found.entries,
+        if text := request.form.text(name) if request.http.method == "GET" else "":
+            arguments[name] = int(text)
+    page = await request.ask_here(LIST, **arguments)
+    newer, older = page.previous, page.next
+    return page, {
+        "entries": page.entries,
         "query": query,
-        "chips": _chips(visit, query),
-        "kinds": {name: visit.words(word) for name, word in ENTRY_KINDS.items()},
-        "looked_to": found.looked_to,
+        "chips": _chips(request, query),
+        "kinds": {name: request.words(word) for name, word in ENTRY_KINDS.items()},
+        "looked_to": page.looked_to,
         "pager": Pager(
-            newer=None if newer is None else visit.at("billing", **query, after=str(newer)),
-            older=None if older is None else visit.at("billing", **query, before=str(older)),
+            newer=None if newer is None else request.at("billing", **query, after=str(newer)),
+            older=None if older is None else request.at("billing", **query, before=str(older)),
         ),
-        "file_at": visit.at("billing/statement", **query),
+        "file_at": request.at("billing/statement", **query),
     }
 
 
-def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
+def _chips(request: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     """The active filters, in the page's words: browsers show days in their own format."""
     labels: dict[str, Markup] = {}
     if kind := query.get("kind"):
-        labels["kind"] = visit.words(KINDS_CHOSEN[kind])
+        labels["kind"] = request.words(KINDS_CHOSEN[kind])
     for name, sentence in (("since", N_("Since {date}")), ("until", N_("Until {date}"))):
-        if (at := visit.formats.midnight(query.get(name, ""))) is not None:
-            labels[name] = visit.words(sentence, date=visit.formats.date_text(at))
-    return chips(labels, query, visit.at, "billing")
+        if (at := request.formats.midnight(query.get(name, ""))) is not None:
+            labels[name] = request.words(sentence, date=request.formats.date_text(at))
+    return chips(labels, query, request.at, "billing")
 
 
-def _query(visit: PageRequest) -> dict[str, str]:
+def _query(request: PageRequest) -> dict[str, str]:
     """The filters; after a form was refused, none."""
-    return visit.form.filled("kind", "since", "until") if visit.http.method == "GET" else {}
+    return request.form.filled("kind", "since", "until") if request.http.method == "GET" else {}
 
 
-def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:
+def _asked(request: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:
     """The filters, as the operation takes them."""
-    asked: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     kind = query.get("kind")
     if kind == PAYMENTS:
-        asked["by_hand"] = True
+        arguments["by_hand"] = True
     elif kind is not None:
-        asked["kinds"] = [kind]
+        arguments["kinds"] = [kind]
     for name, later in (("since", 0), ("until", 1)):
-        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
-            asked[name] = at
-    return asked
+        if (at := request.formats.midnight(query.get(name, ""), later)) is not None:
+            arguments[name] = at
+    return arguments
 
 
-async def file(visit: PageRequest) -> TrioResponse:
+async def file(request: PageRequest) -> TrioResponse:
     """The statement as a file. Its first part is read here: a refusal becomes a page."""
-    visit.site.downloads.refuse(visit.user.id)
-    asked = {"limit": _ROWS_AT_ONCE, **_asked(visit, _query(visit))}
-    first = await visit.ask_here(LIST, **asked)
-    day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
+    request.site.downloads.refuse(request.user.id)
+    arguments = {"limit": _ROWS_AT_ONCE, **_asked(request, _query(request))}
+    first = await request.ask_here(LIST, **arguments)
+    day = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC).astimezone(
+        request.formats.zone
+    )
     # Spreadsheets in French and in Arabic part cells by semicolons.
-    form = COMMA if visit.words.language.value == "en" else SEMICOLON
+    form = COMMA if request.words.language.value == "en" else SEMICOLON
     name = f"statement-{day:%Y-%m-%d}.csv"
-    return visit.download(secrets.token_urlsafe(16), name, _parts(visit, asked, first), form)
+    return request.download(
+        secrets.token_urlsafe(16), name, _parts(request, arguments, first), form
+    )
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: LedgerPage
+    request: PageRequest, arguments: Mapping[str, object], first: LedgerPage
 ) -> AsyncGenerator[TablePart]:
     head: Sequence[str] = COLUMNS
     part = first
     while True:
-        rows = [_row(visit, each, part.currency) for each in part.entries]
+        rows = [_row(request, each, part.currency) for each in part.entries]
         yield TablePart(rows, 1.0 if part.next is None else 0.0, head)
         head = ()
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
         if part.next is None:
             return
-        part = await visit.ask_here(LIST, **{**asked, "before": part.next})
+        part = await request.ask_here(LIST, **{**arguments, "before": part.next})
 
 
-def _row(visit: PageRequest, entry: LedgerEntry, currency: str) -> list[Cell]:
+def _row(request: PageRequest, entry: LedgerEntry, currency: str) -> list[Cell]:
     """An entry in the order of the columns; its time by the organization's clock."""
-    local = datetime.fromtimestamp(entry.at / 1000, UTC).astimezone(visit.formats.zone)
+    local = datetime.fromtimestamp(entry.at / 1000, UTC).astimezone(request.formats.zone)
     return [
         entry.seq,
         OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS]),

@@ -35,84 +35,84 @@ _DAYS_TOLD_MAX: Final = 1000
 """A balance that lasts longer is not shown in days: the pace will not stay the same for years."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(PAGE, await values(visit), form=visit.form)
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(PAGE, await values(request), form=request.form)
 
 
-async def set_alert(visit: PageRequest) -> TrioResponse:
+async def set_alert(request: PageRequest) -> TrioResponse:
     """An empty field restores the general amount."""
-    form = visit.form
+    form = request.form
     try:
         amount = form.amount("low_balance") or None
-        await visit.ask_here(organizations.SET, low_balance=amount, **as_seen(form))
+        await request.ask_here(organizations.SET, low_balance=amount, **as_seen(form))
     except Refusal as error:
-        return await visit.again(PAGE, error, await values(visit, error), form=form)
-    return visit.go(visit.at("billing"), ALERT_SAVED)
+        return await request.again(PAGE, error, await values(request, error), form=form)
+    return request.go(request.at("billing"), ALERT_SAVED)
 
 
-async def receipt(visit: PageRequest) -> TrioResponse:
+async def receipt(request: PageRequest) -> TrioResponse:
     """One payment, on a page that prints well."""
-    seq = visit.arguments["seq"]
+    seq = request.arguments["seq"]
     if not is_seq(seq):
         raise NotFound("There is no such entry.")
     before = int(seq) + 1
-    found = await visit.ask_here(ledger.LIST, before=before, limit=1, by_hand=True)
-    for entry in found.entries:
+    page = await request.ask_here(ledger.LIST, before=before, limit=1, by_hand=True)
+    for entry in page.entries:
         if entry.seq == int(seq) and entry.kind == "topup":
-            return await visit.page("billing/receipt.html", entry=entry)
+            return await request.page("billing/receipt.html", entry=entry)
     raise NotFound("There is no such entry.")
 
 
-async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
+async def values(request: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused alert."""
-    found, shown = await page_of(visit)
-    prices = await visit.ask(ledger.PRICE)
-    here = {"organization_id": visit.organization_id}
-    organization, version = await visit.ask_to_edit(organizations.SHOW, **here)
-    own, alert = organization.price_per_segment, _alert(visit, organization)
-    typed = None if error is None else visit.form
+    page, shown = await page_of(request)
+    prices = await request.ask(ledger.PRICE)
+    here = {"organization_id": request.organization_id}
+    organization, version = await request.ask_to_edit(organizations.SHOW, **here)
+    own, alert = organization.price_per_segment, _alert(request, organization)
+    typed = None if error is None else request.form
     return {
         **shown,
-        "lasts": _lasts(visit, found.balance, found.spent_a_day),
+        "lasts": _lasts(request, page.balance, page.spent_a_day),
         "price": prices.per_segment if own is None else own,
-        "abroad": await open_abroad(visit, CountryUse.SEND),
+        "abroad": await open_abroad(request, CountryUse.SEND),
         "general_low": money(prices.low_balance),
         "organization": organization,
         "low_balance": alert["low_balance"].value,
-        **await _ways(visit),
+        **await _ways(request),
         **edit(error, typed, version, alert),
     }
 
 
-async def _ways(visit: PageRequest) -> dict[str, Any]:
+async def _ways(request: PageRequest) -> dict[str, Any]:
     """The possible ways to pay, and the unfinished payments."""
-    methods = (await visit.ask(payments.METHODS)).methods
-    under_way = await visit.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
+    methods = (await request.ask(payments.METHODS)).methods
+    under_way = await request.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
     return {
         "methods": methods,
-        "titles": {each.name: visit.in_language(each.title) for each in methods},
+        "titles": {each.name: request.in_language(each.title) for each in methods},
         "under_way": [
             each for each in under_way.payments if each.state is not PaymentState.EXPIRED
         ],
     }
 
 
-def _alert(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
+def _alert(request: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The alert's field, as it is stored."""
     low = organization.low_balance
-    shown = None if low is None else visit.formats.money(low)
-    label = visit.words("When the balance falls below")
+    shown = None if low is None else request.formats.money(low)
+    label = request.words("When the balance falls below")
     return {
         "low_balance": StoredField(label, "" if low is None else money(low), shown, is_amount=True)
     }
 
 
-def _lasts(visit: PageRequest, balance: int, a_day: int) -> Markup | None:
+def _lasts(request: PageRequest, balance: int, a_day: int) -> Markup | None:
     """How long the balance lasts at that pace; None: no pace, or no foreseeable end."""
     if a_day <= 0:
         return None
     days = Decimal(max(balance, 0)) / a_day
-    return None if days > _DAYS_TOLD_MAX else visit.formats.lasting(int(days * _DAY_MS))
+    return None if days > _DAYS_TOLD_MAX else request.formats.lasting(int(days * _DAY_MS))
 
 
 ROUTES: Final = (

@@ -22,8 +22,8 @@ _PAGE: Final = "billing/payment.html"
 _ENTERED: Final = "entered"
 
 
-async def begin(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def begin(request: PageRequest) -> TrioResponse:
+    form = request.form
     method = form.text("method")
     prefix = f"{_ENTERED}-{method}-"
     entered = {
@@ -32,19 +32,21 @@ async def begin(visit: PageRequest) -> TrioResponse:
         if name.startswith(prefix) and form.text(name)
     }
     try:
-        payment = await visit.ask_here(
+        payment = await request.ask_here(
             payments.BEGIN,
             method=method,
             amount=form.amount("amount"),
-            language=visit.words.language.value,
+            language=request.words.language.value,
             entered=entered,
         )
     except Refusal as error:
-        faults = faults_of(visit.words, error, visit.plan)
+        faults = faults_of(request.words, error, request.plan)
         if _ENTERED in faults:
             faults[f"{prefix}{_field(error)}"] = faults.pop(_ENTERED)
-        return await visit.wrong(statement.PAGE, faults, await statement.values(visit), form=form)
-    return visit.go(_at(visit, payment.id))
+        return await request.wrong(
+            statement.PAGE, faults, await statement.values(request), form=form
+        )
+    return request.go(_at(request, payment.id))
 
 
 def _field(error: Refusal) -> str:
@@ -52,75 +54,75 @@ def _field(error: Refusal) -> str:
     return error.path.partition(".")[2] if isinstance(error, Invalid) else ""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit), form=visit.form)
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(_PAGE, await _values(request), form=request.form)
 
 
-async def claim(visit: PageRequest) -> TrioResponse:
-    entered = {each: text for each in visit.form.fields if (text := visit.form.text(each))}
-    payment = await _payment(visit)
-    asked = {each.name for each in payment.asks}
+async def claim(request: PageRequest) -> TrioResponse:
+    entered = {each: text for each in request.form.fields if (text := request.form.text(each))}
+    payment = await _payment(request)
+    fields = {each.name for each in payment.asks}
     try:
-        await visit.ask(
+        await request.ask(
             payments.CLAIM,
             payment_id=payment.id,
-            entered={name: text for name, text in entered.items() if name in asked},
+            entered={name: text for name, text in entered.items() if name in fields},
         )
     except Refusal as error:
-        faults = faults_of(visit.words, error, visit.plan)
+        faults = faults_of(request.words, error, request.plan)
         if _ENTERED in faults:
             faults[_field(error)] = faults.pop(_ENTERED)
-        return await visit.wrong(_PAGE, faults, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment.id), CLAIMED)
+        return await request.wrong(_PAGE, faults, await _values(request), form=request.form)
+    return request.go(_at(request, payment.id), CLAIMED)
 
 
-async def retry(visit: PageRequest) -> TrioResponse:
+async def retry(request: PageRequest) -> TrioResponse:
     """Ask the provider again, that did not answer when the payment was begun."""
-    payment = await _payment(visit)
-    await visit.ask(payments.RETRY, payment_id=payment.id)
-    return visit.go(_at(visit, payment.id))
+    payment = await _payment(request)
+    await request.ask(payments.RETRY, payment_id=payment.id)
+    return request.go(_at(request, payment.id))
 
 
-async def send_code(visit: PageRequest) -> TrioResponse:
+async def send_code(request: PageRequest) -> TrioResponse:
     """Send another code to the number that the customer paid from."""
-    payment, number = await _payment(visit), visit.form.text("number") or None
+    payment, number = await _payment(request), request.form.text("number") or None
     try:
-        await visit.ask(payments.SEND_CODE, payment_id=payment.id, number=number)
+        await request.ask(payments.SEND_CODE, payment_id=payment.id, number=number)
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment.id), CODE_SENT)
+        return await request.again(_PAGE, error, await _values(request), form=request.form)
+    return request.go(_at(request, payment.id), CODE_SENT)
 
 
-async def check_payer(visit: PageRequest) -> TrioResponse:
+async def check_payer(request: PageRequest) -> TrioResponse:
     """Judge the code that was sent to that number."""
-    payment, code = await _payment(visit), visit.form.text("code")
+    payment, code = await _payment(request), request.form.text("code")
     try:
         if not code:
             raise Invalid("code", "missing", "`code` is required.")
-        await visit.ask(payments.CHECK_PAYER, payment_id=payment.id, code=code)
+        await request.ask(payments.CHECK_PAYER, payment_id=payment.id, code=code)
     except Refusal as error:
-        return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment.id), CLAIMED)
+        return await request.again(_PAGE, error, await _values(request), form=request.form)
+    return request.go(_at(request, payment.id), CLAIMED)
 
 
-async def _payment(visit: PageRequest) -> ShownPayment:
-    return await visit.ask(payments.SHOW, payment_id=visit.arguments["payment_id"])
+async def _payment(request: PageRequest) -> ShownPayment:
+    return await request.ask(payments.SHOW, payment_id=request.arguments["payment_id"])
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    payment = await _payment(visit)
-    methods = (await visit.ask(payments.METHODS)).methods
-    titles = {each.name: visit.in_language(each.title) for each in methods}
+async def _values(request: PageRequest) -> dict[str, Any]:
+    payment = await _payment(request)
+    methods = (await request.ask(payments.METHODS)).methods
+    titles = {each.name: request.in_language(each.title) for each in methods}
     return {
         "payment": payment,
         "title": titles.get(payment.method, payment.method),
-        "instructions": visit.in_language(payment.instructions),
-        "why": visit.in_language(payment.why),
+        "instructions": request.in_language(payment.instructions),
+        "why": request.in_language(payment.why),
         "asks": payment.asks,
         "labels": {
-            "code": visit.words("Code"),
-            "number": visit.words("Number that you paid from"),
-            **{each.name: visit.in_language(each.label) for each in payment.asks},
+            "code": request.words("Code"),
+            "number": request.words("Number that you paid from"),
+            **{each.name: request.in_language(each.label) for each in payment.asks},
         },
         "owed": _is_owed(payment),
         "own": f"billing/payments/{payment.id}",
@@ -134,8 +136,8 @@ def _is_owed(payment: ShownPayment) -> bool:
     return waits and payer is not None and payer.state in (PayerState.SENT, PayerState.UNSENT)
 
 
-def _at(visit: PageRequest, payment_id: str) -> str:
-    return visit.at(f"billing/payments/{payment_id}")
+def _at(request: PageRequest, payment_id: str) -> str:
+    return request.at(f"billing/payments/{payment_id}")
 
 
 _PAYMENT: Final = "/app/<org>/billing/payments/<payment_id>"

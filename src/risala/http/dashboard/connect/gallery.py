@@ -34,7 +34,7 @@ OWN_SECRET: Final = frozenset({"timed-signature", "body-signature"})
 HIDDEN: Final = "‹secret›"
 """In the place of a secret that cannot be shown."""
 LANGUAGES: Final = (("fr", "Français"), ("ar", "العربية"), ("en", "English"))
-"""Of codes and alerts, in their own words."""
+"""The languages of codes and alerts, each by its own name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,51 +45,51 @@ class HookView(Hook):
     label: str
 
 
-async def programs(visit: PageRequest) -> dict[str, HookPreset]:
+async def programs(request: PageRequest) -> dict[str, HookPreset]:
     """The programs that there is a preset for, by its name."""
-    return {each.name: each for each in (await visit.ask_here(hooks.PRESETS)).presets}
+    return {each.name: each for each in (await request.ask_here(hooks.PRESETS)).presets}
 
 
-def view_of(visit: PageRequest, hook: Hook, known: Mapping[str, HookPreset]) -> HookView:
+def view_of(request: PageRequest, hook: Hook, known: Mapping[str, HookPreset]) -> HookView:
     """A hook as its reader sees it."""
     program = known.get(hook.preset)
-    title = visit.words("Another program") if program is None else program.title
+    title = request.words("Another program") if program is None else program.title
     values = {each.name: getattr(hook, each.name) for each in fields(Hook)}
     return HookView(**values, program=title, label=hook.name or title)
 
 
-async def _program(visit: PageRequest) -> HookPreset:
+async def _program(request: PageRequest) -> HookPreset:
     """The program that the address names; one that is not there is 404."""
-    found = (await programs(visit)).get(visit.arguments.get("preset", ""))
-    if found is None:
+    program = (await programs(request)).get(request.arguments.get("preset", ""))
+    if program is None:
         raise NotFound("There is no such program.")
-    return found
+    return program
 
 
-async def _gallery(visit: PageRequest) -> dict[str, object]:
-    known = await programs(visit)
-    sought = visit.form.text("q")
+async def _gallery(request: PageRequest) -> dict[str, object]:
+    known = await programs(request)
+    sought = request.form.text("q")
     shown = [each for each in known.values() if sought.casefold() in each.title.casefold()]
     groups = [
-        (kind, visit.words(title), [each for each in shown if each.kind == kind])
+        (kind, request.words(title), [each for each in shown if each.kind == kind])
         for kind, title in KINDS.items()
     ]
-    found = (await visit.ask_here(hooks.LIST)).hooks
+    listed = (await request.ask_here(hooks.LIST)).hooks
     return {
         "q": sought,
         "groups": [group for group in groups if group[2]],
-        "used": Counter(each.preset for each in found),
-        "hooks": [view_of(visit, each, known) for each in found],
+        "used": Counter(each.preset for each in listed),
+        "hooks": [view_of(request, each, known) for each in listed],
     }
 
 
-async def form_values(visit: PageRequest) -> dict[str, object]:
+async def form_values(request: PageRequest) -> dict[str, object]:
     """What the fields of a hook's forms offer."""
-    words = visit.words
-    names = (await visit.ask_here(senders.LIST)).senders
+    words = request.words
+    names = (await request.ask_here(senders.LIST)).senders
     approved = [each.name for each in names if each.status == "approved"]
     return {
-        "form": visit.form,
+        "form": request.form,
         "senders": approved,
         "languages": [("", words("As the organization's settings say")), *LANGUAGES],
         "labels": {
@@ -104,26 +104,26 @@ async def form_values(visit: PageRequest) -> dict[str, object]:
     }
 
 
-async def _new(visit: PageRequest) -> dict[str, object]:
-    program = await _program(visit)
+async def _new(request: PageRequest) -> dict[str, object]:
+    program = await _program(request)
     sign = OWN_SECRET.intersection(program.proofs)
     return {
         "program": program,
-        "steps": _steps(visit, program, program.proofs[0]),
-        "proofs": [(each, proof_words(visit, each)) for each in program.proofs],
+        "steps": _steps(request, program, program.proofs[0]),
+        "proofs": [(each, proof_words(request, each)) for each in program.proofs],
         "wants_secret": bool(sign) or program.secret_from == "program",  # noqa: S105 -- a maker
-        **await form_values(visit),
+        **await form_values(request),
     }
 
 
-def _steps(visit: PageRequest, program: HookPreset, proof: str) -> list[ShownStep]:
+def _steps(request: PageRequest, program: HookPreset, proof: str) -> list[ShownStep]:
     """As its page shows them before there is a hook."""
-    return steps_of(visit.words, program, proof, f"{visit.base_url}/hooks/…", HIDDEN)
+    return steps_of(request.words, program, proof, f"{request.base_url}/hooks/…", HIDDEN)
 
 
-def proof_words(visit: PageRequest, proof: str) -> Markup:
+def proof_words(request: PageRequest, proof: str) -> Markup:
     """How a program proves itself, as its administrator knows it."""
-    words = visit.words
+    words = request.words
     return {
         "standard-webhooks": words("signature (Standard Webhooks)"),
         "bearer": words("token in the header Authorization"),
@@ -135,34 +135,34 @@ def proof_words(visit: PageRequest, proof: str) -> Markup:
     }[proof]
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    program, form = await _program(visit), visit.form
-    asked: dict[str, object] = {
+async def create(request: PageRequest) -> TrioResponse:
+    program, form = await _program(request), request.form
+    arguments: dict[str, object] = {
         "preset": program.name,
         "mode": form.text("hook_mode", "live"),
         **form.filled("name", "from", "locale", "proof", "secret"),
         **{name: lines for name in ("numbers", "allowed_addresses") if (lines := form.lines(name))},
     }
     try:
-        made = await visit.ask_here(hooks.CREATE, **asked)
+        made = await request.ask_here(hooks.CREATE, **arguments)
     except Refusal as error:
-        return await visit.again("connect/program.html", error, await _new(visit))
-    return await shown_once(visit, made)
+        return await request.again("connect/program.html", error, await _new(request))
+    return await shown_once(request, made)
 
 
-async def shown_once(visit: PageRequest, made: MadeHook, *, is_new: bool = True) -> TrioResponse:
+async def shown_once(request: PageRequest, made: MadeHook, *, is_new: bool = True) -> TrioResponse:
     """The page with the secret of a hook, and what is pasted where."""
     hook = made.hook
-    known = await programs(visit)
-    return await visit.page(
+    known = await programs(request)
+    return await request.page(
         "connect/made.html",
         is_secret=True,
         is_new=is_new,
-        hook=view_of(visit, hook, known),
+        hook=view_of(request, hook, known),
         address=hook.url,
         secret=None if hook.proof == "path" else made.secret,
         steps=steps_of(
-            visit.words, known.get(hook.preset), hook.proof, hook.url, made.secret or "…"
+            request.words, known.get(hook.preset), hook.proof, hook.url, made.secret or "…"
         ),
     )
 

@@ -56,38 +56,38 @@ class RequestView(LoggedRequest):
     """The address of the page of its first message; None: it made none."""
 
 
-def id_of(visit: PageRequest) -> str:
+def id_of(request: PageRequest) -> str:
     """The hook that the address names."""
-    return visit.arguments.get("hook_id", "")
+    return request.arguments.get("hook_id", "")
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """The values of the page of a hook; with those of a refused form."""
-    found, version = await visit.ask_to_edit(hooks.SHOW, hook_id=id_of(visit))
-    known = await programs(visit)
-    hook, program = view_of(visit, found, known), known.get(found.preset)
-    log = await _log(visit)
-    typed = None if error is None else visit.form
-    stored = _SETTINGS.stored(visit.words, found)
+    addressed, version = await request.ask_to_edit(hooks.SHOW, hook_id=id_of(request))
+    known = await programs(request)
+    hook, program = view_of(request, addressed, known), known.get(addressed.preset)
+    log = await _log(request)
+    typed = None if error is None else request.form
+    stored = _SETTINGS.stored(request.words, addressed)
     stored["from"] = stored.pop("sender")
     of_program = program is not None and program.secret_from == "program"  # noqa: S105 -- a maker
     return {
-        **await form_values(visit),
+        **await form_values(request),
         "hook": hook,
-        "address": found.url.replace("{secret}", HIDDEN),
-        "proof": proof_words(visit, hook.proof),
+        "address": addressed.url.replace("{secret}", HIDDEN),
+        "proof": proof_words(request, hook.proof),
         "steps": steps_of(
-            visit.words,
+            request.words,
             program,
             hook.proof,
-            found.url.replace("{secret}", HIDDEN),
+            addressed.url.replace("{secret}", HIDDEN),
             HIDDEN,
         ),
         "log": log,
-        "overlaps": [(str(each), overlap_text(visit, each)) for each in OVERLAPS_S],
+        "overlaps": [(str(each), overlap_text(request, each)) for each in OVERLAPS_S],
         "overlap": str(OVERLAP_S),
         "wants_secret": hook.proof in OWN_SECRET or of_program,
-        "to": visit.form.text("to") or next(iter(hook.numbers or ()), ""),
+        "to": request.form.text("to") or next(iter(hook.numbers or ()), ""),
         "needs_numbers": bool(hook.numbers),
         "shown": _shown(hook, typed),
         **edit(error, typed, version or 0, stored),
@@ -108,100 +108,107 @@ def _shown(hook: Hook, typed: SentForm | None) -> dict[str, str]:
     return {name: typed.text("from" if name == "sender" else name) for name in stored}
 
 
-async def _log(visit: PageRequest) -> list[RequestView]:
+async def _log(request: PageRequest) -> list[RequestView]:
     """The last requests, each with its sentence."""
-    page = await visit.ask_here(requests.LIST, key_id=id_of(visit), limit=_SHOWN)
-    return [await _judged(visit, each) for each in page.requests]
+    page = await request.ask_here(requests.LIST, key_id=id_of(request), limit=_SHOWN)
+    return [await _judged(request, each) for each in page.requests]
 
 
-async def _judged(visit: PageRequest, request: LoggedRequest) -> RequestView:
+async def _judged(request: PageRequest, row: LoggedRequest) -> RequestView:
     try:
-        found = await visit.ask_here(requests.SHOW, request_id=request.request_id)
+        logged = await request.ask_here(requests.SHOW, request_id=row.request_id)
     except NotFound:  # its days are over since the list was read
-        return RequestView(**shallow(request))
-    answered = found.answered if isinstance(found.answered, dict) else {}
-    told, made = answered.get("message"), answered.get("messageId")
+        return RequestView(**shallow(row))
+    answered = logged.answered if isinstance(logged.answered, dict) else {}
+    message, made = answered.get("message"), answered.get("messageId")
     return RequestView(
-        **shallow(request),
-        wrong=in_words(visit.words, told) if isinstance(told, str) and told else None,
-        message_at=_message_at(visit, made, request.mode) if isinstance(made, str) else None,
+        **shallow(row),
+        wrong=in_words(request.words, message) if isinstance(message, str) and message else None,
+        message_at=_message_at(request, made, row.mode) if isinstance(made, str) else None,
     )
 
 
-def _message_at(visit: PageRequest, message_id: str, mode: str) -> str:
+def _message_at(request: PageRequest, message_id: str, mode: str) -> str:
     """The page of a message, whose data may be other than this page's."""
     tail = "?mode=test" if mode == "test" else ""
-    return f"/app/{visit.organization_id}/messages/{message_id}{tail}"
+    return f"/app/{request.organization_id}/messages/{message_id}{tail}"
 
 
-async def change(visit: PageRequest) -> TrioResponse:
+async def change(request: PageRequest) -> TrioResponse:
     """The settings of the hook."""
-    hook_id, form = id_of(visit), visit.form
-    asked: dict[str, object] = {
+    hook_id, form = id_of(request), request.form
+    arguments: dict[str, object] = {
         **{name: form.text(name) or None for name in ("name", "from", "locale")},
         "allowed_addresses": form.lines("allowed_addresses"),
     }
     if "numbers" in form.fields:
-        asked["numbers"] = form.lines("numbers")
+        arguments["numbers"] = form.lines("numbers")
     try:
-        await visit.ask(hooks.SET, hook_id=hook_id, **asked, **as_seen(form))
+        await request.ask(hooks.SET, hook_id=hook_id, **arguments, **as_seen(form))
     except Refusal as error:
-        return await visit.again("connect/one.html", error, await _values(visit, error))
-    return visit.go(_home(visit), CHANGED)
+        return await request.again("connect/one.html", error, await _values(request, error))
+    return request.go(_home(request), CHANGED)
 
 
-async def enable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(hooks.ENABLE, hook_id=id_of(visit))
-    return visit.go(_home(visit), ENABLED)
+async def enable(request: PageRequest) -> TrioResponse:
+    await request.ask(hooks.ENABLE, hook_id=id_of(request))
+    return request.go(_home(request), ENABLED)
 
 
-async def disable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(hooks.DISABLE, hook_id=id_of(visit))
-    return visit.go(_home(visit), DISABLED)
+async def disable(request: PageRequest) -> TrioResponse:
+    await request.ask(hooks.DISABLE, hook_id=id_of(request))
+    return request.go(_home(request), DISABLED)
 
 
-async def rotate(visit: PageRequest) -> TrioResponse:
-    """Another secret, which is shown once."""
-    asked: dict[str, object] = {"overlap_s": overlap_of(visit), **visit.form.filled("secret")}
+async def rotate(request: PageRequest) -> TrioResponse:
+    """Give the hook another secret, which is shown once."""
+    arguments: dict[str, object] = {
+        "overlap_s": overlap_of(request),
+        **request.form.filled("secret"),
+    }
     try:
-        made = await visit.ask(hooks.ROTATE, hook_id=id_of(visit), **asked)
+        made = await request.ask(hooks.ROTATE, hook_id=id_of(request), **arguments)
     except Refusal as error:
-        return await visit.again("connect/one.html", error, await _values(visit))
-    return await shown_once(visit, made, is_new=False)
+        return await request.again("connect/one.html", error, await _values(request))
+    return await shown_once(request, made, is_new=False)
 
 
-async def send_trial(visit: PageRequest) -> TrioResponse:
+async def send_trial(request: PageRequest) -> TrioResponse:
     """A message as this hook would send it, to see it arrive."""
-    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
-    view = view_of(visit, hook, await programs(visit))
+    hook = await request.ask(hooks.SHOW, hook_id=id_of(request))
+    view = view_of(request, hook, await programs(request))
     text = TRIAL.format(program=view.program)
-    asked: dict[str, object] = {"to": visit.form.text("to"), "body": text, "mode": hook.mode.value}
+    arguments: dict[str, object] = {
+        "to": request.form.text("to"),
+        "body": text,
+        "mode": hook.mode.value,
+    }
     if hook.sender is not None:
-        asked["from"] = hook.sender
+        arguments["from"] = hook.sender
     try:
-        sent = await visit.ask_here(messages.SEND, **asked)
+        sent = await request.ask_here(messages.SEND, **arguments)
     except Refusal as error:
-        return await visit.again("connect/one.html", error, await _values(visit))
-    return visit.go(_message_at(visit, sent.message_id, hook.mode.value), SENT)
+        return await request.again("connect/one.html", error, await _values(request))
+    return request.go(_message_at(request, sent.message_id, hook.mode.value), SENT)
 
 
-async def _asked(visit: PageRequest) -> dict[str, object]:
-    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
-    return {"hook": view_of(visit, hook, await programs(visit))}
+async def _asked(request: PageRequest) -> dict[str, object]:
+    hook = await request.ask(hooks.SHOW, hook_id=id_of(request))
+    return {"hook": view_of(request, hook, await programs(request))}
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    values = await _asked(visit)
-    hook = await visit.ask(hooks.SHOW, hook_id=id_of(visit))
-    if visit.form.text("confirm") != hook.last4:
-        fault = visit.words("These are not the last four characters of the secret.")
-        return await visit.wrong("connect/delete.html", {"confirm": fault}, **values)
-    await visit.ask(hooks.DELETE, hook_id=hook.id)
-    return visit.go(visit.at("connect"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    values = await _asked(request)
+    hook = await request.ask(hooks.SHOW, hook_id=id_of(request))
+    if request.form.text("confirm") != hook.last4:
+        fault = request.words("These are not the last four characters of the secret.")
+        return await request.wrong("connect/delete.html", {"confirm": fault}, **values)
+    await request.ask(hooks.DELETE, hook_id=hook.id)
+    return request.go(request.at("connect"), DELETED)
 
 
-def _home(visit: PageRequest) -> str:
-    return visit.at(f"connect/{id_of(visit)}")
+def _home(request: PageRequest) -> str:
+    return request.at(f"connect/{id_of(request)}")
 
 
 _HOOK: Final = "/app/<org>/connect/<hook_id>"

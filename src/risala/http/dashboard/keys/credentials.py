@@ -28,38 +28,38 @@ class CredentialView(CompatCredential):
     system: str
 
 
-async def listed(visit: PageRequest) -> list[CredentialView]:
+async def listed(request: PageRequest) -> list[CredentialView]:
     """An organization's credentials as shown on the page of keys; revoked ones are over."""
-    found = await visit.ask_here(credentials.LIST)
-    return [_view(each) for each in found.credentials if each.revoked_at is None]
+    answer = await request.ask_here(credentials.LIST)
+    return [_view(each) for each in answer.credentials if each.revoked_at is None]
 
 
-async def shown_with_keys(visit: PageRequest) -> dict[str, object]:
-    return {"credentials": await listed(visit)}
+async def shown_with_keys(request: PageRequest) -> dict[str, object]:
+    return {"credentials": await listed(request)}
 
 
-def _view(found: CompatCredential) -> CredentialView:
-    return CredentialView(**shallow(found), system=FACES.get(found.face, found.face))
+def _view(credential: CompatCredential) -> CredentialView:
+    return CredentialView(**shallow(credential), system=FACES.get(credential.face, credential.face))
 
 
-async def show_new(visit: PageRequest) -> TrioResponse:
-    return await visit.page("keys/credential_new.html", form=visit.form)
+async def show_new(request: PageRequest) -> TrioResponse:
+    return await request.page("keys/credential_new.html", form=request.form)
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    asked: dict[str, object] = {
+async def create(request: PageRequest) -> TrioResponse:
+    form = request.form
+    arguments: dict[str, object] = {
         "face": form.text("face", "kannel"),
         "mode": form.text("key_mode", "live"),
         **form.filled("name", "username", "from"),
     }
     if addresses := form.lines("allowed_addresses"):
-        asked["allowed_addresses"] = addresses
+        arguments["allowed_addresses"] = addresses
     try:
-        made = await visit.ask_here(credentials.CREATE, **asked)
+        made = await request.ask_here(credentials.CREATE, **arguments)
     except Refusal as error:
-        return await visit.again("keys/credential_new.html", error, form=form)
-    return await visit.page(
+        return await request.again("keys/credential_new.html", error, form=form)
+    return await request.page(
         "keys/credential_made.html",
         is_secret=True,
         made=_view(made.credential),
@@ -67,22 +67,22 @@ async def create(visit: PageRequest) -> TrioResponse:
     )
 
 
-async def ask_revoke(visit: PageRequest) -> TrioResponse:
-    return await visit.page("keys/credential_revoke.html", credential=await _one(visit))
+async def ask_revoke(request: PageRequest) -> TrioResponse:
+    return await request.page("keys/credential_revoke.html", credential=await _one(request))
 
 
-async def revoke(visit: PageRequest) -> TrioResponse:
-    await visit.ask(credentials.REVOKE, credential_id=visit.arguments["credential_id"])
-    return visit.go(visit.at("keys"), REVOKED)
+async def revoke(request: PageRequest) -> TrioResponse:
+    await request.ask(credentials.REVOKE, credential_id=request.arguments["credential_id"])
+    return request.go(request.at("keys"), REVOKED)
 
 
-async def _one(visit: PageRequest) -> CredentialView:
+async def _one(request: PageRequest) -> CredentialView:
     """The credential that an address names; one that is not there is 404."""
-    wanted = visit.arguments["credential_id"]
-    found = next((each for each in await listed(visit) if each.id == wanted), None)
-    if found is None:
+    credential_id = request.arguments["credential_id"]
+    credential = next((each for each in await listed(request) if each.id == credential_id), None)
+    if credential is None:
         raise NotFound("There is no credential of this id.")
-    return found
+    return credential
 
 
 _ALL: Final = "/app/<org>/keys/credentials"

@@ -32,95 +32,95 @@ IDLE_DAYS: Final = 30
 """A key unused for so long is better disabled."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(
         "keys/list.html",
-        **await _keys(visit),
-        **await visit.of_features("keys"),
+        **await _keys(request),
+        **await request.of_features("keys"),
         made=None,
-        form=visit.form,
-        described=_described(visit),
+        form=request.form,
+        described=_described(request),
     )
 
 
-async def show_new(visit: PageRequest) -> TrioResponse:
+async def show_new(request: PageRequest) -> TrioResponse:
     """The form of the dialog as a page: for browsers without script."""
-    return await visit.page("keys/new.html", form=visit.form, described=_described(visit))
+    return await request.page("keys/new.html", form=request.form, described=_described(request))
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def create(request: PageRequest) -> TrioResponse:
+    form = request.form
     key_type, mode = form.text("type", "secret"), form.text("key_mode", "live")
-    asked: dict[str, object] = {"type": key_type, "mode": mode, **NEW_KEY.given(form)}
+    arguments: dict[str, object] = {"type": key_type, "mode": mode, **NEW_KEY.given(form)}
     if key_type == "publishable":
-        asked["without_id"] = False  # no send returns it
+        arguments["without_id"] = False  # no send returns it
         if origins := form.lines("allowed_origins"):
-            asked["allowed_origins"] = origins
+            arguments["allowed_origins"] = origins
     if addresses := form.lines("allowed_addresses"):
-        asked["allowed_addresses"] = addresses
+        arguments["allowed_addresses"] = addresses
     if expires := form.text("expires_at"):
-        asked["expires_at"] = visit.formats.with_zone(expires)
+        arguments["expires_at"] = request.formats.with_zone(expires)
     try:
-        created = await visit.ask_here(keys.CREATE, **asked)
+        created = await request.ask_here(keys.CREATE, **arguments)
     except Refusal as error:
-        return await visit.again("keys/new.html", error, form=form, described=_described(visit))
-    number = number_of(visit.plan, is_test=mode == "test")
-    return await visit.page(
+        return await request.again("keys/new.html", error, form=form, described=_described(request))
+    number = number_of(request.plan, is_test=mode == "test")
+    return await request.page(
         "keys/list.html",
         is_secret=True,
-        **await _keys(visit),
-        **await visit.of_features("keys"),
-        made=view_of(visit, created.key),
+        **await _keys(request),
+        **await request.of_features("keys"),
+        made=view_of(request, created.key),
         value=created.value,
-        snippets=send_snippets(visit.base_url, number, created.value),
+        snippets=send_snippets(request.base_url, number, created.value),
         form=SentForm(),
-        described=NEW_KEY.drawn(visit.words, None, SentForm()),
+        described=NEW_KEY.drawn(request.words, None, SentForm()),
     )
 
 
-def _described(visit: PageRequest) -> list[DeclaredField]:
+def _described(request: PageRequest) -> list[DeclaredField]:
     """The fields of a new key, with the typed values."""
-    return NEW_KEY.drawn(visit.words, None, visit.form)
+    return NEW_KEY.drawn(request.words, None, request.form)
 
 
-async def enable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.ENABLE, key_id=id_of(visit))
-    return visit.go(_back(visit), ENABLED)
+async def enable(request: PageRequest) -> TrioResponse:
+    await request.ask(keys.ENABLE, key_id=id_of(request))
+    return request.go(_back(request), ENABLED)
 
 
-async def disable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.DISABLE, key_id=id_of(visit))
-    return visit.go(_back(visit), DISABLED)
+async def disable(request: PageRequest) -> TrioResponse:
+    await request.ask(keys.DISABLE, key_id=id_of(request))
+    return request.go(_back(request), DISABLED)
 
 
-def id_of(visit: PageRequest) -> str:
+def id_of(request: PageRequest) -> str:
     """The key that the address names."""
-    return visit.arguments["key_id"]
+    return request.arguments["key_id"]
 
 
-def _back(visit: PageRequest) -> str:
+def _back(request: PageRequest) -> str:
     """The page of the form: that of the key, or the list."""
-    is_page = visit.form.text("from") == "page"
-    return visit.at(f"keys/{id_of(visit)}" if is_page else "keys")
+    is_page = request.form.text("from") == "page"
+    return request.at(f"keys/{id_of(request)}" if is_page else "keys")
 
 
-async def ask_delete(visit: PageRequest) -> TrioResponse:
-    key = view_of(visit, await visit.ask(keys.SHOW, key_id=id_of(visit)))
-    return await visit.page("keys/delete.html", key=key)
+async def ask_delete(request: PageRequest) -> TrioResponse:
+    key = view_of(request, await request.ask(keys.SHOW, key_id=id_of(request)))
+    return await request.page("keys/delete.html", key=key)
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    key = view_of(visit, await visit.ask(keys.SHOW, key_id=id_of(visit)))
-    if visit.form.text("confirm") != key.last4:
-        fault = visit.words("These are not the last four characters of the key.")
-        return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)
-    await visit.ask(keys.DELETE, key_id=key.id)
-    return visit.go(visit.at("keys"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    key = view_of(request, await request.ask(keys.SHOW, key_id=id_of(request)))
+    if request.form.text("confirm") != key.last4:
+        fault = request.words("These are not the last four characters of the key.")
+        return await request.wrong("keys/delete.html", {"confirm": fault}, key=key)
+    await request.ask(keys.DELETE, key_id=key.id)
+    return request.go(request.at("keys"), DELETED)
 
 
-async def _keys(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.ask_here(keys.LIST)
-    return {"keys": [view_of(visit, key) for key in found.keys], "age_days": found.age_days}
+async def _keys(request: PageRequest) -> dict[str, Any]:
+    listed = await request.ask_here(keys.LIST)
+    return {"keys": [view_of(request, key) for key in listed.keys], "age_days": listed.age_days}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +161,9 @@ class KeyView(ApiKey):
         return "up" if self.last_used_at and self.idle_ms < DAY_MS else ""
 
 
-def view_of(visit: PageRequest, key: ApiKey) -> KeyView:
+def view_of(request: PageRequest, key: ApiKey) -> KeyView:
     """A key as its reader sees it."""
-    words = visit.words
+    words = request.words
     is_secret, is_test = key.type is KeyType.SECRET, key.mode is Mode.TEST
     kinds: dict[tuple[bool, bool], Markup] = {
         (True, False): words("secret"),
@@ -176,8 +176,8 @@ def view_of(visit: PageRequest, key: ApiKey) -> KeyView:
         label=key.name or words("without a name"),
         kind=kinds[is_secret, is_test],
         shown=f"{'sk' if is_secret else 'pk'}_{key.mode}_…{key.last4}",
-        idle_ms=visit.formats.now_ms - (key.last_used_at or key.created_at),
-        left_ms=None if key.expires_at is None else key.expires_at - visit.formats.now_ms,
+        idle_ms=request.formats.now_ms - (key.last_used_at or key.created_at),
+        left_ms=None if key.expires_at is None else key.expires_at - request.formats.now_ms,
     )
 
 

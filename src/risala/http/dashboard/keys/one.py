@@ -38,47 +38,47 @@ _COUNTED: Final = 100
 """New requests that are counted at most while a page is open."""
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """The values of the page of a key; with those of a refused form."""
-    key_id = id_of(visit)
-    found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
-    key = view_of(visit, found)
-    asked = _asked(visit)
-    cursors = visit.form.filled("before", "after")
-    page = await _page(visit, asked, cursors)
+    key_id = id_of(request)
+    shown, version = await request.ask_to_edit(keys.SHOW, key_id=key_id)
+    key = view_of(request, shown)
+    filters = _asked(request)
+    cursors = request.form.filled("before", "after")
+    page = await _page(request, filters, cursors)
     if not page.requests and cursors:
-        cursors, page = {}, await _page(visit, asked, {})
-    path = f"/app/{visit.organization_id}/keys/{key.id}"
-    query = {**_mode(visit), **asked}
+        cursors, page = {}, await _page(request, filters, {})
+    path = f"/app/{request.organization_id}/keys/{key.id}"
+    query = {**_mode(request), **filters}
     newest = page.requests[0].request_id if page.requests else ""
-    form, typed = _form_of(found), None if error is None else visit.form
-    expires = _expires(visit, found)
-    stored = {**form.stored(visit.words, found), "expires_at": expires}
+    form, typed = _form_of(shown), None if error is None else request.form
+    expires = _expires(request, shown)
+    stored = {**form.stored(request.words, shown), "expires_at": expires}
     return {
         "key": key,
-        "places": (await visit.ask(keys.PLACES, key_id=key_id)).places,
+        "places": (await request.ask(keys.PLACES, key_id=key_id)).places,
         "log": page,
-        "asked": asked,
+        "asked": filters,
         "paths": [(each, each) for each in PATHS],
         "pager": pager_of(path, query, newer=page.newer, older=page.older),
         "is_newest": not cursors,
-        "live_at": visit.at(f"keys/{key.id}/live", **asked, seen=newest),
+        "live_at": request.at(f"keys/{key.id}/live", **filters, seen=newest),
         "is_idle": key.enabled and key.idle_ms > IDLE_DAYS * DAY_MS,
         "idle_days": key.idle_ms // DAY_MS,
-        "overlaps": [(str(each), overlap_text(visit, each)) for each in OVERLAPS_S],
+        "overlaps": [(str(each), overlap_text(request, each)) for each in OVERLAPS_S],
         "overlap": str(OVERLAP_S),
-        "labels": {**form.labels(visit.words), "expires_at": expires.label},
+        "labels": {**form.labels(request.words), "expires_at": expires.label},
         "expires_at": expires.value if typed is None else typed.text("expires_at"),
-        "fields": form.drawn(visit.words, found, typed),
+        "fields": form.drawn(request.words, shown, typed),
         **edit(error, typed, version or 0, stored),
     }
 
 
-def _expires(visit: PageRequest, key: ApiKey) -> StoredField:
+def _expires(request: PageRequest, key: ApiKey) -> StoredField:
     """When the key expires, as the form has it."""
     at = key.expires_at
-    text = "" if at is None else visit.formats.field_text(at)
-    return StoredField(visit.words("Expires"), text)
+    text = "" if at is None else request.formats.field_text(at)
+    return StoredField(request.words("Expires"), text)
 
 
 def _form_of(key: ApiKey) -> DeclaredForm:
@@ -87,80 +87,80 @@ def _form_of(key: ApiKey) -> DeclaredForm:
     return DeclaredForm(ApiKey, tuple(name for name in keys.SETTINGS if name != other))
 
 
-async def _key(visit: PageRequest) -> ApiKey:
-    return await visit.ask(keys.SHOW, key_id=id_of(visit))
+async def _key(request: PageRequest) -> ApiKey:
+    return await request.ask(keys.SHOW, key_id=id_of(request))
 
 
 async def _page(
-    visit: PageRequest, asked: dict[str, str], cursors: dict[str, str]
+    request: PageRequest, filters: dict[str, str], cursors: dict[str, str]
 ) -> ListedRequests:
-    given: dict[str, object] = {"key_id": id_of(visit), "limit": _SHOWN, **asked}
-    return await visit.ask_here(requests.LIST, **given, **cursors)
+    arguments: dict[str, object] = {"key_id": id_of(request), "limit": _SHOWN, **filters}
+    return await request.ask_here(requests.LIST, **arguments, **cursors)
 
 
-def _asked(visit: PageRequest) -> dict[str, str]:
+def _asked(request: PageRequest) -> dict[str, str]:
     """The valid filters of the log."""
-    found = {}
-    if (status := visit.form.text("status")) in STATUSES:
-        found["status"] = status
-    if (path := visit.form.text("path")) in PATHS:
-        found["path"] = path
-    return found
+    filters = {}
+    if (status := request.form.text("status")) in STATUSES:
+        filters["status"] = status
+    if (path := request.form.text("path")) in PATHS:
+        filters["path"] = path
+    return filters
 
 
-def _mode(visit: PageRequest) -> dict[str, str]:
-    return {"mode": "test"} if visit.mode.value == "test" else {}
+def _mode(request: PageRequest) -> dict[str, str]:
+    return {"mode": "test"} if request.mode.value == "test" else {}
 
 
-def overlap_text(visit: PageRequest, seconds: int) -> str:
+def overlap_text(request: PageRequest, seconds: int) -> str:
     """One of the times that the form offers."""
-    words, hours = visit.words, seconds // 3600
+    words, hours = request.words, seconds // 3600
     if not seconds:
         return words("Not at all: it was exposed")
     if hours < 24:
-        return words.counted("{n} hour", "{n} hours", hours, n=visit.formats.num(hours))
+        return words.counted("{n} hour", "{n} hours", hours, n=request.formats.num(hours))
     days = hours // 24
-    return words.counted("{n} day", "{n} days", days, n=visit.formats.num(days))
+    return words.counted("{n} day", "{n} days", days, n=request.formats.num(days))
 
 
-def overlap_of(visit: PageRequest) -> int:
+def overlap_of(request: PageRequest) -> int:
     """The chosen time, in seconds."""
-    chosen = visit.form.text("overlap", str(OVERLAP_S))
+    chosen = request.form.text("overlap", str(OVERLAP_S))
     return int(chosen) if chosen in map(str, OVERLAPS_S) else OVERLAP_S
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     """Shows how many requests came since the page was drawn; the list itself does not move."""
-    asked, seen = _asked(visit), visit.form.text("seen")
+    filters, seen = _asked(request), request.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
-    key_id = id_of(visit)
-    await _key(visit)  # a missing key, or one of another organization, opens no stream
+    key_id = id_of(request)
+    await _key(request)  # a missing key, or one of another organization, opens no stream
 
     async def draw(_: object) -> str:
-        page = await visit.ask_here(
-            requests.LIST, key_id=key_id, limit=_COUNTED, **asked, **cursors
+        page = await request.ask_here(
+            requests.LIST, key_id=key_id, limit=_COUNTED, **filters, **cursors
         )
         count = len(page.requests)
-        return await visit.drawn(
+        return await request.drawn(
             "keys/fresh.html",
-            {"count": count, "is_more": count == _COUNTED, "key_id": key_id, "asked": asked},
+            {"count": count, "is_more": count == _COUNTED, "key_id": key_id, "asked": filters},
         )
 
-    return visit.live(draw, by_time=True)
+    return request.live(draw, by_time=True)
 
 
-async def show_request(visit: PageRequest) -> TrioResponse:
+async def show_request(request: PageRequest) -> TrioResponse:
     """The request and its answer, as far as they are kept."""
-    key = await _key(visit)
-    found = await visit.ask_here(requests.SHOW, request_id=visit.arguments["request_id"])
-    if found.key_id != key.id:
+    key = await _key(request)
+    shown = await request.ask_here(requests.SHOW, request_id=request.arguments["request_id"])
+    if shown.key_id != key.id:
         raise NotFound("There is no such request of this key.")
-    return await visit.page(
+    return await request.page(
         "keys/request.html",
-        key=view_of(visit, key),
-        logged=found,
-        question=_pretty(found.asked),
-        answer=_pretty(found.answered),
+        key=view_of(request, key),
+        logged=shown,
+        question=_pretty(shown.asked),
+        answer=_pretty(shown.answered),
     )
 
 
@@ -168,40 +168,40 @@ def _pretty(body: object) -> str | None:
     return None if body is None else json.dumps(body, indent=2, ensure_ascii=False)
 
 
-async def change(visit: PageRequest) -> TrioResponse:
+async def change(request: PageRequest) -> TrioResponse:
     """The settings of the key."""
-    key_id, form = id_of(visit), visit.form
-    key = await _key(visit)
-    asked = _form_of(key).given(form)
+    key_id, form = id_of(request), request.form
+    key = await _key(request)
+    changes = _form_of(key).given(form)
     typed = form.text("expires_at")
     # What is as it was is not asked for: of a key that has expired, it would be refused.
-    if "expires_at" in form.fields and typed != _expires(visit, key).value:
-        asked["expires_at"] = visit.formats.with_zone(typed) if typed else None
+    if "expires_at" in form.fields and typed != _expires(request, key).value:
+        changes["expires_at"] = request.formats.with_zone(typed) if typed else None
     try:
-        await visit.ask(keys.SET, key_id=key_id, **asked, **as_seen(form))
+        await request.ask(keys.SET, key_id=key_id, **changes, **as_seen(form))
     except Refusal as error:
-        return await visit.again("keys/one.html", error, await _values(visit, error))
-    return visit.go(_home(visit), CHANGED)
+        return await request.again("keys/one.html", error, await _values(request, error))
+    return request.go(_home(request), CHANGED)
 
 
-async def rotate(visit: PageRequest) -> TrioResponse:
-    """Another value, which is shown once."""
+async def rotate(request: PageRequest) -> TrioResponse:
+    """Give the key another value, which is shown once."""
     try:
-        made = await visit.ask(keys.ROTATE, key_id=id_of(visit), overlap_s=overlap_of(visit))
+        made = await request.ask(keys.ROTATE, key_id=id_of(request), overlap_s=overlap_of(request))
     except Refusal as error:
-        return await visit.again("keys/one.html", error, await _values(visit))
-    return await visit.page(
-        "keys/rotated.html", is_secret=True, key=view_of(visit, made.key), value=made.value
+        return await request.again("keys/one.html", error, await _values(request))
+    return await request.page(
+        "keys/rotated.html", is_secret=True, key=view_of(request, made.key), value=made.value
     )
 
 
-async def end_old(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.END_OLD, key_id=id_of(visit))
-    return visit.go(_home(visit), ENDED)
+async def end_old(request: PageRequest) -> TrioResponse:
+    await request.ask(keys.END_OLD, key_id=id_of(request))
+    return request.go(_home(request), ENDED)
 
 
-def _home(visit: PageRequest) -> str:
-    return visit.at(f"keys/{id_of(visit)}")
+def _home(request: PageRequest) -> str:
+    return request.at(f"keys/{id_of(request)}")
 
 
 FILTERS: Final = (

@@ -22,24 +22,24 @@ COUNTS: Final = ("added", "changed", "bad", "hidden_rows", "hidden_columns")
 _TEMPLATE: Final = "lists/all.html"
 
 
-async def _values(visit: PageRequest) -> dict[str, object]:
-    found = await visit.ask_here(recipient_lists.LIST)
-    return {"lists": found.lists, "form": visit.form, **growth_fields(visit)}
+async def _values(request: PageRequest) -> dict[str, object]:
+    listed = await request.ask_here(recipient_lists.LIST)
+    return {"lists": listed.lists, "form": request.form, **growth_fields(request)}
 
 
-async def create(visit: PageRequest) -> TrioResponse:
+async def create(request: PageRequest) -> TrioResponse:
     """Make a list, and show it with what became of the rows."""
     try:
-        asked = {"name": visit.form.text("name"), **people_of(visit)}
-        grown = await visit.ask_here(recipient_lists.CREATE, **asked)
+        arguments = {"name": request.form.text("name"), **people_of(request)}
+        grown = await request.ask_here(recipient_lists.CREATE, **arguments)
     except Refusal as error:
-        return await wrong_people(visit, _TEMPLATE, error, await _values(visit))
-    return visit.go(address_of(visit, grown))
+        return await wrong_people(request, _TEMPLATE, error, await _values(request))
+    return request.go(address_of(request, grown))
 
 
-def growth_fields(visit: PageRequest) -> dict[str, object]:
+def growth_fields(request: PageRequest) -> dict[str, object]:
     """What the fields of people to add have to know."""
-    words = visit.words
+    words = request.words
     return {
         "name_max": NAME_MAX,
         "file_bytes_max": FILE_BYTES_MAX,
@@ -54,13 +54,13 @@ def growth_fields(visit: PageRequest) -> dict[str, object]:
     }
 
 
-def people_of(visit: PageRequest) -> dict[str, object]:
+def people_of(request: PageRequest) -> dict[str, object]:
     """The people that a form brings: a file or pasted lines.
 
     Raises:
         Refusal: the file could not be stored, or there are both.
     """
-    form = visit.form
+    form = request.form
     if form.file_refusal is not None:
         raise form.file_refusal
     lines, upload, _ = form.text("numbers"), *_file_of(form)
@@ -68,8 +68,8 @@ def people_of(visit: PageRequest) -> dict[str, object]:
         return {"numbers": lines} if lines else {}
     if lines:
         raise Invalid("numbers", "not_one", "A file or lines: only one of them.")
-    asked: dict[str, object] = {"upload": upload, **form.filled("sheet")}
-    return {**asked, "with_hidden": True} if form.text("with_hidden") else asked
+    arguments: dict[str, object] = {"upload": upload, **form.filled("sheet")}
+    return {**arguments, "with_hidden": True} if form.text("with_hidden") else arguments
 
 
 def _file_of(form: SentForm) -> tuple[str, str]:
@@ -80,20 +80,20 @@ def _file_of(form: SentForm) -> tuple[str, str]:
 
 
 async def wrong_people(
-    visit: PageRequest, template: str, error: Refusal, values: Mapping[str, object]
+    request: PageRequest, template: str, error: Refusal, values: Mapping[str, object]
 ) -> TrioResponse:
     """The page again; what is wrong with pasted lines stands at their field.
 
     Where only the name is wrong, the file was not read yet, and need not be chosen again.
     """
-    form, faults = visit.form, faults_of(visit.words, error, visit.plan)
+    form, faults = request.form, faults_of(request.words, error, request.plan)
     upload, name = _file_of(form) if "name" in faults else ("", "")
     if form.text("numbers") and form.file_refusal is None and "file" in faults:
         faults["numbers"] = faults.pop("file")
-    return await visit.wrong(template, faults, values, upload=upload, upload_name=name)
+    return await request.wrong(template, faults, values, upload=upload, upload_name=name)
 
 
-def address_of(visit: PageRequest, grown: ListGrowth) -> str:
+def address_of(request: PageRequest, grown: ListGrowth) -> str:
     """The page of a list, which says what became of the rows."""
     query = {name: str(count) for name in COUNTS if (count := getattr(grown, name))}
     if grown.bad_rows:
@@ -102,7 +102,7 @@ def address_of(visit: PageRequest, grown: ListGrowth) -> str:
         query["countries"] = ",".join(each or "" for each in grown.countries)
     if grown.upload is not None:
         query |= {"upload": grown.upload, "sheet": grown.sheet or ""}
-    return visit.at(f"lists/{grown.list.id}", **query)
+    return request.at(f"lists/{grown.list.id}", **query)
 
 
 _LISTS: Final = "/app/<org>/lists"

@@ -70,75 +70,75 @@ class GrowthView:
         return not self.upload
 
 
-def id_of(visit: PageRequest) -> str:
+def id_of(request: PageRequest) -> str:
     """The list that the address names."""
-    return visit.arguments.get("list_id", "")
+    return request.arguments.get("list_id", "")
 
 
-async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+async def _values(request: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """A page of the list; after a form was refused, its beginning."""
-    query = visit.form.filled("q", "after") if visit.http.method == "GET" else {}
-    found = await _page(visit, query)
-    shown, typed = found.value, None if error is None else visit.form
-    stored = {"name": StoredField(visit.words("Name"), shown.list.name)}
+    query = request.form.filled("q", "after") if request.http.method == "GET" else {}
+    versioned = await _page(request, query)
+    shown, typed = versioned.value, None if error is None else request.form
+    stored = {"name": StoredField(request.words("Name"), shown.list.name)}
     return {
         "here": f"lists/{shown.list.id}",
         "list": shown.list,
         "people": shown.people,
         "opted_out": shown.opted_out,
-        "growth": _growth(visit),
+        "growth": _growth(request),
         "q": query.get("q", ""),
-        "pager": _pager(visit, shown, query),
-        "form": visit.form,
-        "cells": [visit.form.text(f"{_CELL}{place}") for place in range(len(shown.list.columns))],
-        **growth_fields(visit),
-        **edit(error, typed, found.version or 0, stored),
+        "pager": _pager(request, shown, query),
+        "form": request.form,
+        "cells": [request.form.text(f"{_CELL}{place}") for place in range(len(shown.list.columns))],
+        **growth_fields(request),
+        **edit(error, typed, versioned.version or 0, stored),
     }
 
 
-async def _page(visit: PageRequest, query: Mapping[str, str]) -> Versioned[ListPeople]:
-    asked: dict[str, object] = {"list_id": id_of(visit), "limit": PAGE}
+async def _page(request: PageRequest, query: Mapping[str, str]) -> Versioned[ListPeople]:
+    arguments: dict[str, object] = {"list_id": id_of(request), "limit": PAGE}
     if text := query.get("q"):
-        asked |= number_filter(visit.plan, text, whole="number")
+        arguments |= number_filter(request.plan, text, whole="number")
     if after := query.get("after"):
-        asked["after"] = after
-    return await visit.ask_to_edit(recipient_lists.SHOW, **asked)
+        arguments["after"] = after
+    return await request.ask_to_edit(recipient_lists.SHOW, **arguments)
 
 
-def _pager(visit: PageRequest, found: ListPeople, query: Mapping[str, str]) -> Pager:
-    here = f"lists/{found.list.id}"
+def _pager(request: PageRequest, people: ListPeople, query: Mapping[str, str]) -> Pager:
+    here = f"lists/{people.list.id}"
     kept = {name: text for name, text in query.items() if name != "after"}
-    first = visit.at(here, **kept) if "after" in query else None
-    onward = None if found.after is None else visit.at(here, **kept, after=found.after)
+    first = request.at(here, **kept) if "after" in query else None
+    onward = None if people.after is None else request.at(here, **kept, after=people.after)
     return Pager(first, onward)
 
 
-def _growth(visit: PageRequest) -> GrowthView | None:
+def _growth(request: PageRequest) -> GrowthView | None:
     """As the address says it behind a form; None: it says nothing."""
-    if visit.http.method != "GET":
+    if request.http.method != "GET":
         return None
-    told = visit.form.filled(*COUNTS, "rows", "faults", "countries", "upload", "sheet")
-    rows = tuple(filter(None, map(_count, told.pop("rows", "").split(","))))
-    named, countries = (told.pop(name, "").split(",") for name in ("faults", "countries"))
-    faults = _faults(visit, rows, named, countries)
-    counts = {name: _count(told.get(name, "")) for name in COUNTS}
+    fields = request.form.filled(*COUNTS, "rows", "faults", "countries", "upload", "sheet")
+    rows = tuple(filter(None, map(_count, fields.pop("rows", "").split(","))))
+    named, countries = (fields.pop(name, "").split(",") for name in ("faults", "countries"))
+    faults = _faults(request, rows, named, countries)
+    counts = {name: _count(fields.get(name, "")) for name in COUNTS}
     if not any(counts.values()):
         return None
-    upload, sheet = told.get("upload", ""), told.get("sheet", "")
+    upload, sheet = fields.get("upload", ""), fields.get("sheet", "")
     return GrowthView(**counts, rows=rows, faults=faults, upload=upload, sheet=sheet)
 
 
 def _faults(
-    visit: PageRequest, rows: Sequence[int], named: Sequence[str], countries: Sequence[str]
+    request: PageRequest, rows: Sequence[int], named: Sequence[str], countries: Sequence[str]
 ) -> tuple[tuple[int, Markup], ...]:
     """The rows with a reason of their own, and the sentence that says it."""
-    found = []
+    faults = []
     for place, (row, name) in enumerate(zip(rows, named, strict=False)):
         if name in RowFault.__members__.values() and name not in UNTOLD:
             country = countries[place] if place < len(countries) else ""
             abroad = country if _is_country(country) else None
-            found.append((row, fault_sentence(visit, RowFault(name), abroad)))
-    return tuple(found)
+            faults.append((row, fault_sentence(request, RowFault(name), abroad)))
+    return tuple(faults)
 
 
 def _is_country(text: str) -> bool:
@@ -153,72 +153,72 @@ def _count(text: str) -> int:
 # -- people
 
 
-async def add_person(visit: PageRequest) -> TrioResponse:
+async def add_person(request: PageRequest) -> TrioResponse:
     """One number with its values."""
-    form = visit.form
-    found = await _page(visit, {})
+    form = request.form
+    versioned = await _page(request, {})
     cells = {
         column: form.text(f"{_CELL}{place}")
-        for place, column in enumerate(found.value.list.columns)
+        for place, column in enumerate(versioned.value.list.columns)
     }
     if column := form.text("new_column"):
         cells[column] = form.text("new_cell")
-    asked: dict[str, object] = {"number": form.text("number"), "cells": cells}
+    arguments: dict[str, object] = {"number": form.text("number"), "cells": cells}
     try:
-        grown = await visit.ask(recipient_lists.ADD, list_id=id_of(visit), **asked)
+        grown = await request.ask(recipient_lists.ADD, list_id=id_of(request), **arguments)
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit))
-    return visit.go(address_of(visit, grown))
+        return await request.again(_TEMPLATE, error, await _values(request))
+    return request.go(address_of(request, grown))
 
 
-async def add_people(visit: PageRequest) -> TrioResponse:
+async def add_people(request: PageRequest) -> TrioResponse:
     """The people of a file, or of pasted lines."""
     try:
-        asked = people_of(visit) or {"numbers": ""}
-        grown = await visit.ask(recipient_lists.ADD, list_id=id_of(visit), **asked)
+        arguments = people_of(request) or {"numbers": ""}
+        grown = await request.ask(recipient_lists.ADD, list_id=id_of(request), **arguments)
     except Refusal as error:
-        return await wrong_people(visit, _TEMPLATE, error, await _values(visit))
-    return visit.go(address_of(visit, grown))
+        return await wrong_people(request, _TEMPLATE, error, await _values(request))
+    return request.go(address_of(request, grown))
 
 
-async def _asked_to_remove(visit: PageRequest) -> dict[str, object]:
-    return {**await _asked(visit), "number": visit.form.text("number")}
+async def _asked_to_remove(request: PageRequest) -> dict[str, object]:
+    return {**await _asked(request), "number": request.form.text("number")}
 
 
-async def remove(visit: PageRequest) -> TrioResponse:
+async def remove(request: PageRequest) -> TrioResponse:
     """Take a number from the list."""
-    number = visit.form.text("number")
+    number = request.form.text("number")
     try:
-        await visit.ask(recipient_lists.REMOVE, list_id=id_of(visit), number=number)
+        await request.ask(recipient_lists.REMOVE, list_id=id_of(request), number=number)
     except Refusal as error:
-        return await visit.again("lists/remove.html", error, await _asked_to_remove(visit))
-    return visit.go(_home(visit), REMOVED)
+        return await request.again("lists/remove.html", error, await _asked_to_remove(request))
+    return request.go(_home(request), REMOVED)
 
 
 # -- the list
 
 
-async def rename(visit: PageRequest) -> TrioResponse:
-    asked = {"name": visit.form.text("name"), **as_seen(visit.form)}
+async def rename(request: PageRequest) -> TrioResponse:
+    arguments = {"name": request.form.text("name"), **as_seen(request.form)}
     try:
-        await visit.ask(recipient_lists.SET, list_id=id_of(visit), **asked)
+        await request.ask(recipient_lists.SET, list_id=id_of(request), **arguments)
     except Refusal as error:
-        return await visit.again(_TEMPLATE, error, await _values(visit, error))
-    return visit.go(_home(visit), RENAMED)
+        return await request.again(_TEMPLATE, error, await _values(request, error))
+    return request.go(_home(request), RENAMED)
 
 
-async def _asked(visit: PageRequest) -> dict[str, object]:
-    found: RecipientList = (await _page(visit, {})).value.list
-    return {"list": found, "here": f"lists/{found.id}"}
+async def _asked(request: PageRequest) -> dict[str, object]:
+    recipients: RecipientList = (await _page(request, {})).value.list
+    return {"list": recipients, "here": f"lists/{recipients.id}"}
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask(recipient_lists.DELETE, list_id=id_of(visit))
-    return visit.go(visit.at("lists"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    await request.ask(recipient_lists.DELETE, list_id=id_of(request))
+    return request.go(request.at("lists"), DELETED)
 
 
-def _home(visit: PageRequest) -> str:
-    return visit.at(f"lists/{id_of(visit)}")
+def _home(request: PageRequest) -> str:
+    return request.at(f"lists/{id_of(request)}")
 
 
 _LIST: Final = "/app/<org>/lists/<list_id>"

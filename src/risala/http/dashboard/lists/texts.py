@@ -20,15 +20,15 @@ from risala.sms.limits import TEXT_CHARACTERS_MAX
 SAVED: Final = N_("The text is saved.")
 DELETED: Final = N_("The text is deleted.")
 LANGUAGES: Final = (("fr", "Français"), ("ar", "العربية"), ("en", "English"))
-"""Of texts, in their own words."""
+"""The languages of texts, each by its own name."""
 _ALL: Final = "texts/all.html"
 _ONE: Final = "texts/one.html"
 _FIELDS: Final = ("name", "language", "text")
 
 
-def _offered(visit: PageRequest) -> dict[str, object]:
+def _offered(request: PageRequest) -> dict[str, object]:
     """What the fields of a text offer."""
-    words = visit.words
+    words = request.words
     return {
         "languages": LANGUAGES,
         "name_max": NAME_MAX,
@@ -37,50 +37,50 @@ def _offered(visit: PageRequest) -> dict[str, object]:
     }
 
 
-async def _values(visit: PageRequest) -> dict[str, object]:
-    found = await visit.ask_here(recipient_lists.TEXT_LIST)
-    shown = {name: visit.form.text(name) for name in _FIELDS}
-    shown["language"] = shown["language"] or visit.words.language.value
+async def _values(request: PageRequest) -> dict[str, object]:
+    listed = await request.ask_here(recipient_lists.TEXT_LIST)
+    shown = {name: request.form.text(name) for name in _FIELDS}
+    shown["language"] = shown["language"] or request.words.language.value
     return {
-        "texts": found.texts,
+        "texts": listed.texts,
         "titles": dict(LANGUAGES),
         "shown": shown,
-        **_offered(visit),
+        **_offered(request),
     }
 
 
-async def create(visit: PageRequest) -> TrioResponse:
-    asked = {name: visit.form.text(name) for name in _FIELDS}
+async def create(request: PageRequest) -> TrioResponse:
+    arguments = {name: request.form.text(name) for name in _FIELDS}
     try:
-        await visit.ask_here(recipient_lists.TEXT_CREATE, **asked)
+        await request.ask_here(recipient_lists.TEXT_CREATE, **arguments)
     except Refusal as error:
-        return await visit.again(_ALL, error, await _values(visit))
-    return visit.go(visit.at("texts"), SAVED)
+        return await request.again(_ALL, error, await _values(request))
+    return request.go(request.at("texts"), SAVED)
 
 
-def id_of(visit: PageRequest) -> str:
+def id_of(request: PageRequest) -> str:
     """The text that the address names."""
-    return visit.arguments.get("saved_text_id", "")
+    return request.arguments.get("saved_text_id", "")
 
 
-async def _one(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
-    found = await visit.ask_to_edit(recipient_lists.TEXT_SHOW, saved_text_id=id_of(visit))
-    stored = _stored(visit, found.value)
-    typed = None if error is None else visit.form
+async def _one(request: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+    versioned = await request.ask_to_edit(recipient_lists.TEXT_SHOW, saved_text_id=id_of(request))
+    stored = _stored(request, versioned.value)
+    typed = None if error is None else request.form
     return {
-        "saved": found.value,
-        "here": f"texts/{found.value.id}",
-        "title": dict(LANGUAGES).get(found.value.language, found.value.language),
+        "saved": versioned.value,
+        "here": f"texts/{versioned.value.id}",
+        "title": dict(LANGUAGES).get(versioned.value.language, versioned.value.language),
         "shown": {
             name: each.value if typed is None else typed.text(name) for name, each in stored.items()
         },
-        **_offered(visit),
-        **edit(error, typed, found.version or 0, stored),
+        **_offered(request),
+        **edit(error, typed, versioned.version or 0, stored),
     }
 
 
-def _stored(visit: PageRequest, text: SavedText) -> dict[str, StoredField]:
-    words = visit.words
+def _stored(request: PageRequest, text: SavedText) -> dict[str, StoredField]:
+    words = request.words
     return {
         "name": StoredField(words("Name"), text.name),
         "language": StoredField(
@@ -90,23 +90,23 @@ def _stored(visit: PageRequest, text: SavedText) -> dict[str, StoredField]:
     }
 
 
-async def change(visit: PageRequest) -> TrioResponse:
-    asked = {name: visit.form.text(name) for name in _FIELDS}
+async def change(request: PageRequest) -> TrioResponse:
+    arguments = {name: request.form.text(name) for name in _FIELDS}
     try:
-        await visit.ask(
+        await request.ask(
             recipient_lists.TEXT_SET,
-            saved_text_id=id_of(visit),
-            **asked,
-            **as_seen(visit.form),
+            saved_text_id=id_of(request),
+            **arguments,
+            **as_seen(request.form),
         )
     except Refusal as error:
-        return await visit.again(_ONE, error, await _one(visit, error))
-    return visit.go(visit.at("texts"), SAVED)
+        return await request.again(_ONE, error, await _one(request, error))
+    return request.go(request.at("texts"), SAVED)
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask(recipient_lists.TEXT_DELETE, saved_text_id=id_of(visit))
-    return visit.go(visit.at("texts"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    await request.ask(recipient_lists.TEXT_DELETE, saved_text_id=id_of(request))
+    return request.go(request.at("texts"), DELETED)
 
 
 _TEXTS: Final = "/app/<org>/texts"

@@ -31,35 +31,35 @@ DELETED: Final = N_("The mailing is deleted.")
 QUESTIONS: Final = ("start", "stop", "delete")
 
 
-async def set_text(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    asked = {"text": form.text("body"), "from": form.text("from") or None, **as_seen(form)}
-    return await _set(visit, asked, TEXT_SAVED, "#text")
+async def set_text(request: PageRequest) -> TrioResponse:
+    form = request.form
+    changes = {"text": form.text("body"), "from": form.text("from") or None, **as_seen(form)}
+    return await _set(request, changes, TEXT_SAVED, "#text")
 
 
-async def set_rest(visit: PageRequest) -> TrioResponse:
-    form, at = visit.form, visit.form.text("send_at")
+async def set_rest(request: PageRequest) -> TrioResponse:
+    form, at = request.form, request.form.text("send_at")
     try:
-        asked = {
+        changes = {
             "name": form.text("name"),
-            "pace": _whole(visit, "pace"),
-            "from_hour": _whole(visit, "from_hour"),
-            "to_hour": _whole(visit, "to_hour"),
-            "send_at": visit.formats.with_zone(at) if at else None,
+            "pace": _whole(request, "pace"),
+            "from_hour": _whole(request, "from_hour"),
+            "to_hour": _whole(request, "to_hour"),
+            "send_at": request.formats.with_zone(at) if at else None,
             **as_seen(form),
         }
     except Invalid as error:
-        return await one.again(visit, error)
-    return await _set(visit, asked, SAVED, "#when")
+        return await one.again(request, error)
+    return await _set(request, changes, SAVED, "#when")
 
 
-def _whole(visit: PageRequest, name: str) -> int | None:
+def _whole(request: PageRequest, name: str) -> int | None:
     """A number of a field; None: it is empty.
 
     Raises:
         Invalid: it is no number.
     """
-    typed = visit.form.text(name)
+    typed = request.form.text(name)
     try:
         return int(typed) if typed else None
     except ValueError:
@@ -67,85 +67,87 @@ def _whole(visit: PageRequest, name: str) -> int | None:
 
 
 async def _set(
-    visit: PageRequest, asked: Mapping[str, object], said: str, part: str
+    request: PageRequest, changes: Mapping[str, object], notice: str, part: str
 ) -> TrioResponse:
     try:
-        await visit.ask(mailings.SET, mailing_id=id_of(visit), **asked)
+        await request.ask(mailings.SET, mailing_id=id_of(request), **changes)
     except Refusal as error:
-        return await one.again(visit, error)
-    return visit.go(visit.at(f"mailings/{id_of(visit)}") + part, said)
+        return await one.again(request, error)
+    return request.go(request.at(f"mailings/{id_of(request)}") + part, notice)
 
 
-async def read(visit: PageRequest) -> TrioResponse:
+async def read(request: PageRequest) -> TrioResponse:
     """Have the file read as the form says; nothing chosen: as it looks."""
-    form = visit.form
-    asked: dict[str, object] = {**form.filled("encoding", "sheet")}
+    form = request.form
+    arguments: dict[str, object] = {**form.filled("encoding", "sheet")}
     if separator := SEPARATOR_NAMES.get(form.text("separator")):
-        asked["separator"] = separator
+        arguments["separator"] = separator
     if (column := form.text("number_column")).isdigit():
-        asked["number_column"] = int(column)
+        arguments["number_column"] = int(column)
     if form.text("has_header") in ("yes", "no"):
-        asked["has_header"] = form.text("has_header") == "yes"
+        arguments["has_header"] = form.text("has_header") == "yes"
     if form.text("with_hidden"):
-        asked["with_hidden"] = form.text("with_hidden") == "yes"
+        arguments["with_hidden"] = form.text("with_hidden") == "yes"
     try:
-        await visit.ask(mailings.READ, mailing_id=id_of(visit), **asked)
+        await request.ask(mailings.READ, mailing_id=id_of(request), **arguments)
     except Refusal as error:
-        return await one.again(visit, error)
-    return visit.go(visit.at(f"mailings/{id_of(visit)}"), READ)
+        return await one.again(request, error)
+    return request.go(request.at(f"mailings/{id_of(request)}"), READ)
 
 
 def _question(name: str) -> PageView:
     """A question as a page: for browsers without script."""
 
-    async def ask(visit: PageRequest) -> TrioResponse:
-        found = await one.view_of(visit)
-        values = one.progress_of(visit, found.value)
-        return await visit.page("mailings/ask.html", values, asked=name, version=found.version)
+    async def ask(request: PageRequest) -> TrioResponse:
+        versioned = await one.view_of(request)
+        values = one.progress_of(request, versioned.value)
+        return await request.page(
+            "mailings/ask.html", values, asked=name, version=versioned.version
+        )
 
     return ask
 
 
-async def start(visit: PageRequest) -> TrioResponse:
-    seen = as_seen(visit.form)
+async def start(request: PageRequest) -> TrioResponse:
+    seen = as_seen(request.form)
     try:
-        await visit.ask(mailings.START, mailing_id=id_of(visit), **seen)
+        await request.ask(mailings.START, mailing_id=id_of(request), **seen)
     except Refusal as error:
-        return await one.again(visit, error)
-    return _done(visit, STARTED)
+        return await one.again(request, error)
+    return _done(request, STARTED)
 
 
-async def pause(visit: PageRequest) -> TrioResponse:
-    await visit.ask(mailings.PAUSE, mailing_id=id_of(visit))
-    return _done(visit, PAUSED)
+async def pause(request: PageRequest) -> TrioResponse:
+    await request.ask(mailings.PAUSE, mailing_id=id_of(request))
+    return _done(request, PAUSED)
 
 
-async def go_on(visit: PageRequest) -> TrioResponse:
-    await visit.ask(mailings.GO_ON, mailing_id=id_of(visit))
-    return _done(visit, GOES_ON)
+async def go_on(request: PageRequest) -> TrioResponse:
+    await request.ask(mailings.GO_ON, mailing_id=id_of(request))
+    return _done(request, GOES_ON)
 
 
-async def stop(visit: PageRequest) -> TrioResponse:
-    await visit.ask(mailings.STOP, mailing_id=id_of(visit))
-    return _done(visit, STOPPED)
+async def stop(request: PageRequest) -> TrioResponse:
+    await request.ask(mailings.STOP, mailing_id=id_of(request))
+    return _done(request, STOPPED)
 
 
-async def send_again(visit: PageRequest) -> TrioResponse:
+async def send_again(request: PageRequest) -> TrioResponse:
     """A new draft with the rows that failed."""
     try:
-        made = await visit.ask(mailings.AGAIN, mailing_id=id_of(visit))
+        made = await request.ask(mailings.AGAIN, mailing_id=id_of(request))
     except Refusal as error:
-        return await one.again(visit, error)
-    return visit.go(visit.at(f"mailings/{made.id}"), AGAIN)
+        return await one.again(request, error)
+    return request.go(request.at(f"mailings/{made.id}"), AGAIN)
 
 
-async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.ask(mailings.DELETE, mailing_id=id_of(visit))
-    return visit.go(visit.at("mailings"), DELETED)
+async def delete(request: PageRequest) -> TrioResponse:
+    await request.ask(mailings.DELETE, mailing_id=id_of(request))
+    return request.go(request.at("mailings"), DELETED)
 
 
-def _done(visit: PageRequest, said: str) -> TrioResponse:
-    return visit.go(visit.at(f"mailings/{id_of(visit)}"), said)
+def _done(request: PageRequest, notice: str) -> TrioResponse:
+    return request.go(request.at(f"mailings/{id_of(request)}"), notice)
 
 
 _ONE: Final = "/app/<org>/mailings/<mailing_id>"

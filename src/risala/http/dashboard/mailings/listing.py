@@ -30,38 +30,38 @@ class MailingShown:
     is_test: bool
     people: int
     treated: int
-    """Those that have become messages, or were refused."""
+    """The people whose rows have become messages, or were refused."""
     price: str
     at: str
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    cursor = visit.form.filled("older")
-    page = await visit.ask_here(mailings.LIST, **cursor)
-    older = None if page.older is None else visit.at("mailings", older=page.older)
-    newest = visit.at("mailings") if cursor else None
-    shown = [_shown(visit, each) for each in page.mailings]
-    return await visit.page(
+async def show(request: PageRequest) -> TrioResponse:
+    cursor = request.form.filled("older")
+    page = await request.ask_here(mailings.LIST, **cursor)
+    older = None if page.older is None else request.at("mailings", older=page.older)
+    newest = request.at("mailings") if cursor else None
+    shown = [_shown(request, each) for each in page.mailings]
+    return await request.page(
         "mailings/list.html", mailings=shown, pager=Pager(newer=newest, older=older)
     )
 
 
-def _shown(visit: PageRequest, mailing: Mailing) -> MailingShown:
+def _shown(request: PageRequest, mailing: Mailing) -> MailingShown:
     look, word = BADGES[mailing.state]
     is_test = mailing.mode is Mode.TEST
     mode = "?mode=test" if is_test else ""
     # Its price is that of all who were to get it.
     is_cut_short = mailing.state is MailingState.STOPPED and mailing.ready
     return MailingShown(
-        address=f"{visit.base}/mailings/{mailing.id}{mode}",
+        address=f"{request.base}/mailings/{mailing.id}{mode}",
         name=mailing.name,
-        badge=(look, visit.words.among("state of a mailing", word)),
-        source=visit.words(SOURCES[mailing.source]),
+        badge=(look, request.words.among("state of a mailing", word)),
+        source=request.words(SOURCES[mailing.source]),
         is_test=is_test,
         people=mailing.ready + mailing.accepted + mailing.refused,
         treated=mailing.accepted + mailing.refused,
-        price="–" if is_test or is_cut_short else visit.formats.money(mailing.price, bare=True),
-        at=visit.formats.clock_or_moment(mailing.created_at),
+        price="–" if is_test or is_cut_short else request.formats.money(mailing.price, bare=True),
+        at=request.formats.clock_or_moment(mailing.created_at),
     )
 
 

@@ -44,66 +44,66 @@ ENDED: Final = frozenset({MailingState.STOPPED, MailingState.DONE})
 BEFORE: Final = frozenset({MailingState.CHECKING, MailingState.DRAFT})
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await view_of(visit)
-    if found.value.mailing.mode is not visit.mode:  # one of tests is shown in test mode
-        mode = "?mode=test" if found.value.mailing.mode is Mode.TEST else ""
-        return visit.go(f"{visit.http.path}{mode}")
-    return await visit.page("mailings/show.html", await values_of(visit, found))
+async def show(request: PageRequest) -> TrioResponse:
+    versioned = await view_of(request)
+    if versioned.value.mailing.mode is not request.mode:  # one of tests is shown in test mode
+        mode = "?mode=test" if versioned.value.mailing.mode is Mode.TEST else ""
+        return request.go(f"{request.http.path}{mode}")
+    return await request.page("mailings/show.html", await values_of(request, versioned))
 
 
-async def again(visit: PageRequest, error: Refusal) -> TrioResponse:
+async def again(request: PageRequest, error: Refusal) -> TrioResponse:
     """The page of a refused form."""
-    return await visit.again("mailings/show.html", error, await values_of(visit))
+    return await request.again("mailings/show.html", error, await values_of(request))
 
 
-async def live(visit: PageRequest) -> TrioResponse:
-    mailing_id = (await view_of(visit)).value.mailing.id  # a missing one opens no stream
+async def live(request: PageRequest) -> TrioResponse:
+    mailing_id = (await view_of(request)).value.mailing.id  # a missing one opens no stream
     drawn_ms = 0
 
     async def draw(_: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         nonlocal drawn_ms
-        now_ms = visit.site.clock.now_ms()
+        now_ms = request.site.clock.now_ms()
         if now_ms - drawn_ms < BEAT_S * 1000 and drawn_ms:
             return ""
         drawn_ms = now_ms
-        view = await visit.ask(mailings.SHOW, mailing_id=mailing_id)
-        return await visit.drawn("mailings/pieces.html", progress_of(visit, view))
+        view = await request.ask(mailings.SHOW, mailing_id=mailing_id)
+        return await request.drawn("mailings/pieces.html", progress_of(request, view))
 
-    return visit.live(draw, by_time=True, beat_s=BEAT_S)
+    return request.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def view_of(visit: PageRequest) -> Versioned[MailingView]:
-    return await visit.ask_to_edit(mailings.SHOW, mailing_id=id_of(visit))
+async def view_of(request: PageRequest) -> Versioned[MailingView]:
+    return await request.ask_to_edit(mailings.SHOW, mailing_id=id_of(request))
 
 
 async def values_of(
-    visit: PageRequest, found: Versioned[MailingView] | None = None
+    request: PageRequest, versioned: Versioned[MailingView] | None = None
 ) -> dict[str, object]:
     """The values of its page, with those of a form that was just refused."""
-    found = found or await view_of(visit)
-    mailing = found.value.mailing
-    names = (await visit.ask_here(senders.LIST)).senders
+    versioned = versioned or await view_of(request)
+    mailing = versioned.value.mailing
+    names = (await request.ask_here(senders.LIST)).senders
     approved = [each.name for each in names if each.status == "approved"]
-    texts = await visit.ask_here(recipient_lists.TEXT_LIST)
+    texts = await request.ask_here(recipient_lists.TEXT_LIST)
     return {
-        **progress_of(visit, found.value),
-        **_as_read(visit, found.value),
-        **await page_of_rows(visit, mailing),
-        "version": found.version,
-        "form": visit.form,
-        "is_refused": visit.http.method == "POST",
+        **progress_of(request, versioned.value),
+        **_as_read(request, versioned.value),
+        **await page_of_rows(request, mailing),
+        "version": versioned.version,
+        "form": request.form,
+        "is_refused": request.http.method == "POST",
         "text_max": TEXT_CHARACTERS_MAX,
-        "person": await _person(visit, found.value),
+        "person": await _person(request, versioned.value),
         "senders": [(name, name) for name in approved],
         "texts": texts.texts,
         "hours": [(str(each), f"{each:02}:00") for each in HOURS],
-        "send_at": "" if mailing.send_at is None else visit.formats.field_text(mailing.send_at),
-        "zone": visit.formats.city,
+        "send_at": "" if mailing.send_at is None else request.formats.field_text(mailing.send_at),
+        "zone": request.formats.city,
     }
 
 
-def progress_of(visit: PageRequest, view: MailingView) -> dict[str, object]:
+def progress_of(request: PageRequest, view: MailingView) -> dict[str, object]:
     """The values of the parts that change by themselves."""
     mailing, outcomes = view.mailing, view.outcomes
     look, word = BADGES[mailing.state]
@@ -115,10 +115,10 @@ def progress_of(visit: PageRequest, view: MailingView) -> dict[str, object]:
         "mailing": mailing,
         "outcomes": outcomes,
         "look": look,
-        "word": visit.words.among("state of a mailing", word),
-        "source": visit.words(SOURCES[mailing.source]),
+        "word": request.words.among("state of a mailing", word),
+        "source": request.words(SOURCES[mailing.source]),
         "wait": wait,
-        "wait_text": None if wait is None else visit.words(WAITS[wait]),
+        "wait_text": None if wait is None else request.words(WAITS[wait]),
         "is_urgent": wait in URGENT,
         "is_before": mailing.state in BEFORE,
         "is_ended": mailing.state in ENDED,
@@ -129,19 +129,21 @@ def progress_of(visit: PageRequest, view: MailingView) -> dict[str, object]:
         "left": view.balance if is_test else view.balance - mailing.price,
         "unsent": outcomes.failed + mailing.refused,
         "here": f"mailings/{mailing.id}",
-        "live_at": visit.at(f"mailings/{mailing.id}/live"),
+        "live_at": request.at(f"mailings/{mailing.id}/live"),
     }
 
 
-def _as_read(visit: PageRequest, view: MailingView) -> dict[str, object]:
+def _as_read(request: PageRequest, view: MailingView) -> dict[str, object]:
     """How its file was read, with the other choices."""
-    mailing, words = view.mailing, visit.words
+    mailing, words = view.mailing, request.words
     is_text = mailing.encoding in ENCODINGS
     names = {sign: name for name, sign in SEPARATOR_NAMES.items()}
     return {
         "is_read": mailing.source is MailingSource.FILE and mailing.state is MailingState.DRAFT,
-        "encodings": [(each, words(told)) for each, told in ENCODINGS.items()] if is_text else [],
-        "separators": [(names[each], words(told)) for each, told in SEPARATORS.items() if is_text],
+        "encodings": [(each, words(label)) for each, label in ENCODINGS.items()] if is_text else [],
+        "separators": [
+            (names[each], words(label)) for each, label in SEPARATORS.items() if is_text
+        ],
         "separator": names.get(mailing.separator or "", ""),
         "sheets": [(each, each) for each in mailing.sheets],
         "columns": [(str(place), name) for place, name in enumerate(mailing.columns)],
@@ -151,19 +153,19 @@ def _as_read(visit: PageRequest, view: MailingView) -> dict[str, object]:
     }
 
 
-async def _person(visit: PageRequest, view: MailingView) -> Person | None:
+async def _person(request: PageRequest, view: MailingView) -> Person | None:
     """The person whose text is shown; None: the mailing has nobody to show."""
     mailing = view.mailing
     if not mailing.keeps_rows or mailing.state is MailingState.CHECKING:
         return None
     if not mailing.ready + mailing.accepted:
         return None
-    asked: dict[str, object] = {"place": 1}
-    row, step = visit.form.text("row"), visit.form.text("step")
+    arguments: dict[str, object] = {"place": 1}
+    row, step = request.form.text("row"), request.form.text("step")
     if row.isascii() and row.isdigit():
-        asked = {"row": int(row), **({"step": step} if step in STEPS else {})}
+        arguments = {"row": int(row), **({"step": step} if step in STEPS else {})}
     try:
-        return await visit.ask(mailings.PERSON, mailing_id=mailing.id, **asked)
+        return await request.ask(mailings.PERSON, mailing_id=mailing.id, **arguments)
     except Refusal:  # an address that somebody typed, or a row that was left out meanwhile
         return None
 

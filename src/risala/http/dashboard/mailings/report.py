@@ -40,19 +40,19 @@ HEADINGS: Final[Mapping[str, str]] = {
 """As :data:`risala.engine.features.mailings.rules.reporting.HEADINGS` has them."""
 
 
-async def report(visit: PageRequest) -> TrioResponse:
-    if visit.form.text("form") == "xlsx":
-        return await _workbook(visit)
-    visit.site.downloads.refuse(visit.user.id)
-    first = await visit.ask(mailings.REPORT, mailing_id=id_of(visit))
+async def report(request: PageRequest) -> TrioResponse:
+    if request.form.text("form") == "xlsx":
+        return await _workbook(request)
+    request.site.downloads.refuse(request.user.id)
+    first = await request.ask(mailings.REPORT, mailing_id=id_of(request))
     # Excel in French and in Arabic takes semicolons for the ends of cells.
-    form = COMMA if visit.words.language.value == "en" else SEMICOLON
-    name = f"report-{id_of(visit)}.csv"
-    return visit.download(secrets.token_urlsafe(16), name, _parts(visit, first), form)
+    form = COMMA if request.words.language.value == "en" else SEMICOLON
+    name = f"report-{id_of(request)}.csv"
+    return request.download(secrets.token_urlsafe(16), name, _parts(request, first), form)
 
 
-async def _parts(visit: PageRequest, first: ReportPart) -> AsyncGenerator[TablePart]:
-    part, words, columns = first, _words(visit), first.columns
+async def _parts(request: PageRequest, first: ReportPart) -> AsyncGenerator[TablePart]:
+    part, words, columns = first, _words(request), first.columns
     head: list[str] = report_heading(columns, words)
     while True:
         yield TablePart([report_cells(each, columns, words) for each in part.rows], 1.0, head)
@@ -62,36 +62,36 @@ async def _parts(visit: PageRequest, first: ReportPart) -> AsyncGenerator[TableP
         if part.after is None:
             return
         more = {"after": part.after, "export": part.export}
-        part = await visit.ask(mailings.REPORT, mailing_id=id_of(visit), **more)
+        part = await request.ask(mailings.REPORT, mailing_id=id_of(request), **more)
 
 
-def _words(visit: PageRequest) -> dict[str, str]:
+def _words(request: PageRequest) -> dict[str, str]:
     """The words of a report in the reader's language."""
-    words = visit.words
-    said = {**HEADINGS, **{fault.value: told for fault, told in FAULTS.items()}}
+    words = request.words
+    sentences = {**HEADINGS, **{fault.value: sentence for fault, sentence in FAULTS.items()}}
     states = {state.value: word for state, (_, word) in ROW_BADGES.items()}
     return {
         **{code: country_name(words.language, code, code) for code in COUNTRIES.values()},
-        **{name: str(words(told)) for name, told in said.items()},
+        **{name: str(words(sentence)) for name, sentence in sentences.items()},
         ABROAD: str(words(_ABROAD)),
         **{name: str(words.among("state of a row", word)) for name, word in states.items()},
         **{name: str(words.among("state", look.word)) for name, look in STATES.items()},
     }
 
 
-async def _workbook(visit: PageRequest) -> TrioResponse:
+async def _workbook(request: PageRequest) -> TrioResponse:
     """The report as Excel has it, written by a process of its own."""
-    made = await visit.ask(mailings.WORKBOOK, mailing_id=id_of(visit), words=_words(visit))
+    made = await request.ask(mailings.WORKBOOK, mailing_id=id_of(request), words=_words(request))
     try:
         file = await trio.open_file(made.path, "rb")
     except OSError:
         raise NotFound("There is no such file any more.") from None
-    session = visit.session
+    session = request.session
     assert session is not None, "the route lets nobody else in"
-    watch = visit.site.gateway.people.watching(session, visit.organization_id)
+    watch = request.site.gateway.people.watching(session, request.organization_id)
     response = TrioResponse(_content(file, watch), content_type=XLSX)
     response.timeout = None
-    response.headers["content-disposition"] = f'attachment; filename="report-{id_of(visit)}.xlsx"'
+    response.headers["content-disposition"] = f'attachment; filename="report-{id_of(request)}.xlsx"'
     return response
 
 

@@ -78,17 +78,17 @@ class RowShown:
     status: str | None
 
 
-def id_of(visit: PageRequest) -> str:
+def id_of(request: PageRequest) -> str:
     """The mailing of the address."""
-    return visit.arguments["mailing_id"]
+    return request.arguments["mailing_id"]
 
 
-async def page_of_rows(visit: PageRequest, mailing: Mailing) -> dict[str, object]:
+async def page_of_rows(request: PageRequest, mailing: Mailing) -> dict[str, object]:
     """A page of its rows, with the filter: bad ones first where there are some."""
     if mailing.state is MailingState.CHECKING or not mailing.keeps_rows:
         return {"rows": None}
-    state = _state_of(visit, mailing)
-    found = await _read(visit, state, after_of(visit), SHOWN)
+    state = _state_of(request, mailing)
+    page = await _read(request, state, after_of(request), SHOWN)
     query = {} if state is None else {"state": state.value}
     here = f"mailings/{mailing.id}"
     counts = {
@@ -99,58 +99,60 @@ async def page_of_rows(visit: PageRequest, mailing: Mailing) -> dict[str, object
         RowState.REFUSED: mailing.refused,
     }
     return {
-        "rows": [_shown(visit, found, each) for each in found.rows],
+        "rows": [_shown(request, page, each) for each in page.rows],
         "row_state": None if state is None else state.value,
         "row_filters": [
-            (each.value, visit.words.among("rows of a mailing", told), counts[each])
-            for each, told in ROW_FILTERS.items()
+            (each.value, request.words.among("rows of a mailing", label), counts[each])
+            for each, label in ROW_FILTERS.items()
             if counts[each] or each is state
         ],
-        "rows_after": after_of(visit),
+        "rows_after": after_of(request),
         "rows_next": None
-        if found.after is None
-        else visit.at(here, **(query or {"state": ALL}), after=str(found.after)),
+        if page.after is None
+        else request.at(here, **(query or {"state": ALL}), after=str(page.after)),
     }
 
 
-def _state_of(visit: PageRequest, mailing: Mailing) -> RowState | None:
+def _state_of(request: PageRequest, mailing: Mailing) -> RowState | None:
     """The filter that the address has; None: all rows."""
-    wanted = visit.form.text("state")
-    if wanted in RowState.__members__.values():
-        return RowState(wanted)
+    name = request.form.text("state")
+    if name in RowState.__members__.values():
+        return RowState(name)
     is_draft = mailing.state is MailingState.DRAFT
-    return RowState.BAD if not wanted and is_draft and mailing.bad else None
+    return RowState.BAD if not name and is_draft and mailing.bad else None
 
 
-def after_of(visit: PageRequest) -> int:
+def after_of(request: PageRequest) -> int:
     """The row after which the page begins."""
-    typed = visit.form.text("after")
+    typed = request.form.text("after")
     return int(typed) if typed.isascii() and typed.isdigit() else 0
 
 
-async def _read(visit: PageRequest, state: RowState | None, after: int, limit: int) -> MailingRows:
-    asked: dict[str, object] = {} if state is None else {"state": state.value}
+async def _read(
+    request: PageRequest, state: RowState | None, after: int, limit: int
+) -> MailingRows:
+    arguments: dict[str, object] = {} if state is None else {"state": state.value}
     if after:
-        asked["after"] = after
-    return await visit.ask(mailings.ROWS, mailing_id=id_of(visit), limit=limit, **asked)
+        arguments["after"] = after
+    return await request.ask(mailings.ROWS, mailing_id=id_of(request), limit=limit, **arguments)
 
 
-def _shown(visit: PageRequest, found: MailingRows, row: MailingRow) -> RowShown:
-    number_column, cells = found.number_column, row.cells
+def _shown(request: PageRequest, page: MailingRows, row: MailingRow) -> RowShown:
+    number_column, cells = page.number_column, row.cells
     typed = cells[number_column] if number_column < len(cells) else ""
     others = [cell for at, cell in enumerate(cells) if at != number_column and cell]
     look, word = ROW_BADGES[row.state]
-    place = _place_of(found, row)
+    place = _place_of(page, row)
     return RowShown(
         row=row.row,
-        number=typed if row.number is None else visit.formats.tel(row.number),
+        number=typed if row.number is None else request.formats.tel(row.number),
         values=" · ".join(_short(each) for each in others[:VALUES_SHOWN]),
-        badge=(look, visit.words.among("state of a row", word)),
-        reason=reason_of(visit, row),
+        badge=(look, request.words.among("state of a row", word)),
+        reason=reason_of(request, row),
         place=place,
-        column="" if place is None else found.columns[place],
+        column="" if place is None else page.columns[place],
         cell="" if place is None or place >= len(cells) else cells[place],
-        message_at=None if row.message_id is None else visit.at(f"messages/{row.message_id}"),
+        message_at=None if row.message_id is None else request.at(f"messages/{row.message_id}"),
         status=row.status,
     )
 
@@ -159,118 +161,118 @@ def _short(value: str) -> str:
     return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
 
 
-def fault_sentence(visit: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
+def fault_sentence(request: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
     """What is wrong with a row.
 
     Args:
         abroad: the ISO 3166-1 letters of the country of its number, if that is not served.
     """
     if abroad is None:
-        return visit.words(FAULTS[fault])
-    return not_served(visit.words, visit.plan, abroad)
+        return request.words(FAULTS[fault])
+    return not_served(request.words, request.plan, abroad)
 
 
-def reason_of(visit: PageRequest, row: MailingRow) -> Markup | None:
+def reason_of(request: PageRequest, row: MailingRow) -> Markup | None:
     """What is wrong with it, in words."""
     if row.fault is None:
         return None
-    said = fault_sentence(visit, row.fault, row.country)
+    sentence = fault_sentence(request, row.fault, row.country)
     if row.column is None or row.fault in _ABOUT_NUMBERS:
-        return said
+        return sentence
     column = Markup("<bdi>{}</bdi>").format(row.column)
-    return visit.words("{column} – {reason}", column=column, reason=said)
+    return request.words("{column} – {reason}", column=column, reason=sentence)
 
 
-def _place_of(found: MailingRows, row: MailingRow) -> int | None:
+def _place_of(page: MailingRows, row: MailingRow) -> int | None:
     """The column to mend."""
     if row.fault in _ABOUT_NUMBERS or row.fault is RowFault.OTHER_COLUMN:
-        return found.number_column if found.number_column < len(found.columns) else None
-    return found.columns.index(row.column) if row.column in found.columns else None
+        return page.number_column if page.number_column < len(page.columns) else None
+    return page.columns.index(row.column) if row.column in page.columns else None
 
 
-async def _one(visit: PageRequest) -> tuple[MailingRows, MailingRow]:
+async def _one(request: PageRequest) -> tuple[MailingRows, MailingRow]:
     """The row of the address.
 
     Raises:
         NotFound: there is none.
     """
-    typed = visit.arguments.get("row", "")
+    typed = request.arguments.get("row", "")
     number = int(typed) if typed.isascii() and typed.isdigit() else 0
-    found = await _read(visit, None, number - 1, 1) if number else None
-    if found is None or not found.rows or found.rows[0].row != number:
+    page = await _read(request, None, number - 1, 1) if number else None
+    if page is None or not page.rows or page.rows[0].row != number:
         raise NotFound("There is no such row.")
-    return found, found.rows[0]
+    return page, page.rows[0]
 
 
-async def show(visit: PageRequest) -> TrioResponse:
+async def show(request: PageRequest) -> TrioResponse:
     """All cells of one row: for a fault that no single one mends."""
-    return await visit.page("mailings/row.html", await _values(visit))
+    return await request.page("mailings/row.html", await _values(request))
 
 
-async def _values(visit: PageRequest) -> dict[str, object]:
-    found, row = await _one(visit)
-    cells = [*row.cells, *("" for _ in range(len(found.columns) - len(row.cells)))]
+async def _values(request: PageRequest) -> dict[str, object]:
+    page, row = await _one(request)
+    cells = [*row.cells, *("" for _ in range(len(page.columns) - len(row.cells)))]
     return {
         "row": row,
-        "reason": reason_of(visit, row),
+        "reason": reason_of(request, row),
         "cells": [
-            (f"{_PREFIX}{at}", name, visit.form.text(f"{_PREFIX}{at}", cell))
-            for at, (name, cell) in enumerate(zip(found.columns, cells, strict=False))
+            (f"{_PREFIX}{at}", name, request.form.text(f"{_PREFIX}{at}", cell))
+            for at, (name, cell) in enumerate(zip(page.columns, cells, strict=False))
         ],
-        "here": f"mailings/{id_of(visit)}",
+        "here": f"mailings/{id_of(request)}",
     }
 
 
-async def mend(visit: PageRequest) -> TrioResponse:
-    found, row = await _one(visit)
-    cells = [*row.cells, *("" for _ in range(len(found.columns) - len(row.cells)))]
-    typed = [visit.form.text(f"{_PREFIX}{at}", cell) for at, cell in enumerate(cells)]
-    mailing_id = id_of(visit)
+async def mend(request: PageRequest) -> TrioResponse:
+    page, row = await _one(request)
+    cells = [*row.cells, *("" for _ in range(len(page.columns) - len(row.cells)))]
+    typed = [request.form.text(f"{_PREFIX}{at}", cell) for at, cell in enumerate(cells)]
+    mailing_id = id_of(request)
     try:
-        mended = await visit.ask(mailings.MEND, mailing_id=mailing_id, row=row.row, cells=typed)
+        mended = await request.ask(mailings.MEND, mailing_id=mailing_id, row=row.row, cells=typed)
     except Refusal as error:
-        return await visit.again("mailings/row.html", error, await _values(visit))
-    return _back(visit, STILL_BAD if mended.state is RowState.BAD else MENDED)
+        return await request.again("mailings/row.html", error, await _values(request))
+    return _back(request, STILL_BAD if mended.state is RowState.BAD else MENDED)
 
 
-async def leave_out(visit: PageRequest) -> TrioResponse:
-    _, row = await _one(visit)
-    mailing_id = id_of(visit)
-    await visit.ask(mailings.LEAVE_OUT, mailing_id=mailing_id, row=row.row)
-    return _back(visit, LEFT_OUT)
+async def leave_out(request: PageRequest) -> TrioResponse:
+    _, row = await _one(request)
+    mailing_id = id_of(request)
+    await request.ask(mailings.LEAVE_OUT, mailing_id=mailing_id, row=row.row)
+    return _back(request, LEFT_OUT)
 
 
-async def leave_out_all(visit: PageRequest) -> TrioResponse:
-    mailing_id = id_of(visit)
-    await visit.ask(mailings.LEAVE_OUT, mailing_id=mailing_id)
-    return visit.go(visit.at(f"mailings/{mailing_id}"), ALL_LEFT_OUT)
+async def leave_out_all(request: PageRequest) -> TrioResponse:
+    mailing_id = id_of(request)
+    await request.ask(mailings.LEAVE_OUT, mailing_id=mailing_id)
+    return request.go(request.at(f"mailings/{mailing_id}"), ALL_LEFT_OUT)
 
 
-def _back(visit: PageRequest, said: str) -> TrioResponse:
+def _back(request: PageRequest, notice: str) -> TrioResponse:
     """To the place in the list from which the row was changed."""
-    query = visit.form.filled("state", "after")
-    here = f"mailings/{id_of(visit)}"
-    return visit.go(visit.at(here, **query) + "#rows", said)
+    query = request.form.filled("state", "after")
+    here = f"mailings/{id_of(request)}"
+    return request.go(request.at(here, **query) + "#rows", notice)
 
 
-async def file(visit: PageRequest) -> TrioResponse:
+async def file(request: PageRequest) -> TrioResponse:
     """The rows that are not right, with the reason of each, as a file."""
-    visit.site.downloads.refuse(visit.user.id)
-    first = await _read(visit, RowState.BAD, 0, WRITTEN)
-    usual = "comma" if visit.words.language.value == "en" else "semicolon"
-    form = FORMS.get(visit.form.text("form", usual), COMMA)
-    return visit.download(secrets.token_urlsafe(16), "rows.csv", _parts(visit, first), form)
+    request.site.downloads.refuse(request.user.id)
+    first = await _read(request, RowState.BAD, 0, WRITTEN)
+    usual = "comma" if request.words.language.value == "en" else "semicolon"
+    form = FORMS.get(request.form.text("form", usual), COMMA)
+    return request.download(secrets.token_urlsafe(16), "rows.csv", _parts(request, first), form)
 
 
-async def _parts(visit: PageRequest, first: MailingRows) -> AsyncGenerator[TablePart]:
-    part, words = first, visit.words
+async def _parts(request: PageRequest, first: MailingRows) -> AsyncGenerator[TablePart]:
+    part, words = first, request.words
     head: list[str] = [str(words("Row")), *first.columns, str(words("Reason"))]
     while True:
         rows: list[list[Cell]] = [
             [
                 each.row,
                 *each.cells,
-                reason.striptags() if (reason := reason_of(visit, each)) else "",
+                reason.striptags() if (reason := reason_of(request, each)) else "",
             ]
             for each in part.rows
         ]
@@ -279,7 +281,7 @@ async def _parts(visit: PageRequest, first: MailingRows) -> AsyncGenerator[Table
         await trio.lowlevel.checkpoint()
         if part.after is None:
             return
-        part = await _read(visit, RowState.BAD, part.after, WRITTEN)
+        part = await _read(request, RowState.BAD, part.after, WRITTEN)
 
 
 _AT: Final = "/app/<org>/mailings/<mailing_id>/rows"

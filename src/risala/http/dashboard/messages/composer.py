@@ -41,162 +41,162 @@ WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. C
 _TEMPLATE: Final = "messages/new.html"
 
 
-async def send(visit: PageRequest) -> TrioResponse:
-    lists = await _lists(visit)
+async def send(request: PageRequest) -> TrioResponse:
+    lists = await _lists(request)
     try:
-        if visit.form.file_refusal is not None:
-            raise visit.form.file_refusal
-        recipients = recipients_of(visit.form, lists)
+        if request.form.file_refusal is not None:
+            raise request.form.file_refusal
+        recipients = recipients_of(request.form, lists)
         if recipients.number is None:
-            return await _draft(visit, recipients)
-        asked = {**_message(visit, "body"), "to": recipients.number}
-        if at := visit.form.text("send_at"):
-            asked["send_at"] = _moment(visit, at)
-        sent = await visit.ask_here(messages.SEND, **asked)
+            return await _draft(request, recipients)
+        arguments = {**_message(request, "body"), "to": recipients.number}
+        if at := request.form.text("send_at"):
+            arguments["send_at"] = _moment(request, at)
+        sent = await request.ask_here(messages.SEND, **arguments)
     except Refusal as error:
         # A file that cannot be read is not kept: another one is chosen.
         is_unread = isinstance(error, Invalid) and error.faults[0].path == "file"
         gone: dict[str, object] = {"upload": ""} if is_unread else {}
-        return await visit.again(_TEMPLATE, error, {**await _values(visit), **gone})
-    return visit.go(visit.at(f"messages/{sent.message_id}"), ACCEPTED)
+        return await request.again(_TEMPLATE, error, {**await _values(request), **gone})
+    return request.go(request.at(f"messages/{sent.message_id}"), ACCEPTED)
 
 
-async def _draft(visit: PageRequest, recipients: Recipients) -> TrioResponse:
+async def _draft(request: PageRequest, recipients: Recipients) -> TrioResponse:
     """Make a mailing's draft, and go to its page."""
-    made = await visit.ask_here(mailings.CREATE, **_message(visit, "text"), **recipients.source)
-    said = None
-    if at := visit.form.text("send_at"):
+    made = await request.ask_here(mailings.CREATE, **_message(request, "text"), **recipients.source)
+    notice = None
+    if at := request.form.text("send_at"):
         try:
-            await visit.ask(mailings.SET, mailing_id=made.id, send_at=_moment(visit, at))
+            await request.ask(mailings.SET, mailing_id=made.id, send_at=_moment(request, at))
         except Refusal:
-            said = WITHOUT_TIME
-    return visit.go(visit.at(f"mailings/{made.id}"), said)
+            notice = WITHOUT_TIME
+    return request.go(request.at(f"mailings/{made.id}"), notice)
 
 
-def _message(visit: PageRequest, text: str) -> dict[str, object]:
+def _message(request: PageRequest, text: str) -> dict[str, object]:
     """What a message and a mailing have in common, with the name that the text has there."""
-    asked: dict[str, object] = {text: visit.form.text("body"), "mode": visit.mode.value}
-    if sender := visit.form.text("from"):
-        asked["from"] = sender
-    return asked
+    arguments: dict[str, object] = {text: request.form.text("body"), "mode": request.mode.value}
+    if sender := request.form.text("from"):
+        arguments["from"] = sender
+    return arguments
 
 
-async def count(visit: PageRequest) -> TrioResponse:
-    """The same page with the text counted by the server, or with a saved text in it: for browsers
+async def count(request: PageRequest) -> TrioResponse:
+    """The composer with the text counted by the server, or with a saved text in it: for browsers
     without script."""
-    if visit.form.file_refusal is not None:
-        return await visit.again(_TEMPLATE, visit.form.file_refusal, await _values(visit))
+    if request.form.file_refusal is not None:
+        return await request.again(_TEMPLATE, request.form.file_refusal, await _values(request))
     try:
-        columns = await _columns(visit)
+        columns = await _columns(request)
     except Invalid as error:  # the file is no table, and is not kept
-        return await visit.again(_TEMPLATE, error, {**await _values(visit), "upload": ""})
-    return await visit.page(_TEMPLATE, {**await _values(visit), "columns": columns})
+        return await request.again(_TEMPLATE, error, {**await _values(request), "upload": ""})
+    return await request.page(_TEMPLATE, {**await _values(request), "columns": columns})
 
 
-async def _columns(visit: PageRequest) -> tuple[str, ...]:
+async def _columns(request: PageRequest) -> tuple[str, ...]:
     """The columns of the file that came with the form which a text can name.
 
     Raises:
         Invalid: it is no table of people; nothing of it is left.
     """
-    upload = upload_of(visit.form)
-    if not upload or visit.form.ticked("drop_file"):
+    upload = upload_of(request.form)
+    if not upload or request.form.ticked("drop_file"):
         return ()
     try:
-        found = await visit.ask_here(mailings.COLUMNS, upload=upload)
+        read = await request.ask_here(mailings.COLUMNS, upload=upload)
     except Invalid:
         raise
     except Refusal:  # the draft's page names them, or says why it cannot be made
         return ()
-    return tuple(name for place, name in enumerate(found.columns) if place != found.number_column)
+    return tuple(name for place, name in enumerate(read.columns) if place != read.number_column)
 
 
-def _moment(visit: PageRequest, typed: str) -> str:
+def _moment(request: PageRequest, typed: str) -> str:
     """A time of the organization's clock, as operations take it."""
     try:
-        at = datetime.fromisoformat(typed).replace(tzinfo=visit.formats.zone)
+        at = datetime.fromisoformat(typed).replace(tzinfo=request.formats.zone)
         return iso(round(at.timestamp() * 1000))
     except (ValueError, OverflowError):
         return typed
 
 
-async def _values(visit: PageRequest) -> dict[str, object]:
-    names = (await visit.ask_here(senders.LIST)).senders
-    price = visit.organization.price_per_segment
+async def _values(request: PageRequest) -> dict[str, object]:
+    names = (await request.ask_here(senders.LIST)).senders
+    price = request.organization.price_per_segment
     if price is None:
-        price = (await visit.ask(PRICE)).per_segment
-    is_free = visit.mode is Mode.TEST or visit.is_self_paid
+        price = (await request.ask(PRICE)).per_segment
+    is_free = request.mode is Mode.TEST or request.is_self_paid
     approved = [each.name for each in names if each.status == "approved"]
-    abroad = await open_abroad(visit, CountryUse.SEND)
-    texts = await _texts(visit)
-    body = _body(visit, texts)
+    abroad = await open_abroad(request, CountryUse.SEND)
+    texts = await _texts(request)
+    body = _body(request, texts)
     # The first approved name is the default of a form that was just opened.
-    is_opened = visit.http.method == "GET" and not visit.form.text("from")
+    is_opened = request.http.method == "GET" and not request.form.text("from")
     return {
-        "form": visit.form,
+        "form": request.form,
         "body": body,
         "text_max": TEXT_CHARACTERS_MAX,
-        "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
-        "sender": approved[0] if is_opened and approved else visit.form.text("from"),
-        "is_too_little": not is_free and visit.organization.balance < price,
+        "leaves": request.formats.chosen_text(request.form.text("send_at")),
+        "sender": approved[0] if is_opened and approved else request.form.text("from"),
+        "is_too_little": not is_free and request.organization.balance < price,
         "price_minor": None if is_free else price,
-        "estimate": await _estimate(visit, body, abroad),
+        "estimate": await _estimate(request, body, abroad),
         "abroad": abroad,
         "prefixes": None if abroad is None else [each for one in abroad for each in one.prices],
         "senders": [(name, name) for name in approved],
         "lists": [
-            (each.id, f"{each.name} ({visit.formats.plain(each.people)})")
-            for each in await _lists(visit)
+            (each.id, f"{each.name} ({request.formats.plain(each.people)})")
+            for each in await _lists(request)
         ],
         "texts": texts,
         "columns": (),
-        **_sent_file(visit),
+        **_sent_file(request),
     }
 
 
-def _sent_file(visit: PageRequest) -> dict[str, object]:
+def _sent_file(request: PageRequest) -> dict[str, object]:
     """The file that came with the form before: it need not be chosen again."""
-    is_dropped = visit.form.ticked("drop_file")
+    is_dropped = request.form.ticked("drop_file")
     return {
-        "upload": "" if is_dropped else upload_of(visit.form),
-        "upload_name": file_name_of(visit.form),
+        "upload": "" if is_dropped else upload_of(request.form),
+        "upload_name": file_name_of(request.form),
         "file_bytes_max": FILE_BYTES_MAX,
     }
 
 
-def _body(visit: PageRequest, texts: tuple[SavedText, ...]) -> str:
+def _body(request: PageRequest, texts: tuple[SavedText, ...]) -> str:
     """The text, with the saved one that was just chosen."""
-    body = visit.form.text("body")
-    if column := visit.form.text("column"):
+    body = request.form.text("body")
+    if column := request.form.text("column"):
         return f"{body} {{{{{column}}}}}".lstrip()
-    is_asked = visit.form.ticked("insert") or visit.http.method == "GET"
-    chosen = [each.text for each in texts if each.id == visit.form.text("saved")]
+    is_asked = request.form.ticked("insert") or request.http.method == "GET"
+    chosen = [each.text for each in texts if each.id == request.form.text("saved")]
     if not is_asked or not chosen:
         return body
     return f"{body}\n{chosen[0]}" if body else chosen[0]
 
 
-async def _lists(visit: PageRequest) -> tuple[RecipientList, ...]:
-    return (await visit.ask_here(recipient_lists.LIST)).lists
+async def _lists(request: PageRequest) -> tuple[RecipientList, ...]:
+    return (await request.ask_here(recipient_lists.LIST)).lists
 
 
-async def _texts(visit: PageRequest) -> tuple[SavedText, ...]:
-    return (await visit.ask_here(recipient_lists.TEXT_LIST)).texts
+async def _texts(request: PageRequest) -> tuple[SavedText, ...]:
+    return (await request.ask_here(recipient_lists.TEXT_LIST)).texts
 
 
 async def _estimate(
-    visit: PageRequest, body: str, abroad: list[OpenCountry] | None
+    request: PageRequest, body: str, abroad: list[OpenCountry] | None
 ) -> Estimate | None:
     if not body:
         return None
-    to = visit.form.text("to") or None
+    to = request.form.text("to") or None
     # Where home alone is served, the price is the same for each number, also for a half typed one.
-    given = {} if abroad is None else {"to": to}
+    recipient = {} if abroad is None else {"to": to}
     try:
-        found = await visit.ask_here(messages.ESTIMATE, body=body, **given)
+        estimate = await request.ask_here(messages.ESTIMATE, body=body, **recipient)
     except Refusal:  # the page shows the errors of the text itself, and of the number
         return None
-    return found
+    return estimate
 
 
 _NEW: Final = "/app/<org>/messages/new"
@@ -227,8 +227,8 @@ class Recipients:
     @property
     def source(self) -> dict[str, str]:
         """The source, as an argument of ``mailing.create``; empty for one number."""
-        found = {"numbers": self.numbers, "list_id": self.list_id, "upload": self.upload}
-        return {name: value for name, value in found.items() if value is not None}
+        sources = {"numbers": self.numbers, "list_id": self.list_id, "upload": self.upload}
+        return {name: value for name, value in sources.items() if value is not None}
 
 
 def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
@@ -248,14 +248,14 @@ def recipients_of(form: SentForm, lists: Sequence[RecipientList]) -> Recipients:
     named = [each.id for each in lists if typed(each.name, Purpose.HEADING) == name]
     if named:
         return Recipients(list_id=named[0])
-    found = entries(written)
-    if not found:
+    several = entries(written)
+    if not several:
         raise Invalid("to", "missing", "`to` is required.")
-    if len(found) > 1:
-        return Recipients(numbers="\n".join(found))
+    if len(several) > 1:
+        return Recipients(numbers="\n".join(several))
     if any(letter.isalpha() for letter in written) and not _is_number(written):
         raise Invalid("to", "unknown_list", "There is no list of this name.")
-    return Recipients(number=found[0])
+    return Recipients(number=several[0])
 
 
 def upload_of(form: SentForm) -> str:

@@ -36,77 +36,83 @@ _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
-async def show(visit: PageRequest) -> TrioResponse:
+async def show(request: PageRequest) -> TrioResponse:
     """The page next to the download. Its address has the id, so that a reload finds it again."""
-    query = _query(visit)
-    if (download_id := _id_of(visit)) is None:
-        return visit.go(visit.at("messages/export", **query, id=secrets.token_urlsafe(16)))
-    found = await visit.ask_here(keys.LIST)
-    asked = asked_for(visit, query)
-    names = {each.id: each.name or "" for each in found.keys}
-    return await visit.page(
+    query = _query(request)
+    if (download_id := _id_of(request)) is None:
+        return request.go(request.at("messages/export", **query, id=secrets.token_urlsafe(16)))
+    listed = await request.ask_here(keys.LIST)
+    filters = asked_for(request, query)
+    names = {each.id: each.name or "" for each in listed.keys}
+    return await request.page(
         "messages/export.html",
-        _progress(visit, download_id),
-        chips=chips_of(visit, query, asked, names),
+        _progress(request, download_id),
+        chips=chips_of(request, query, filters, names),
         query=query,
-        back=visit.at("messages", **query),
-        live_at=visit.at("messages/export/live", id=download_id),
-        csv_form="comma" if visit.words.language.value == "en" else "semicolon",
-        zone=visit.formats.city,
+        back=request.at("messages", **query),
+        live_at=request.at("messages/export/live", id=download_id),
+        csv_form="comma" if request.words.language.value == "en" else "semicolon",
+        zone=request.formats.city,
     )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
-    download_id = _id_of(visit) or ""
+async def live(request: PageRequest) -> TrioResponse:
+    download_id = _id_of(request) or ""
 
     async def draw(_: object) -> str:
-        return await visit.drawn("messages/export_piece.html", _progress(visit, download_id))
+        return await request.drawn("messages/export_piece.html", _progress(request, download_id))
 
-    return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
+    return request.progress(request.site.downloads.expect(request.user.id, download_id), draw)
 
 
-async def file(visit: PageRequest) -> TrioResponse:
+async def file(request: PageRequest) -> TrioResponse:
     """The file itself. Its first part is read here: a refusal becomes a page."""
-    download_id = _id_of(visit) or secrets.token_urlsafe(16)
-    visit.site.downloads.refuse(visit.user.id)
-    asked = {**asked_for(visit, _query(visit)), "mode": visit.mode.value}
-    first = await visit.ask_here(message_lists.EXPORT, **asked)
-    day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
-    return visit.download(
+    download_id = _id_of(request) or secrets.token_urlsafe(16)
+    request.site.downloads.refuse(request.user.id)
+    arguments = {**asked_for(request, _query(request)), "mode": request.mode.value}
+    first = await request.ask_here(message_lists.EXPORT, **arguments)
+    day = datetime.fromtimestamp(request.formats.now_ms / 1000, UTC).astimezone(
+        request.formats.zone
+    )
+    return request.download(
         download_id,
         f"messages-{day:%Y-%m-%d}.csv",
-        _parts(visit, asked, first),
-        FORMS.get(visit.form.text("form"), COMMA),
+        _parts(request, arguments, first),
+        FORMS.get(request.form.text("form"), COMMA),
     )
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: ExportPart
+    request: PageRequest, arguments: Mapping[str, object], first: ExportPart
 ) -> AsyncGenerator[TablePart]:
     """The names of the columns, then part by part, the newest messages first."""
-    oldest_ms = ms_of(str(asked["since"])) if asked.get("since") else visit.organization.created_at
-    newest_ms = visit.formats.now_ms
+    oldest_ms = (
+        ms_of(str(arguments["since"]))
+        if arguments.get("since")
+        else request.organization.created_at
+    )
+    newest_ms = request.formats.now_ms
     head: Sequence[str] = COLUMNS
     part = first
     while True:
         messages = part.messages
         at_ms = messages[-1].created_at if messages else newest_ms
         share = (newest_ms - at_ms) / max(1, newest_ms - oldest_ms)
-        yield TablePart([_row(visit, each) for each in messages], min(share, 1.0), head)
+        yield TablePart([_row(request, each) for each in messages], min(share, 1.0), head)
         head = ()
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
         if part.older is None:
             return
-        more = {**asked, "before": str(part.older), "export": str(part.export)}
-        part = await visit.ask_here(message_lists.EXPORT, **more)
+        more = {**arguments, "before": str(part.older), "export": str(part.export)}
+        part = await request.ask_here(message_lists.EXPORT, **more)
 
 
-def _row(visit: PageRequest, message: ExportedMessage) -> list[Cell]:
+def _row(request: PageRequest, message: ExportedMessage) -> list[Cell]:
     """A message in the order of the columns; times by the organization's clock."""
     return [
         OwnText(message.id),
-        *(_time(visit, at) for at in (message.created_at, message.sent_at, message.delivered_at)),
+        *(_time(request, at) for at in (message.created_at, message.sent_at, message.delivered_at)),
         message.to,
         message.sender,
         OwnText("uncertain" if message.uncertain else message.status),
@@ -124,26 +130,26 @@ def _row(visit: PageRequest, message: ExportedMessage) -> list[Cell]:
     ]
 
 
-def _time(visit: PageRequest, at_ms: int | None) -> OwnText | None:
+def _time(request: PageRequest, at_ms: int | None) -> OwnText | None:
     """A time in the format of spreadsheets."""
     if at_ms is None:
         return None
-    local = datetime.fromtimestamp(at_ms / 1000, visit.formats.zone)
+    local = datetime.fromtimestamp(at_ms / 1000, request.formats.zone)
     return OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS])
 
 
-def _query(visit: PageRequest) -> dict[str, str]:
-    return visit.form.filled(*FILTERS)
+def _query(request: PageRequest) -> dict[str, str]:
+    return request.form.filled(*FILTERS)
 
 
-def _id_of(visit: PageRequest) -> str | None:
-    found = visit.form.text("id")
-    return found if _ID.fullmatch(found) else None
+def _id_of(request: PageRequest) -> str | None:
+    export_id = request.form.text("id")
+    return export_id if _ID.fullmatch(export_id) else None
 
 
-def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
+def _progress(request: PageRequest, download_id: str) -> dict[str, object]:
     return {
-        "download": visit.site.downloads.expect(visit.user.id, download_id),
+        "download": request.site.downloads.expect(request.user.id, download_id),
         "download_id": download_id,
     }
 

@@ -43,90 +43,94 @@ ROW_FILTERS: Final = (
     typed("key", N_("Key"), "key_id"),
     *days(),
 )
-"""Those that choose rows: a file has no pages."""
+"""The filters that choose rows: a file has no pages."""
 LIST_FILTERS: Final = (*ROW_FILTERS, *cursors())
 PAGE: Final = 50
 _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
 """The format of carriers' own codes, such as ``ESME_RTHROTTLED``; no text looks like this."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    text = visit.form.text("q")
+async def show(request: PageRequest) -> TrioResponse:
+    text = request.form.text("q")
     if text.startswith("sms_"):
-        return visit.go(visit.at(f"messages/{text}"))
-    query = visit.form.filled(*FIELDS)
-    asked = asked_for(visit, query)
-    page = await visit.ask_here(message_lists.LIST, mode=visit.mode.value, limit=PAGE, **asked)
-    names = (await visit.ask_here(senders.LIST)).senders
-    found_keys = (await visit.ask_here(keys.LIST)).keys
-    shown = {**query, "mode": "test"} if visit.mode.value == "test" else query
-    return await visit.page(
+        return request.go(request.at(f"messages/{text}"))
+    query = request.form.filled(*FIELDS)
+    arguments = asked_for(request, query)
+    page = await request.ask_here(
+        message_lists.LIST, mode=request.mode.value, limit=PAGE, **arguments
+    )
+    names = (await request.ask_here(senders.LIST)).senders
+    found_keys = (await request.ask_here(keys.LIST)).keys
+    shown = {**query, "mode": "test"} if request.mode.value == "test" else query
+    return await request.page(
         "messages/list.html",
         query=query,
-        states_shown=[(each, visit.words.among("state", STATES[each])) for each in STATES],
+        states_shown=[(each, request.words.among("state", STATES[each])) for each in STATES],
         senders=[(each.name, each.name) for each in names],
         keys=[(each.id, each.name or f"…{each.last4}") for each in found_keys],
-        chips=chips_of(visit, query, asked, {each.id: each.name or "" for each in found_keys}),
+        chips=chips_of(
+            request, query, arguments, {each.id: each.name or "" for each in found_keys}
+        ),
         messages=page.messages,
-        rows=[_row(visit, each) for each in page.messages],
+        rows=[_row(request, each) for each in page.messages],
         page=page,
-        export_at=visit.at("messages/export", **_filters_of(query)),
-        live_at=visit.at("messages/live", **_filters_of(query), after=_newest(visit, page)),
-        **_news(visit, query, NewerCount(0, more=False)),
+        export_at=request.at("messages/export", **_filters_of(query)),
+        live_at=request.at("messages/live", **_filters_of(query), after=_newest(request, page)),
+        **_news(request, query, NewerCount(0, more=False)),
         pager=pager_of(
-            f"/app/{visit.organization_id}/messages", shown, newer=page.newer, older=page.older
+            f"/app/{request.organization_id}/messages", shown, newer=page.newer, older=page.older
         ),
     )
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     """New messages are announced above the list, which does not move."""
-    query = visit.form.filled(*FILTERS)
-    after = visit.form.text("after") or _now_key(visit)
-    asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": after}
+    query = request.form.filled(*FILTERS)
+    after = request.form.text("after") or _now_key(request)
+    arguments = {**asked_for(request, query), "mode": request.mode.value, "after": after}
 
     async def draw(_: object) -> str:
-        found = await visit.ask_here(message_lists.NEWER, **asked)
-        return await visit.drawn("messages/news.html", _news(visit, query, found))
+        newer = await request.ask_here(message_lists.NEWER, **arguments)
+        return await request.drawn("messages/news.html", _news(request, query, newer))
 
-    return visit.live(draw)
-
-
-def _news(visit: PageRequest, query: Mapping[str, str], found: NewerCount) -> dict[str, Any]:
-    return {"news": found, "news_at": visit.at("messages", **_filters_of(query))}
+    return request.live(draw)
 
 
-def _newest(visit: PageRequest, page: ListPage) -> str:
+def _news(request: PageRequest, query: Mapping[str, str], news: NewerCount) -> dict[str, Any]:
+    return {"news": news, "news_at": request.at("messages", **_filters_of(query))}
+
+
+def _newest(request: PageRequest, page: ListPage) -> str:
     """The key after which a message is new to the reader: that of the newest one shown, or of the
     current time if the page shows older ones or is empty."""
     shown = page.messages if page.newer is None else ()
     key = key_of(shown[0].id) if shown else None
-    return _now_key(visit) if key is None else str(key)
+    return _now_key(request) if key is None else str(key)
 
 
-def _now_key(visit: PageRequest) -> str:
+def _now_key(request: PageRequest) -> str:
     """The least key of a message accepted now."""
-    return str(visit.formats.now_ms << KEY_COUNTER_BITS)
+    return str(request.formats.now_ms << KEY_COUNTER_BITS)
 
 
-def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
+def asked_for(request: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
     """The arguments of the operation."""
-    asked: dict[str, object] = {}
+    arguments: dict[str, object] = {}
     if text := query.get("q"):
         try:
-            asked["to"] = visit.plan.read(text)
+            arguments["to"] = request.plan.read(text)
         except ValueError:
-            asked[_part_of(text)] = text.upper() if text.upper() in Cause.__members__ else text
+            arguments[_part_of(text)] = text.upper() if text.upper() in Cause.__members__ else text
     for name, argument in (("status", "status"), ("from", "from"), ("key", "key_id")):
         if name in query:
-            asked[argument] = query[name]
+            arguments[argument] = query[name]
     for name, later in (("since", 0), ("until", 1)):
-        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
-            asked[name] = at
+        if (at := request.formats.midnight(query.get(name, ""), later)) is not None:
+            arguments[name] = at
     for name in ("before", "after"):
         if name in query:
-            asked[name] = query[name]
-    return asked
+            arguments[name] = query[name]
+    return arguments
 
 
 def _part_of(text: str) -> str:
@@ -135,26 +139,29 @@ def _part_of(text: str) -> str:
 
 
 def chips_of(
-    visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any], names: Mapping[str, str]
+    request: PageRequest,
+    query: Mapping[str, str],
+    arguments: Mapping[str, Any],
+    names: Mapping[str, str],
 ) -> list[Chip]:
-    words, formats, labels = visit.words, visit.formats, dict[str, Markup]()
-    if number := asked.get("to"):
+    words, formats, labels = request.words, request.formats, dict[str, Markup]()
+    if number := arguments.get("to"):
         labels["q"] = words("To {number}", number=formats.tel(number))
-    elif cause := asked.get("cause"):
-        labels["q"] = words("Cause: {word}", word=visit.code(cause))
-    elif part := asked.get("contains"):
-        labels["q"] = words("With “{text}”", text=visit.name_of(part))
-    if status := asked.get("status"):
+    elif cause := arguments.get("cause"):
+        labels["q"] = words("Cause: {word}", word=request.code(cause))
+    elif part := arguments.get("contains"):
+        labels["q"] = words("With “{text}”", text=request.name_of(part))
+    if status := arguments.get("status"):
         labels["status"] = words.among("state", STATES[status])
-    if sender := asked.get("from"):
-        labels["from"] = words("From {sender}", sender=visit.name_of(sender))
-    if key_id := asked.get("key_id"):
-        labels["key"] = words("Key {name}", name=visit.name_of(names.get(key_id) or key_id))
-    if since := asked.get("since"):
+    if sender := arguments.get("from"):
+        labels["from"] = words("From {sender}", sender=request.name_of(sender))
+    if key_id := arguments.get("key_id"):
+        labels["key"] = words("Key {name}", name=request.name_of(names.get(key_id) or key_id))
+    if since := arguments.get("since"):
         labels["since"] = words("Since {date}", date=formats.date_text(since))
-    if until := asked.get("until"):
+    if until := arguments.get("until"):
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(until) - 1))
-    return chips(labels, _filters_of(query), visit.at, "messages")
+    return chips(labels, _filters_of(query), request.at, "messages")
 
 
 def _filters_of(query: Mapping[str, str]) -> dict[str, str]:
@@ -181,20 +188,20 @@ class MessageRow(NamedTuple):
     at: Markup
 
 
-def _row(visit: PageRequest, message: Listed) -> MessageRow:
-    formats, status = visit.formats, message.status
+def _row(request: PageRequest, message: Listed) -> MessageRow:
+    formats, status = request.formats, message.status
     network, body, part = network_of(message.to), message.body, message.part
     if part is not None and body is not None:
         body = part.text or body
     return MessageRow(
         state="uncertain" if message.uncertain else status,
-        address=visit.at(f"messages/{message.id}"),
+        address=request.at(f"messages/{message.id}"),
         to=formats.tel(message.to),
         network=None if network is None else network_name(network),
         body=body,
-        part=None if part is None else part_text(visit, part),
+        part=None if part is None else part_text(request, part),
         is_code=message.kind == "code",
-        note=_note(visit, message),
+        note=_note(request, message),
         is_bad=status in ("failed", "undelivered"),
         sender=message.sender,
         segments=formats.num(message.segments),
@@ -203,27 +210,27 @@ def _row(visit: PageRequest, message: Listed) -> MessageRow:
     )
 
 
-def _note(visit: PageRequest, message: Listed) -> Markup | str | None:
+def _note(request: PageRequest, message: Listed) -> Markup | str | None:
     """The note next to the state."""
     if message.uncertain:
-        return visit.words("Nobody knows yet whether the carrier took it.")
+        return request.words("Nobody knows yet whether the carrier took it.")
     if message.status == "pending" and message.send_at:
-        at = visit.formats.moment_text(message.send_at)
-        return visit.words("Leaves on {time}", time=at)
-    return cause_text(visit, message.error_code)
+        at = request.formats.moment_text(message.send_at)
+        return request.words("Leaves on {time}", time=at)
+    return cause_text(request, message.error_code)
 
 
-def part_text(visit: PageRequest, part: PartPlace) -> Markup:
+def part_text(request: PageRequest, part: PartPlace) -> Markup:
     """Which part of a longer text a message is."""
-    number, total = visit.formats.num(part.number), visit.formats.num(part.total)
-    return visit.words("Part {n} of {parts}", n=number, parts=total)
+    number, total = request.formats.num(part.number), request.formats.num(part.total)
+    return request.words("Part {n} of {parts}", n=number, parts=total)
 
 
-def cause_text(visit: PageRequest, word: str | None) -> str | None:
+def cause_text(request: PageRequest, word: str | None) -> str | None:
     """An error code as a sentence in the reader's language."""
     if word is None or word not in Cause.__members__:
         return None
-    return cause_sentence(Cause(word), visit.words.language.value)
+    return cause_sentence(Cause(word), request.words.language.value)
 
 
 ROUTES: Final = (

@@ -25,76 +25,81 @@ CANCELED: Final = N_("The message is canceled, and its price refunded.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await story(visit)
-    if found.message.mode is not visit.mode:  # a test message is shown in test mode
-        mode = "?mode=test" if found.message.mode is Mode.TEST else ""
-        return visit.go(f"{visit.http.path}{mode}")
-    return await visit.page("messages/show.html", await _whole(visit, found))
+async def show(request: PageRequest) -> TrioResponse:
+    shown = await story(request)
+    if shown.message.mode is not request.mode:  # a test message is shown in test mode
+        mode = "?mode=test" if shown.message.mode is Mode.TEST else ""
+        return request.go(f"{request.http.path}{mode}")
+    return await request.page("messages/show.html", await _whole(request, shown))
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     # By time too: the arrival of a webhook causes no event.
-    return await pieces(visit, partial(_whole, visit), by_time=True)
+    return await pieces(request, partial(_whole, request), by_time=True)
 
 
-async def ask_again(visit: PageRequest) -> TrioResponse:
+async def ask_again(request: PageRequest) -> TrioResponse:
     """The question as a page: for browsers without script."""
-    values = _values(visit, await story(visit))
-    return await visit.page("messages/again.html", values)
+    values = _values(request, await story(request))
+    return await request.page("messages/again.html", values)
 
 
-async def send_again(visit: PageRequest) -> TrioResponse:
-    found = await story(visit)
-    message = found.message
-    if not _may_repeat(found):
-        return visit.go(visit.at(f"messages/{message.id}"))
+async def send_again(request: PageRequest) -> TrioResponse:
+    shown = await story(request)
+    message = shown.message
+    if not _may_repeat(shown):
+        return request.go(request.at(f"messages/{message.id}"))
     try:
-        sent = await visit.ask_here(
+        sent = await request.ask_here(
             messages.SEND,
             to=message.to,
             body=message.body,
             **{"from": message.sender, "mode": message.mode.value},
         )
     except Refusal as error:
-        values = _values(visit, found)
-        return await visit.again("messages/again.html", error, values)
-    return visit.go(visit.at(f"messages/{sent.message_id}"), SENT_AGAIN)
+        values = _values(request, shown)
+        return await request.again("messages/again.html", error, values)
+    return request.go(request.at(f"messages/{sent.message_id}"), SENT_AGAIN)
 
 
-async def cancel(visit: PageRequest) -> TrioResponse:
-    message_id = visit.arguments["message_id"]
-    await visit.ask(messages.CANCEL, message_id=message_id)
-    return visit.go(visit.at(f"messages/{message_id}"), CANCELED)
+async def cancel(request: PageRequest) -> TrioResponse:
+    message_id = request.arguments["message_id"]
+    await request.ask(messages.CANCEL, message_id=message_id)
+    return request.go(request.at(f"messages/{message_id}"), CANCELED)
 
 
-async def _whole(visit: PageRequest, found: MessageStory) -> dict[str, object]:
+async def _whole(request: PageRequest, shown: MessageStory) -> dict[str, object]:
     """The values of its page, including those from other tables."""
-    way = await came_by(visit, found.message)
-    request_id = None if way.get("key") is None else await _request(visit, found.message.id)
-    return {**_values(visit, found), **await _about(visit, found), **way, "request_id": request_id}
-
-
-def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
-    message, part = found.message, found.part
-    is_code = message.kind == "code"
-    text = message.body if part is None else part.text
+    way = await came_by(request, shown.message)
+    request_id = None if way.get("key") is None else await _request(request, shown.message.id)
     return {
-        **story_of(visit.formats, message, found.timeline),
-        "text": None if is_code else text,
-        "part": part,
-        "curl": _curl(visit, message) if _may_repeat(found) else None,
-        "may_cancel": message.status == "pending",
-        "may_repeat": _may_repeat(found),
-        "size": None if is_code or message.body is None else _size(message.body),
-        "live_at": visit.at(f"messages/{message.id}/live"),
+        **_values(request, shown),
+        **await _about(request, shown),
+        **way,
+        "request_id": request_id,
     }
 
 
-def _may_repeat(found: MessageStory) -> bool:
+def _values(request: PageRequest, shown: MessageStory) -> dict[str, object]:
+    message, part = shown.message, shown.part
+    is_code = message.kind == "code"
+    text = message.body if part is None else part.text
+    return {
+        **story_of(request.formats, message, shown.timeline),
+        "text": None if is_code else text,
+        "part": part,
+        "curl": _curl(request, message) if _may_repeat(shown) else None,
+        "may_cancel": message.status == "pending",
+        "may_repeat": _may_repeat(shown),
+        "size": None if is_code or message.body is None else _size(message.body),
+        "live_at": request.at(f"messages/{message.id}/live"),
+    }
+
+
+def _may_repeat(shown: MessageStory) -> bool:
     """Whether its text can be sent again. A single part would be the middle of a sentence."""
-    message = found.message
-    return message.kind != "code" and message.body is not None and found.part is None
+    message = shown.message
+    return message.kind != "code" and message.body is not None and shown.part is None
 
 
 def _size(text: str) -> dict[str, int]:
@@ -104,35 +109,35 @@ def _size(text: str) -> dict[str, int]:
     return {"units": size.units, "room": one if size.segments == 1 else part * size.segments}
 
 
-async def _about(visit: PageRequest, found: MessageStory) -> dict[str, object]:
+async def _about(request: PageRequest, shown: MessageStory) -> dict[str, object]:
     """The events of the message and their endpoints; those of codes are on the session's page."""
-    message = found.message
+    message = shown.message
     if message.kind == "code":
         return {"events": None, "endpoints": {}}
-    told = await visit.ask(messages.EVENTS, message_id=visit.arguments["message_id"])
-    endpoints = (await visit.ask_here(webhooks.LIST)).endpoints
+    answer = await request.ask(messages.EVENTS, message_id=request.arguments["message_id"])
+    endpoints = (await request.ask_here(webhooks.LIST)).endpoints
     return {
-        "events": told.events,
+        "events": answer.events,
         "endpoints": {each.id: each.url for each in endpoints if each.mode == message.mode},
     }
 
 
-async def _request(visit: PageRequest, message_id: str) -> str | None:
+async def _request(request: PageRequest, message_id: str) -> str | None:
     """The id of the request that made a message; None if the log does not have it, or no longer.
 
     Repeated requests with its idempotency key are later ones.
     """
-    found = (await visit.ask_here(requests.LIST, made=message_id)).requests
-    return found[-1].request_id if found else None
+    logged = (await request.ask_here(requests.LIST, made=message_id)).requests
+    return logged[-1].request_id if logged else None
 
 
-def _curl(visit: PageRequest, message: MessageView) -> str:
+def _curl(request: PageRequest, message: MessageView) -> str:
     """The request that sends such a message; the key itself is not shown."""
     body: dict[str, object] = {"to": message.to, "body": message.body}
     body["from"] = message.sender
     text = shlex.quote(json.dumps(body, ensure_ascii=False))
     return (
-        f'curl {visit.base_url}/api/sms -H "x-api-key: $RISALA_KEY"'
+        f'curl {request.base_url}/api/sms -H "x-api-key: $RISALA_KEY"'
         f' -H "content-type: application/json" -d {text}'
     )
 

@@ -33,118 +33,122 @@ _SENT: Final = "sent"
 """The field of the address with the message that the page shows."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    found = await visit.ask_here(figures.STEPS)
-    story = await _story(visit, visit.form.text(_SENT) or _first_of(found))
-    return await visit.page(_PAGE, await _values(visit, found, story))
+async def show(request: PageRequest) -> TrioResponse:
+    steps = await request.ask_here(figures.STEPS)
+    story = await _story(request, request.form.text(_SENT) or _first_of(steps))
+    return await request.page(_PAGE, await _values(request, steps, story))
 
 
-async def run(visit: PageRequest) -> TrioResponse:
+async def run(request: PageRequest) -> TrioResponse:
     """Send the message of the form, and make a test key where there is none."""
-    form = visit.form
-    asked = {"to": form.text("to"), "body": form.text("body"), "mode": Mode.TEST.value}
+    form = request.form
+    arguments = {"to": form.text("to"), "body": form.text("body"), "mode": Mode.TEST.value}
     try:
-        sent = await visit.ask_here(messages.SEND, **asked)
+        sent = await request.ask_here(messages.SEND, **arguments)
     except Refusal as error:
-        found = await visit.ask_here(figures.STEPS)
-        return await visit.again(_PAGE, error, {**await _values(visit, found, None), "form": form})
-    created = await _new_key(visit) if await _test_key(visit) is None else None
+        steps = await request.ask_here(figures.STEPS)
+        return await request.again(
+            _PAGE, error, {**await _values(request, steps, None), "form": form}
+        )
+    created = await _new_key(request) if await _test_key(request) is None else None
     if created is None:
-        return visit.go(visit.at("start", **{_SENT: sent.message_id}))
-    found = await visit.ask_here(figures.STEPS)
-    values = await _values(visit, found, await _story(visit, sent.message_id), created)
-    return await visit.page(_PAGE, values, is_secret=True)
+        return request.go(request.at("start", **{_SENT: sent.message_id}))
+    steps = await request.ask_here(figures.STEPS)
+    values = await _values(request, steps, await _story(request, sent.message_id), created)
+    return await request.page(_PAGE, values, is_secret=True)
 
 
-async def live(visit: PageRequest) -> TrioResponse:
+async def live(request: PageRequest) -> TrioResponse:
     """Steps tick themselves, and the message arrives. A new key, an arrived webhook and a top-up
     cause no event, so the stream also checks now and then."""
 
     async def draw(_: object) -> str:
-        found = await visit.ask_here(figures.STEPS)
-        story = await _story(visit, visit.form.text(_SENT))
-        return await visit.drawn("start/piece.html", _changing(visit, found, story))
+        steps = await request.ask_here(figures.STEPS)
+        story = await _story(request, request.form.text(_SENT))
+        return await request.drawn("start/piece.html", _changing(request, steps, story))
 
-    return visit.live(draw, What.LIFE | What.EVENTS, by_time=True)
+    return request.live(draw, What.LIFE | What.EVENTS, by_time=True)
 
 
-async def _new_key(visit: PageRequest) -> CreatedKey | None:
+async def _new_key(request: PageRequest) -> CreatedKey | None:
     """A test key; None: there is none, and the message is sent all the same."""
-    asked = {"type": KeyType.SECRET.value, "mode": Mode.TEST.value, "without_id": False}
+    arguments = {"type": KeyType.SECRET.value, "mode": Mode.TEST.value, "without_id": False}
     try:
-        return await visit.ask_here(keys.CREATE, **asked, name=str(visit.words("Quick start")))
+        return await request.ask_here(
+            keys.CREATE, **arguments, name=str(request.words("Quick start"))
+        )
     except EngineError:
         return None
 
 
-async def _test_key(visit: PageRequest) -> ApiKey | None:
+async def _test_key(request: PageRequest) -> ApiKey | None:
     """The newest test key by which programs send."""
-    found = (await visit.ask_here(keys.LIST)).keys
-    able = [each for each in found if each.type is KeyType.SECRET and each.mode is Mode.TEST]
+    listed = (await request.ask_here(keys.LIST)).keys
+    able = [each for each in listed if each.type is KeyType.SECRET and each.mode is Mode.TEST]
     return max(
         (each for each in able if each.enabled), key=lambda each: each.created_at, default=None
     )
 
 
-def _first_of(found: FirstSteps) -> str:
+def _first_of(steps: FirstSteps) -> str:
     """The test message that a page shows whose address names none; empty: no message."""
-    message = found.message
+    message = steps.message
     return message.id if message is not None and message.mode == Mode.TEST else ""
 
 
-async def _story(visit: PageRequest, message_id: str) -> MessageStory | None:
+async def _story(request: PageRequest, message_id: str) -> MessageStory | None:
     """A test message of this organization; None: there is none, or it is a code, or not a test."""
     if not message_id:
         return None
     try:
-        found = await visit.ask(messages.SHOW, message_id=message_id)
+        shown = await request.ask(messages.SHOW, message_id=message_id)
     except NotFound:
         return None
-    message = found.message
-    is_ours = message.organization_id == visit.organization_id
-    return found if is_ours and message.mode is Mode.TEST and message.kind != "code" else None
+    message = shown.message
+    is_ours = message.organization_id == request.organization_id
+    return shown if is_ours and message.mode is Mode.TEST and message.kind != "code" else None
 
 
 def _changing(
-    visit: PageRequest, found: FirstSteps, story: MessageStory | None
+    request: PageRequest, first_steps: FirstSteps, story: MessageStory | None
 ) -> dict[str, object]:
     """The values of what changes by itself."""
-    steps = steps_of(visit, found)
-    told = {} if story is None else story_of(visit.formats, story.message, story.timeline)
+    steps = steps_of(request, first_steps)
+    values = {} if story is None else story_of(request.formats, story.message, story.timeline)
     return {
         "message": None,
-        **told,
+        **values,
         "steps": steps,
         "done": sum(step.state == "done" for step in steps),
-        "has_delivered": found.delivered,
+        "has_delivered": first_steps.delivered,
     }
 
 
 async def _values(
-    visit: PageRequest,
-    found: FirstSteps,
+    request: PageRequest,
+    steps: FirstSteps,
     story: MessageStory | None,
     created: CreatedKey | None = None,
 ) -> dict[str, object]:
-    number, text = number_of(visit.plan, is_test=True), TEXT
+    number, text = number_of(request.plan, is_test=True), TEXT
     if story is not None and story.message.body is not None:
         number, text = story.message.to, story.message.body
     value = None if created is None else created.value
-    key = await _test_key(visit)
+    key = await _test_key(request)
     sent = {} if story is None else {_SENT: story.message.id}
     return {
-        **_changing(visit, found, story),
+        **_changing(request, steps, story),
         "form": None,
         "number": number,
         "text": text,
         "key_shown": None if key is None else f"sk_test_…{key.last4}",
         "value": value,
-        "live_at": visit.at("start/live", **sent),
-        "again_at": visit.at("start", **sent),
-        "sending": send_snippets(visit.base_url, number, body=text, test_key=value),
-        "verifying": verifying(visit.base_url, number_of(visit.plan, is_test=True)),
-        "offers_language": found.delivered
-        and offers_language(visit, (await visit.ask_here(CONFIG)).settings),
+        "live_at": request.at("start/live", **sent),
+        "again_at": request.at("start", **sent),
+        "sending": send_snippets(request.base_url, number, body=text, test_key=value),
+        "verifying": verifying(request.base_url, number_of(request.plan, is_test=True)),
+        "offers_language": steps.delivered
+        and offers_language(request, (await request.ask_here(CONFIG)).settings),
     }
 
 

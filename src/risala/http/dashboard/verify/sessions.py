@@ -50,106 +50,108 @@ _USUAL_DAYS: Final = 7
 """The default period of the figures in days, including today."""
 
 
-async def show_all(visit: PageRequest) -> TrioResponse:
-    text = visit.form.text("q")
+async def show_all(request: PageRequest) -> TrioResponse:
+    text = request.form.text("q")
     if text.startswith("ver_"):
-        return visit.go(visit.at(f"verify/{text}"))
-    return await visit.page("verify/list.html", await _page(visit))
+        return request.go(request.at(f"verify/{text}"))
+    return await request.page("verify/list.html", await _page(request))
 
 
-async def live_all(visit: PageRequest) -> TrioResponse:
+async def live_all(request: PageRequest) -> TrioResponse:
     """The figures and the states of the page's sessions; rows are neither added nor removed."""
 
     async def draw(_: object) -> str:
-        return await visit.drawn("verify/list_pieces.html", await _page(visit))
+        return await request.drawn("verify/list_pieces.html", await _page(request))
 
-    return visit.live(draw, What.LIFE | What.EVENTS)
+    return request.live(draw, What.LIFE | What.EVENTS)
 
 
-async def _page(visit: PageRequest) -> dict[str, Any]:
-    query = visit.form.filled(*FIELDS)
-    asked = _asked(visit, query)
-    since, until = _time(visit, asked)
-    mode = visit.mode.value
-    page = await visit.ask_here(sessions.LIST, mode=mode, limit=PAGE, **asked)
-    figures = await visit.ask_here(sessions.FIGURES, mode=mode, since=since, until=until)
+async def _page(request: PageRequest) -> dict[str, Any]:
+    query = request.form.filled(*FIELDS)
+    arguments = _asked(request, query)
+    since, until = _time(request, arguments)
+    mode = request.mode.value
+    page = await request.ask_here(sessions.LIST, mode=mode, limit=PAGE, **arguments)
+    figures = await request.ask_here(sessions.FIGURES, mode=mode, since=since, until=until)
     shown = {**query, "mode": "test"} if mode == "test" else query
-    path = f"/app/{visit.organization_id}/verify"
+    path = f"/app/{request.organization_id}/verify"
     return {
         "query": query,
-        "states_shown": [(each, visit.words.among("state", STATES[each])) for each in STATES],
-        "chips": _chips(visit, query, asked),
+        "states_shown": [(each, request.words.among("state", STATES[each])) for each in STATES],
+        "chips": _chips(request, query, arguments),
         "sessions": page.sessions,
         "page": page,
-        "why": partial(_why, visit),
+        "why": partial(_why, request),
         "figures": figures,
         "first": since,
         "last": ms_of(until) - 1,
         "pager": pager_of(path, shown, newer=page.newer, older=page.older),
-        "live_at": visit.at("verify/live", **query),
+        "live_at": request.at("verify/live", **query),
     }
 
 
-def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, str]:
+def _asked(request: PageRequest, query: Mapping[str, str]) -> dict[str, str]:
     """The arguments of the operation. Raises ``Invalid``: the search is for no number."""
-    asked = {name: query[name] for name in ("before", "after", "status") if name in query}
+    arguments = {name: query[name] for name in ("before", "after", "status") if name in query}
     if text := query.get("q"):
-        asked |= number_filter(visit.plan, text, whole="to")
-    if "contains" in asked:
+        arguments |= number_filter(request.plan, text, whole="to")
+    if "contains" in arguments:
         raise Invalid("digits", "no_number_part", "A code is looked for by its number.")
     for name, later in (("since", 0), ("until", 1)):
-        if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
-            asked[name] = at
-    return asked
+        if (at := request.formats.midnight(query.get(name, ""), later)) is not None:
+            arguments[name] = at
+    return arguments
 
 
-def _time(visit: PageRequest, asked: Mapping[str, str]) -> tuple[str, str]:
+def _time(request: PageRequest, arguments: Mapping[str, str]) -> tuple[str, str]:
     """The period of the figures: the requested one, else the last days."""
-    today = f"{visit.formats.today}"
-    first = visit.formats.midnight(today, 1 - _USUAL_DAYS)
-    last = visit.formats.midnight(today, 1)
+    today = f"{request.formats.today}"
+    first = request.formats.midnight(today, 1 - _USUAL_DAYS)
+    last = request.formats.midnight(today, 1)
     assert first is not None
     assert last is not None
-    return asked.get("since", first), asked.get("until", last)
+    return arguments.get("since", first), arguments.get("until", last)
 
 
-def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, str]) -> list[Chip]:
-    words, formats = visit.words, visit.formats
+def _chips(
+    request: PageRequest, query: Mapping[str, str], arguments: Mapping[str, str]
+) -> list[Chip]:
+    words, formats = request.words, request.formats
     labels = {}
-    if to := asked.get("to"):
+    if to := arguments.get("to"):
         labels["q"] = words("To {number}", number=formats.tel(to))
-    elif digits := asked.get("digits"):
-        labels["q"] = words("Number with {digits}", digits=visit.code(digits))
-    if status := asked.get("status"):
+    elif digits := arguments.get("digits"):
+        labels["q"] = words("Number with {digits}", digits=request.code(digits))
+    if status := arguments.get("status"):
         labels["status"] = words.among("state", STATES[status])
-    if since := asked.get("since"):
+    if since := arguments.get("since"):
         labels["since"] = words("Since {date}", date=formats.date_text(since))
-    if until := asked.get("until"):
+    if until := arguments.get("until"):
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(until) - 1))
     kept = {name: value for name, value in query.items() if name not in ("before", "after")}
-    return chips(labels, kept, visit.at, "verify")
+    return chips(labels, kept, request.at, "verify")
 
 
-def _why(visit: PageRequest, session: VerificationView) -> Markup | None:
+def _why(request: PageRequest, session: VerificationView) -> Markup | None:
     """Why a session ended without being approved, in the reader's words."""
     reason = REASONS.get(session.reason or "")
-    return None if reason is None else visit.words(reason)
+    return None if reason is None else request.words(reason)
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("verify/show.html", await _values(visit))
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page("verify/show.html", await _values(request))
 
 
-async def live(visit: PageRequest) -> TrioResponse:
-    """Its state and its SMS, whenever either changes."""
-    first = await session_of(visit, visit.arguments["verification_id"])
+async def live(request: PageRequest) -> TrioResponse:
+    """A stream of a verification's state and its SMS, whenever either changes."""
+    first = await session_of(request, request.arguments["verification_id"])
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and not any(_is_of(first, each) for each in changes):
             return ""
-        return await visit.drawn("verify/show_pieces.html", await _values(visit))
+        return await request.drawn("verify/show_pieces.html", await _values(request))
 
-    return visit.live(draw, What.LIFE | What.EVENTS)
+    return request.live(draw, What.LIFE | What.EVENTS)
 
 
 def _is_of(session: VerificationView, change: LifeEvent | OutboxEvent) -> bool:
@@ -158,35 +160,35 @@ def _is_of(session: VerificationView, change: LifeEvent | OutboxEvent) -> bool:
     return session.id in change.body
 
 
-async def session_of(visit: PageRequest, verification_id: str) -> VerificationView:
+async def session_of(request: PageRequest, verification_id: str) -> VerificationView:
     """A session of the page's mode. Raises ``NotFound``."""
-    found = await visit.ask(sessions.GET, verification_id=verification_id)
-    if found.mode is not visit.mode:
+    session = await request.ask(sessions.GET, verification_id=verification_id)
+    if session.mode is not request.mode:
         raise NotFound("There is no such session in this mode.")
-    return found
+    return session
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    session = await session_of(visit, visit.arguments["verification_id"])
-    story = await visit.ask(messages.SHOW, message_id=session.message_id)
+async def _values(request: PageRequest) -> dict[str, Any]:
+    session = await session_of(request, request.arguments["verification_id"])
+    story = await request.ask(messages.SHOW, message_id=session.message_id)
     return {
         "session": session,
-        "why": partial(_why, visit),
+        "why": partial(_why, request),
         "message": story.message,
         "may_cancel": session.status is SessionState.PENDING,
-        "live_at": visit.at(f"verify/{session.id}/live"),
+        "live_at": request.at(f"verify/{session.id}/live"),
     }
 
 
-async def ask_cancel(visit: PageRequest) -> TrioResponse:
+async def ask_cancel(request: PageRequest) -> TrioResponse:
     """The question as a page: for browsers without script."""
-    return await visit.page("verify/cancel.html", await _values(visit))
+    return await request.page("verify/cancel.html", await _values(request))
 
 
-async def cancel(visit: PageRequest) -> TrioResponse:
-    session = await session_of(visit, visit.arguments["verification_id"])
-    await visit.ask(sessions.CANCEL, verification_id=session.id)
-    return visit.go(visit.at(f"verify/{session.id}"), CANCELED)
+async def cancel(request: PageRequest) -> TrioResponse:
+    session = await session_of(request, request.arguments["verification_id"])
+    await request.ask(sessions.CANCEL, verification_id=session.id)
+    return request.go(request.at(f"verify/{session.id}"), CANCELED)
 
 
 _LIST: Final = "/app/<org>/verify"

@@ -47,104 +47,106 @@ _SHOWN_CODE: Final = "482193712"
 """The code of the preview: as many digits of it as a code has."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit, *await _config(visit)))
+async def show(request: PageRequest) -> TrioResponse:
+    return await request.page(_PAGE, await _values(request, *await _config(request)))
 
 
-async def _config(visit: PageRequest) -> Versioned[CodeConfiguration]:
-    return await visit.ask_to_edit(CONFIG, organization_id=visit.organization_id)
+async def _config(request: PageRequest) -> Versioned[CodeConfiguration]:
+    return await request.ask_to_edit(CONFIG, organization_id=request.organization_id)
 
 
-async def save(visit: PageRequest) -> TrioResponse:
-    form = visit.form
-    stored = await visit.ask_here(CONFIG)
+async def save(request: PageRequest) -> TrioResponse:
+    form = request.form
+    stored = await request.ask_here(CONFIG)
     try:
-        await visit.ask_here(CONFIG, **_asked(form, stored))
+        await request.ask_here(CONFIG, **_asked(form, stored))
     except Refusal as error:
-        found, version = await _config(visit)
-        values = await _values(visit, found, version, error)
-        return await visit.wrong(_PAGE, _faults(visit, error, found), values)
-    return visit.go(visit.at("verify/settings"), SAVED)
+        configuration, version = await _config(request)
+        values = await _values(request, configuration, version, error)
+        return await request.wrong(_PAGE, _faults(request, error, configuration), values)
+    return request.go(request.at("verify/settings"), SAVED)
 
 
-async def choose_language(visit: PageRequest) -> TrioResponse:
+async def choose_language(request: PageRequest) -> TrioResponse:
     """The default language of codes, with one button."""
-    language = visit.form.text("language")
-    await visit.ask_here(CONFIG, language=language)
-    back = "start" if visit.form.text("back") == "start" else "verify/settings"
-    return visit.go(visit.at(back), SAVED)
+    language = request.form.text("language")
+    await request.ask_here(CONFIG, language=language)
+    back = "start" if request.form.text("back") == "start" else "verify/settings"
+    return request.go(request.at(back), SAVED)
 
 
-def offers_language(visit: PageRequest, settings: CodeSettings) -> bool:
+def offers_language(request: PageRequest, settings: CodeSettings) -> bool:
     """Whether no language of codes was chosen (they are in English), and the reader may choose."""
-    return visit.may("developer") and not (settings.language or settings.template)
+    return request.may("developer") and not (settings.language or settings.template)
 
 
 def _asked(form: SentForm, stored: CodeConfiguration) -> dict[str, object]:
     """The settings of a form; a text equal to the built-in one is not a setting."""
     # As typed: the engine reads them, and refuses a text that is no number under its name.
-    asked: dict[str, object] = {name: form.text(name) for name in stored.bounds}
+    arguments: dict[str, object] = {name: form.text(name) for name in stored.bounds}
     own = {name: form.text(_field_of(name)) for name in stored.built_in}
     own = {name: text for name, text in own.items() if text != stored.built_in[name]}
-    asked["template"] = own.pop(ANY_LANGUAGE, "") or None
-    asked["templates"] = {name: text for name, text in own.items() if text}
-    asked["language"] = form.text("language") or None
-    asked["sender"] = form.text("sender") or None
+    arguments["template"] = own.pop(ANY_LANGUAGE, "") or None
+    arguments["templates"] = {name: text for name, text in own.items() if text}
+    arguments["language"] = form.text("language") or None
+    arguments["sender"] = form.text("sender") or None
     for name in _LISTS:
-        asked[name] = form.lines(name)
-    return {**asked, **as_seen(form)}
+        arguments[name] = form.lines(name)
+    return {**arguments, **as_seen(form)}
 
 
 def _field_of(language: str) -> str:
     return "template" if language == ANY_LANGUAGE else f"template_{language}"
 
 
-def _faults(visit: PageRequest, error: Refusal, stored: CodeConfiguration) -> dict[str, Markup]:
+def _faults(request: PageRequest, error: Refusal, stored: CodeConfiguration) -> dict[str, Markup]:
     """The engine's faults under the fields of the form, in the reader's words."""
     if not isinstance(error, Invalid):
-        return faults_of(visit.words, error, visit.plan)
-    words, found = visit.words, {}
-    entries = visit.formats.num(stored.entries_max)
+        return faults_of(request.words, error, request.plan)
+    words, faults = request.words, {}
+    entries = request.formats.num(stored.entries_max)
     for fault in error.faults:
         name, _, rest = fault.path.partition(".")
         if bounds := stored.bounds.get(name):
-            low, high = visit.formats.nums((bounds.low, bounds.high))
-            found[name] = words("Write a whole number from {low} to {high}.", low=low, high=high)
+            low, high = request.formats.nums((bounds.low, bounds.high))
+            faults[name] = words("Write a whole number from {low} to {high}.", low=low, high=high)
         elif name in ("template", "templates"):
-            found[_field_of(rest or ANY_LANGUAGE)] = words(
+            faults[_field_of(rest or ANY_LANGUAGE)] = words(
                 "The text must contain {code}. It may contain {minutes}, nothing else in braces,"
                 " and has at most {count} characters.",
-                code=visit.code("{{code}}"),
-                minutes=visit.code("{{expiry_minutes}}"),
-                count=visit.formats.num(stored.template_max),
+                code=request.code("{{code}}"),
+                minutes=request.code("{{expiry_minutes}}"),
+                count=request.formats.num(stored.template_max),
             )
         elif name == "sender":
-            found[name] = words("This sender is not approved. Choose another one.")
+            faults[name] = words("This sender is not approved. Choose another one.")
         elif name == "app_hashes":
-            found[name] = words(
+            faults[name] = words(
                 "An app hash has 11 letters and digits. At most {count}, one a line.", count=entries
             )
         elif name == "origins":
-            found[name] = words(
+            faults[name] = words(
                 "A host looks like {example}, without a path. At most {count}, one a line.",
                 count=entries,
-                example=visit.code("shop.example"),
+                example=request.code("shop.example"),
             )
-    return found or faults_of(words, error, visit.plan)
+    return faults or faults_of(words, error, request.plan)
 
 
-def _stored(visit: PageRequest, found: CodeConfiguration) -> dict[str, StoredField]:
+def _stored(request: PageRequest, configuration: CodeConfiguration) -> dict[str, StoredField]:
     """The settings by the fields of the form, as they are stored."""
-    settings = found.settings
+    settings = configuration.settings
     own = {ANY_LANGUAGE: settings.template, **settings.templates}
-    stored = {_field_of(name): own.get(name) or text for name, text in found.built_in.items()}
-    stored |= {name: str(getattr(settings, name)) for name in found.bounds}
+    stored = {
+        _field_of(name): own.get(name) or text for name, text in configuration.built_in.items()
+    }
+    stored |= {name: str(getattr(settings, name)) for name in configuration.bounds}
     stored |= {name: "\n".join(getattr(settings, name)) for name in _LISTS}
     chosen = settings.language or ""
     stored |= {"language": chosen, "sender": settings.sender or ""}
-    languages = own_names(found)
+    languages = own_names(configuration)
     labels = {_field_of(name): own for name, own in languages.items()}
-    labels |= {name: visit.words(label) for name, label in LABELS.items()}
+    labels |= {name: request.words(label) for name, label in LABELS.items()}
     names = {"language": languages.get(chosen)}
     return {
         name: StoredField(labels.get(name, name), value, names.get(name))
@@ -152,55 +154,59 @@ def _stored(visit: PageRequest, found: CodeConfiguration) -> dict[str, StoredFie
     }
 
 
-def own_names(found: CodeConfiguration) -> dict[str, str]:
+def own_names(configuration: CodeConfiguration) -> dict[str, str]:
     """The languages of codes, and the name of each in itself."""
-    return {each: OWN_NAMES[Language(each)] for each in found.built_in if each != ANY_LANGUAGE}
+    return {
+        each: OWN_NAMES[Language(each)] for each in configuration.built_in if each != ANY_LANGUAGE
+    }
 
 
 async def _values(
-    visit: PageRequest,
-    found: CodeConfiguration,
+    request: PageRequest,
+    configuration: CodeConfiguration,
     version: int | None,
     error: Refusal | None = None,
 ) -> dict[str, Any]:
     """The values of the page: the stored ones, or those of a refused form."""
-    names = (await visit.ask_here(senders.LIST)).senders
-    settings, stored = found.settings, _stored(visit, found)
-    given = SentForm() if error is None else visit.form
-    size, code = found.sizes[ANY_LANGUAGE], _SHOWN_CODE[: settings.code_length]
-    minutes, languages = settings.expiry_minutes, own_names(found)
+    names = (await request.ask_here(senders.LIST)).senders
+    settings, stored = configuration.settings, _stored(request, configuration)
+    form = SentForm() if error is None else request.form
+    size, code = configuration.sizes[ANY_LANGUAGE], _SHOWN_CODE[: settings.code_length]
+    minutes, languages = settings.expiry_minutes, own_names(configuration)
     return {
-        **edit(error, None if error is None else given, version, stored),
+        **edit(error, None if error is None else form, version, stored),
         "labels": {name: each.label for name, each in stored.items()},
-        "bounds": found.bounds,
+        "bounds": configuration.bounds,
         "texts": [
             {
                 "name": _field_of(name),
                 "language": None if name == ANY_LANGUAGE else name,
                 "label": languages.get(name),
-                "text": (text := given.text(_field_of(name), stored[_field_of(name)].value)),
+                "text": (text := form.text(_field_of(name), stored[_field_of(name)].value)),
                 "preview": text.replace("{{code}}", code).replace(
                     "{{expiry_minutes}}", str(minutes)
                 ),
-                "size": found.sizes[name],
-                "with_lines": [each for each in found.autofill_sizes if each.language == name],
+                "size": configuration.sizes[name],
+                "with_lines": [
+                    each for each in configuration.autofill_sizes if each.language == name
+                ],
             }
-            for name in found.built_in
+            for name in configuration.built_in
         ],
-        "numbers": {name: given.text(name, stored[name].value) for name in found.bounds},
-        "lists": {name: given.text(name, stored[name].value) for name in _LISTS},
-        "offers_language": error is None and offers_language(visit, settings),
-        "chosen_language": given.text("language", settings.language or ""),
+        "numbers": {name: form.text(name, stored[name].value) for name in configuration.bounds},
+        "lists": {name: form.text(name, stored[name].value) for name in _LISTS},
+        "offers_language": error is None and offers_language(request, settings),
+        "chosen_language": form.text("language", settings.language or ""),
         "language_choices": [
-            ("", visit.words("None: the text without a language")),
+            ("", request.words("None: the text without a language")),
             *languages.items(),
         ],
-        "sender": given.text("sender", settings.sender or ""),
+        "sender": form.text("sender", settings.sender or ""),
         "sender_choices": [(each.name, each.name) for each in names if each.status == "approved"],
         "code": code,
         "minutes": minutes,
         "price_minor": size.price // size.segments,
-        "abroad": await open_abroad(visit, CountryUse.VERIFY),
+        "abroad": await open_abroad(request, CountryUse.VERIFY),
     }
 
 

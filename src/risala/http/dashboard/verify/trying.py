@@ -30,28 +30,28 @@ _WISHES: Final = {"locale": "locale", "app_hash": "appHash", "origin": "origin"}
 _ANSWERS: Final = ("approved", "denied")
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    verification_id = visit.form.text("id")
+async def show(request: PageRequest) -> TrioResponse:
+    verification_id = request.form.text("id")
     if not verification_id:
-        return await visit.page(_ASK, await _choices(visit), form=SentForm())
-    return await visit.page(_JUDGE, await _session_status(visit, verification_id))
+        return await request.page(_ASK, await _choices(request), form=SentForm())
+    return await request.page(_JUDGE, await _session_status(request, verification_id))
 
 
-async def _choices(visit: PageRequest) -> dict[str, Any]:
+async def _choices(request: PageRequest) -> dict[str, Any]:
     """The choices of the form, and the cost of each."""
-    found = await visit.ask_here(CONFIG)
-    settings, names = found.settings, own_names(found)
+    configuration = await request.ask_here(CONFIG)
+    settings, names = configuration.settings, own_names(configuration)
     return {
         "languages": [*names.items()],
         "prices": [
             (
                 names.get(name),
                 size,
-                [each for each in found.autofill_sizes if each.language == name],
+                [each for each in configuration.autofill_sizes if each.language == name],
             )
-            for name, size in found.sizes.items()
+            for name, size in configuration.sizes.items()
         ],
-        "abroad": await open_abroad(visit, CountryUse.VERIFY),
+        "abroad": await open_abroad(request, CountryUse.VERIFY),
         "app_hashes": [(each, each) for each in settings.app_hashes],
         "origins": [(each, each) for each in settings.origins],
         "zeros": "0" * settings.code_length,
@@ -59,58 +59,58 @@ async def _choices(visit: PageRequest) -> dict[str, Any]:
     }
 
 
-async def send(visit: PageRequest) -> TrioResponse:
-    form = visit.form
+async def send(request: PageRequest) -> TrioResponse:
+    form = request.form
     wishes = form.filled(*_WISHES)
     try:
-        sent = await visit.ask_here(
-            sessions.SEND, to=form.text("to"), mode=visit.mode.value, **wishes
+        sent = await request.ask_here(
+            sessions.SEND, to=form.text("to"), mode=request.mode.value, **wishes
         )
     except Refusal as error:
-        return await visit.again(_ASK, error, await _choices(visit), form=form)
-    return visit.go(visit.at("verify/try", id=sent.verification_id, **wishes))
+        return await request.again(_ASK, error, await _choices(request), form=form)
+    return request.go(request.at("verify/try", id=sent.verification_id, **wishes))
 
 
-async def judge(visit: PageRequest) -> TrioResponse:
-    form, verification_id = visit.form, visit.form.text("id")
-    await session_of(visit, verification_id)
+async def judge(request: PageRequest) -> TrioResponse:
+    form, verification_id = request.form, request.form.text("id")
+    await session_of(request, verification_id)
     try:
-        judged = await visit.ask_here(
+        judged = await request.ask_here(
             sessions.CHECK, verification_id=verification_id, code="".join(form.text("code").split())
         )
     except Refusal as error:
-        return await visit.again(_JUDGE, error, await _session_status(visit, verification_id))
+        return await request.again(_JUDGE, error, await _session_status(request, verification_id))
     wishes = form.filled(*_WISHES)
-    address = visit.at("verify/try", id=verification_id, answer=judged.status, **wishes)
-    return visit.go(address)
+    address = request.at("verify/try", id=verification_id, answer=judged.status, **wishes)
+    return request.go(address)
 
 
-async def _session_status(visit: PageRequest, verification_id: str) -> dict[str, Any]:
+async def _session_status(request: PageRequest, verification_id: str) -> dict[str, Any]:
     """The state of the session, and how a program would have done the same."""
-    session = await session_of(visit, verification_id)
-    form = visit.form
+    session = await session_of(request, verification_id)
+    form = request.form
     wishes = {_WISHES[name]: text for name, text in form.filled(*_WISHES).items()}
-    answer = form.text("answer") if visit.http.method == "GET" else ""
+    answer = form.text("answer") if request.http.method == "GET" else ""
     answer = answer if answer in _ANSWERS else ""
-    settings = (await visit.ask_here(CONFIG)).settings
+    settings = (await request.ask_here(CONFIG)).settings
     return {
         "session": session,
         "left": session.attempts_max - session.attempts,
         "kept": form.filled(*_WISHES),
         "answer": answer,
         "zeros": "0" * settings.code_length,
-        "sending": _request(visit, "send", {"to": session.to, **wishes}),
+        "sending": _request(request, "send", {"to": session.to, **wishes}),
         "sent": _answer({"verificationId": verification_id}),
-        "checking": _request(visit, "check", {"verificationId": verification_id, "code": "…"}),
+        "checking": _request(request, "check", {"verificationId": verification_id, "code": "…"}),
         "checked": _answer({"status": answer}) if answer else None,
     }
 
 
-def _request(visit: PageRequest, endpoint: str, body: Mapping[str, str]) -> Markup:
+def _request(request: PageRequest, endpoint: str, body: Mapping[str, str]) -> Markup:
     """The request of a program; the key itself is not shown."""
     text = shlex.quote(json.dumps(body, ensure_ascii=False))
     return marked(
-        f"curl {visit.base_url}/api/verify/{endpoint} \\\n"
+        f"curl {request.base_url}/api/verify/{endpoint} \\\n"
         f'  -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\\n  -d {text}'
     )
 
