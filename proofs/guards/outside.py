@@ -137,14 +137,14 @@ GUARDS: Final = (
     Guard(
         "Events are given again after a fault from the last that was kept.",
         "engine/follow/cursors.py",
-        "        self._looked = self._given = self._kept\n",
+        "        self._looked = self._last_given = self._kept\n",
         "        pass\n",
         ("engine/webhooks/test_cursors.py", "smpp_server/test_courier.py"),
     ),
     Guard(
         "What was passed by is kept only where nothing before it waits.",
         "engine/follow/cursors.py",
-        "            if not may_wait and self._given <= self._kept < self._looked:\n",
+        "            if not may_wait and self._last_given <= self._kept < self._looked:\n",
         "            if not may_wait and self._kept < self._looked:\n",
         ("engine/webhooks/test_cursors.py",),
     ),

@@ -432,7 +432,7 @@ async def test_what_the_scheduler_cannot_take_changes_nothing(open_file, carrier
 
     async with opening as house:
         lineup = house.engine._lineup
-        parts, sections = replace(lineup._have, rearrange=refuse), lineup.sections
+        parts, sections = replace(lineup._parts, rearrange=refuse), lineup.sections
         with pytest.raises(Overloaded):
             await CarrierRegistry(parts, sections, {}).change([], {})
         with pytest.raises(Overloaded):

@@ -107,7 +107,7 @@ async def test_a_session_costs_no_read_while_nothing_changes(town, autojump_cloc
     town.people.session(signed_in.token, CUSTOMER)
     asked: list[str] = []
     town.gateway.services.repositories._store.reader.set_trace_callback(asked.append)
-    people_reader = town.people.sessions._have.web_sessions._store.reader
+    people_reader = town.people.sessions._sources.web_sessions._store.reader
     people_reader.set_trace_callback(asked.append)
     for _ in range(100):
         assert town.people.session(signed_in.token, CUSTOMER) is not None

@@ -123,12 +123,12 @@ def log_refused_tell(message: object, error: EngineError) -> None:
 class Envelope(Generic[M]):
     """A message on its way, and the slot for its reply."""
 
-    __slots__ = ("_answered", "_error", "_told", "_value", "chain", "message")
+    __slots__ = ("_answered", "_error", "_is_told", "_value", "chain", "message")
 
     def __init__(self, message: M, chain: tuple[str, ...], *, is_told: bool) -> None:
         self.message = message
         self.chain = chain
-        self._told = is_told
+        self._is_told = is_told
         self._answered = trio.Event()
         self._value: object = None
         self._error: EngineError | None = None
@@ -138,7 +138,7 @@ class Envelope(Generic[M]):
         self._answered.set()
 
     def refuse(self, error: EngineError) -> None:
-        if self._told:
+        if self._is_told:
             log_refused_tell(self.message, error)
         self._error = error
         self._answered.set()

@@ -88,7 +88,7 @@ class CarrierRegistry:
         sections: Sequence[CarrierSection],
         overrides: Mapping[str, Override],
     ) -> None:
-        self._have = parts
+        self._parts = parts
         self._sections = {section.name: section for section in sections}
         self._overrides = dict(overrides)
         self._departures: dict[str, _Departure] = {}
@@ -132,7 +132,7 @@ class CarrierRegistry:
             self._retune(carrier)
 
     def _retune(self, carrier: str) -> None:
-        section, lane = self._sections.get(carrier), self._have.fleet.lanes.get(carrier)
+        section, lane = self._sections.get(carrier), self._parts.fleet.lanes.get(carrier)
         if section is not None and lane is not None and lane.standing.gate is not Gate.LEAVING:
             lane.retune(self._in_force(section))
 
@@ -148,7 +148,7 @@ class CarrierRegistry:
             NotFound: the carrier does not exist.
             Conflict: it is about to end.
         """
-        lane = self._have.fleet.lanes.get(carrier)
+        lane = self._parts.fleet.lanes.get(carrier)
         if lane is None:
             raise NotFound(f"There is no carrier {carrier!r}.")
         async with self._turn:
@@ -160,15 +160,15 @@ class CarrierRegistry:
             with lane.resting():
                 with trio.move_on_after(RECONNECT_S):
                     await lane.wait_answers()
-                await self._have.crew.reconnect(lane)
+                await self._parts.crew.reconnect(lane)
 
     # -- other carriers --------------------------------------------------------------------------
 
     async def start(self, drivers: Mapping[str, Driver]) -> None:
         """Start the workers that were built beforehand."""
         await self._remember(drivers)
-        for lane in list(self._have.fleet.lanes.values()):
-            await self._have.crew.start(lane)
+        for lane in list(self._parts.fleet.lanes.values()):
+            await self._parts.crew.start(lane)
 
     async def change(
         self, sections: Sequence[CarrierSection], drivers: Mapping[str, Driver]
@@ -183,13 +183,13 @@ class CarrierRegistry:
             names = [*before, *(name for name in after if name not in before)]
             effects = {name: effect_of(before.get(name), after.get(name)) for name in names}
             begun = [
-                self._have.fleet.build(self._in_force(after[name]), drivers[name])
+                self._parts.fleet.build(self._in_force(after[name]), drivers[name])
                 for name, effect in effects.items()
                 if effect is Effect.STARTS and name not in self._departures
             ]
             new = {lane.name: lane for lane in begun}
             # First, because only this can be refused: then nothing has changed.
-            await self._rearrange({**self._have.fleet.lanes, **new}, tuple(after.values()))
+            await self._rearrange({**self._parts.fleet.lanes, **new}, tuple(after.values()))
             self._sections = after
             for name, effect in effects.items():
                 if effect is Effect.AT_ONCE:
@@ -197,7 +197,7 @@ class CarrierRegistry:
                 elif effect in _ENDS and name not in new:
                     self._depart(name, drivers.get(name))
             for lane in begun:
-                await self._have.crew.start(lane)
+                await self._parts.crew.start(lane)
             self._bell.ring()
             await self._remember(drivers)
 
@@ -206,7 +206,7 @@ class CarrierRegistry:
         known = self._departures.get(name)
         if known is None:
             self._departures[name] = _Departure(driver)
-            self._have.fleet.lanes[name].set_gate(Gate.LEAVING)
+            self._parts.fleet.lanes[name].set_gate(Gate.LEAVING)
             return
         known.driver = driver
         if driver is not None:
@@ -218,20 +218,20 @@ class CarrierRegistry:
         carriers = [self._in_force(each) for each in sections if each.enabled]
         # If the former worker still ends, the worker of this name is one that takes nothing new.
         known = tuple(each for each in carriers if each.name in lanes)
-        await self._have.rearrange(Rearrange(known, lanes))
-        self._have.sorter.carriers_changed()
+        await self._parts.rearrange(Rearrange(known, lanes))
+        self._parts.sorter.carriers_changed()
 
     async def _remember(self, drivers: Mapping[str, Driver]) -> None:
         """Store and apply which carriers share receipts."""
-        lanes, recorder = self._have.fleet.lanes, self._have.recorder
+        lanes, recorder = self._parts.fleet.lanes, self._parts.recorder
         now = [member_of(each, _driver(each.name, drivers, lanes)) for each in self.sections]
         now_ms = recorder.clock.now_ms()
-        self._members |= {*now, *self._have.carriers.former(now_ms)}
+        self._members |= {*now, *self._parts.carriers.former(now_ms)}
         recorder.groups.regroup(sorted(self._members, key=str))
-        if not self._have.carriers.differ(now):
+        if not self._parts.carriers.differ(now):
             return
         try:
-            await self._have.carriers.take_over(now, now_ms)
+            await self._parts.carriers.take_over(now, now_ms)
         except Unavailable as error:  # the next change or start stores it
             log.warning("carriers.storage", reason=str(error))
 
@@ -248,23 +248,23 @@ class CarrierRegistry:
                 await self._bell.wait(math.inf)
 
     async def _see_off(self, name: str, under_way: set[str]) -> None:
-        lane, departure = self._have.fleet.lanes[name], self._departures[name]
+        lane, departure = self._parts.fleet.lanes[name], self._departures[name]
         await lane.wait_idle()
         if departure.driver is None and _has_receipts_to_come(lane):
             with trio.move_on_after(RECEIPTS_S):
                 await departure.hurried.wait()
-        await self._have.crew.end(lane)
+        await self._parts.crew.end(lane)
         async with self._turn:
-            lanes = {each: one for each, one in self._have.fleet.lanes.items() if each != name}
+            lanes = {each: one for each, one in self._parts.fleet.lanes.items() if each != name}
             section, driver = self._sections.get(name), departure.driver
             heir = None
             if driver is not None and section is not None:
-                heir = lanes[name] = self._have.fleet.build(self._in_force(section), driver, lane)
+                heir = lanes[name] = self._parts.fleet.build(self._in_force(section), driver, lane)
             await self._rearrange(lanes, self.sections)
             del self._departures[name]
             under_way.discard(name)
             if heir is not None:
-                await self._have.crew.start(heir)
+                await self._parts.crew.start(heir)
         log.info("carrier.gone" if heir is None else "carrier.renewed", carrier=name)
 
 

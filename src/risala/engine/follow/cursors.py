@@ -83,8 +83,8 @@ class EventCursor(Generic[E]):
         self._clock = clock
         self._looked = stored.seq
         """Events up to here were given, or skipped."""
-        self._given = stored.seq
-        """The last that was given."""
+        self._last_given = stored.seq
+        """The number of the last event that was given."""
         self._kept = stored.seq
         self._kept_s = trio.current_time()
         self._bell = Bell()
@@ -107,11 +107,11 @@ class EventCursor(Generic[E]):
             page = self._look(self._stored, self._looked, limit, self._scan_max, self._broken)
             self._looked = page.end
             if page.events:
-                self._given = page.events[-1].seq
+                self._last_given = page.events[-1].seq
                 return page.events
             now_s = trio.current_time()
             may_wait = page.is_whole and now_s < self._kept_s + LOOK_S
-            if not may_wait and self._given <= self._kept < self._looked:
+            if not may_wait and self._last_given <= self._kept < self._looked:
                 # Skipped events are not followed: a restart need not look at them again, and
                 # retention counts none of them as missed. But what was given before, and is not
                 # kept yet, must come again.
@@ -132,7 +132,7 @@ class EventCursor(Generic[E]):
 
     def rewind(self) -> None:
         """Give the events again that are not kept."""
-        self._looked = self._given = self._kept
+        self._looked = self._last_given = self._kept
 
     def status(self) -> CursorStatus:
         """The consumer's progress; a bounded query."""

@@ -36,11 +36,11 @@ def minor_units(text: str) -> int:
     places = decimals()
     whole, _, part = text.partition(".")
     if not (whole.isascii() and whole.isdigit() and len(whole) <= WHOLE_DIGITS_MAX):
-        raise ValueError(_said(places))
+        raise ValueError(_rule(places))
     if part and (not (part.isascii() and part.isdigit()) or has_too_many(part, places)):
-        raise ValueError(_said(places))
+        raise ValueError(_rule(places))
     if "." in text and not part:
-        raise ValueError(_said(places))
+        raise ValueError(_rule(places))
     return int(whole + part[:places].ljust(places, "0"))
 
 
@@ -49,7 +49,7 @@ def decimals_in_words(places: int) -> str:
     return _COUNTS[places]
 
 
-def _said(places: int) -> str:
+def _rule(places: int) -> str:
     if not places:
         return "an amount is digits without decimals, like 100"
     return f"an amount is digits with at most {_COUNTS[places]}, like 100 or {example()}"

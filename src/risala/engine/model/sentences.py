@@ -203,7 +203,7 @@ def _part(entry: DatedLine) -> str:
     return f" (part {entry.segment} of {parts})" if parts > 1 else ""
 
 
-def _said(line: Line) -> str:
+def _result(line: Line) -> str:
     return "delivered" if line.cause is None else f"not delivered. {_why(line)}"
 
 
@@ -211,7 +211,7 @@ def _receipt(entry: DatedLine) -> str:
     parts = int(_values(entry).get("parts", 1))
     which = f"Receipt for part {entry.segment} of {parts}" if parts > 1 else "Receipt"
     early = " It came before the carrier's answer." if "early" in _values(entry) else ""
-    return f"{which}: {_said(entry.line).removesuffix('.')}.{early}"
+    return f"{which}: {_result(entry.line).removesuffix('.')}.{early}"
 
 
 def _contradiction(entry: DatedLine) -> str:
@@ -229,7 +229,7 @@ def _contradiction(entry: DatedLine) -> str:
 
 
 def _late_receipt(entry: DatedLine) -> str:
-    meaning = _said(entry.line).removesuffix(".")
+    meaning = _result(entry.line).removesuffix(".")
     return f"A receipt came too late to change anything: {meaning}."
 
 

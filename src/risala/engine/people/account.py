@@ -21,15 +21,15 @@ from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS
 
 class OwnAccount:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
+        self._sources = sources
         self._sessions = sessions
 
     def user(self, user_id: str) -> User:
         """Raises ``NotFound``."""
-        return self._have.users.user(user_id)
+        return self._sources.users.user(user_id)
 
     def version(self, user_id: str) -> int:
-        return self._have.audit.version_of(user_id, "account")
+        return self._sources.audit.version_of(user_id, "account")
 
     async def change(
         self, user_id: str, name: str | None, language: Language | None, by: AuditEntry
@@ -45,9 +45,9 @@ class OwnAccount:
             values["name"] = safe_name(name)
         if language is not None:
             values["language"] = language.value
-        now_ms = self._have.now_ms()
+        now_ms = self._sources.now_ms()
         try:
-            return await self._have.users.change(by, user_id, values, now_ms)
+            return await self._sources.users.change(by, user_id, values, now_ms)
         finally:
             self._sessions.forget(user_id)
 
@@ -55,7 +55,7 @@ class OwnAccount:
 
     def devices(self, user_id: str) -> Sequence[Device]:
         """The user's sessions, the newest first."""
-        return self._have.web_sessions.of_user(user_id, self._have.now_ms())
+        return self._sources.web_sessions.of_user(user_id, self._sources.now_ms())
 
     async def sign_out(
         self, user_id: str, session_id: str | None, but: str | None, by: AuditEntry
@@ -63,7 +63,7 @@ class OwnAccount:
         """End one session, or all except one; returns how many there were."""
         left = [each.id for each in self.devices(user_id)]
         try:
-            end = self._have.web_sessions.end
+            end = self._sources.web_sessions.end
             ended = await end(by, user_id, session_id=session_id, but=but)
         finally:
             self._sessions.forget(user_id)
@@ -77,7 +77,7 @@ class OwnAccount:
 
     def pending_change(self, user_id: str) -> EmailChange | None:
         """The change that waits for codes."""
-        return self._have.users.pending_email_change(user_id, self._have.now_ms())
+        return self._sources.users.pending_email_change(user_id, self._sources.now_ms())
 
     async def change_email(self, user_id: str, email: str, by: AuditEntry) -> EmailChange:
         """Mail a code to the present address, and one to the new one.
@@ -86,7 +86,7 @@ class OwnAccount:
             Invalid: it is no address, or the present one.
             RateLimited: too many codes for one of the two, or in all.
         """
-        parts, address, now_ms = self._have, address_of(email), self._have.now_ms()
+        sources, address, now_ms = self._sources, address_of(email), self._sources.now_ms()
         user = self.user(user_id)
         if address == user.email:
             raise Invalid("email", "same_email", "This is already your address.")
@@ -97,11 +97,11 @@ class OwnAccount:
             (PeopleUse.CODE_ALL, "change"),
             (PeopleUse.CODE_UNKNOWN, "change"),  # no user has the new address, or it is refused
         )
-        await parts.limits.ask(TakePeople(uses))
+        await sources.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS
-        new = EmailChange(parts.ids.new("chg"), user_id, address, False, False, 0, over_at)
-        begun = await parts.users.begin_email_change(by, new, now_ms)
-        parts.owed()
+        new = EmailChange(sources.ids.new("chg"), user_id, address, False, False, 0, over_at)
+        begun = await sources.users.begin_email_change(by, new, now_ms)
+        sources.owed()
         return begun
 
     async def confirm_email(
@@ -112,13 +112,13 @@ class OwnAccount:
         Raises:
             Conflict: the codes have expired, or another user has the address.
         """
-        parts, now_ms = self._have, self._have.now_ms()
+        sources, now_ms = self._sources, self._sources.now_ms()
         judge = partial(self._judged, old_code=old_code, new_code=new_code)
         try:
-            answer = await parts.users.confirm_email_change(by, user_id, judge, now_ms)
+            answer = await sources.users.confirm_email_change(by, user_id, judge, now_ms)
         finally:
             self._sessions.forget(user_id)
-        parts.owed()
+        sources.owed()
         return answer
 
     def _judged(
@@ -134,7 +134,7 @@ class OwnAccount:
     def _matches(self, code: str | None, change: EmailChange, which: str) -> bool:
         if code is None:
             return False
-        codes, guess = self._have.derived.address_codes, "".join(code.split())
+        codes, guess = self._sources.derived.address_codes, "".join(code.split())
         return codes.matches(guess, change_basis(change.id, which), CODE_DIGITS, test=False)
 
 

@@ -26,7 +26,7 @@ from risala.engine.rules.people.lifetimes import INVITATION_MS
 
 class Memberships:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
+        self._sources = sources
         self._sessions = sessions
 
     # -- reading
@@ -37,29 +37,29 @@ class Memberships:
         Raises:
             NotFound: the organization does not exist.
         """
-        return [self._view(each) for each in self._have.members.of_organization(organization_id)]
+        return [self._view(each) for each in self._sources.members.of_organization(organization_id)]
 
     def member(self, organization_id: str, user_id: str) -> MemberView:
         """Raises ``NotFound`` if they are no member."""
-        return self._view(self._have.members.member(organization_id, user_id))
+        return self._view(self._sources.members.member(organization_id, user_id))
 
     def _view(self, membership: Membership) -> MemberView:
-        user = self._have.users.user(membership.user_id)
-        version = self._have.audit.version_of(user.id, "member", membership.organization_id)
+        user = self._sources.users.user(membership.user_id)
+        version = self._sources.audit.version_of(user.id, "member", membership.organization_id)
         return member_of(membership, user, version)
 
     def organizations(self, user_id: str) -> Sequence[ReachableOrganization]:
         """Organizations that a user is a member of."""
-        reachable = self._have.members.of_user(user_id)
+        reachable = self._sources.members.of_user(user_id)
         return [self._sessions.organization(each) for each in reachable]
 
     def invitations(self, organization_id: str) -> Sequence[Invitation]:
         """The organization's invitations without an answer yet; for a time also those that are too
         old by now."""
-        return self._have.members.invitations_of(organization_id, self._have.now_ms())
+        return self._sources.members.invitations_of(organization_id, self._sources.now_ms())
 
     def invitations_to(self, email: str) -> Sequence[Invitation]:
-        return self._have.members.invitations_to(email, self._have.now_ms())
+        return self._sources.members.invitations_to(email, self._sources.now_ms())
 
     # -- a user's own organization
 
@@ -70,11 +70,11 @@ class Memberships:
             Invalid: the name is empty or too long.
             RateLimited, Conflict: they made too many.
         """
-        parts = self._have
-        drafted = parts.accounts.draft_organization(name, parts.settings.service.currency)
-        await parts.limits.ask(TakePeople(((PeopleUse.ORGANIZATION, user_id),)))
+        sources = self._sources
+        drafted = sources.accounts.draft_organization(name, sources.settings.service.currency)
+        await sources.limits.ask(TakePeople(((PeopleUse.ORGANIZATION, user_id),)))
         with self._changing(user_id):
-            return await parts.members.found(by, user_id, drafted, parts.now_ms())
+            return await sources.members.found(by, user_id, drafted, sources.now_ms())
 
     # -- invitations
 
@@ -94,8 +94,8 @@ class Memberships:
             Conflict: they are already a member, or there are too many.
             Forbidden: the actor is no longer an owner.
         """
-        parts, address, now_ms = self._have, address_of(email), self._have.now_ms()
-        organization = parts.accounts.organization(organization_id)
+        sources, address, now_ms = self._sources, address_of(email), self._sources.now_ms()
+        organization = sources.accounts.organization(organization_id)
         uses: tuple[tuple[PeopleUse, str | None], ...] = (
             (PeopleUse.INVITATION, organization_id),
             (PeopleUse.INVITED, address),
@@ -103,9 +103,9 @@ class Memberships:
         )
         if actor_id is not None:
             uses = ((PeopleUse.INVITER, actor_id), *uses)
-        await parts.limits.ask(TakePeople(uses))
+        await sources.limits.ask(TakePeople(uses))
         new = Invitation(
-            id=parts.ids.new("inv"),
+            id=sources.ids.new("inv"),
             organization_id=organization_id,
             organization_name=organization.name,
             email=address,
@@ -114,8 +114,8 @@ class Memberships:
             created_at=now_ms,
             expires_at=now_ms + INVITATION_MS,
         )
-        stored = await parts.members.invite(by, new, actor_id)
-        parts.owed()
+        stored = await sources.members.invite(by, new, actor_id)
+        sources.owed()
         return stored
 
     async def uninvite(
@@ -127,7 +127,7 @@ class Memberships:
             NotFound: the organization has no such invitation.
             Forbidden: the actor is no longer an owner.
         """
-        uninvite = self._have.members.uninvite
+        uninvite = self._sources.members.uninvite
         return await uninvite(by, organization_id, invitation_id, actor_id)
 
     async def accept(
@@ -139,15 +139,15 @@ class Memberships:
             NotFound: they have no such invitation.
             Conflict: they are already a member, or there are too many.
         """
-        now_ms = self._have.now_ms()
+        now_ms = self._sources.now_ms()
         with self._changing(user_id):
-            new = await self._have.members.accept(by, user_id, invitation_id, now_ms)
+            new = await self._sources.members.accept(by, user_id, invitation_id, now_ms)
         return self._sessions.organization(new)
 
     async def decline(self, user_id: str, invitation_id: str, by: AuditEntry) -> Invitation:
         """Raises ``NotFound`` if they have no such invitation."""
-        now_ms = self._have.now_ms()
-        return await self._have.members.decline(by, user_id, invitation_id, now_ms)
+        now_ms = self._sources.now_ms()
+        return await self._sources.members.decline(by, user_id, invitation_id, now_ms)
 
     # -- members
 
@@ -159,10 +159,10 @@ class Memberships:
             NotFound: the organization does not exist.
             Conflict: they are already a member, or there are too many.
         """
-        parts, now_ms = self._have, self._have.now_ms()
-        address, new_id = address_of(email), parts.ids.new("usr")
+        sources, now_ms = self._sources, self._sources.now_ms()
+        address, new_id = address_of(email), sources.ids.new("usr")
         new = User(new_id, address, "", Language.FRENCH, False, now_ms, now_ms, None)
-        made = await parts.members.add(by, organization_id, new, role, now_ms)
+        made = await sources.members.add(by, organization_id, new, role, now_ms)
         self._sessions.forget(made.user_id)
         return self.member(organization_id, made.user_id)
 
@@ -176,9 +176,9 @@ class Memberships:
             Conflict: no owner would be left, or another change came meanwhile.
             Forbidden: the actor is no longer an owner.
         """
-        role_change = (organization_id, user_id, role, actor_id, self._have.now_ms())
+        role_change = (organization_id, user_id, role, actor_id, self._sources.now_ms())
         with self._changing(user_id, organization_id):
-            await self._have.members.set_role(by, *role_change)
+            await self._sources.members.set_role(by, *role_change)
         return self.member(organization_id, user_id)
 
     async def remove(
@@ -193,7 +193,7 @@ class Memberships:
         """
         gone = self.member(organization_id, user_id)
         with self._changing(user_id, organization_id):
-            await self._have.members.remove(by, organization_id, user_id, actor_id)
+            await self._sources.members.remove(by, organization_id, user_id, actor_id)
         return gone
 
     async def leave(self, organization_id: str, user_id: str, by: AuditEntry) -> None:
@@ -204,7 +204,7 @@ class Memberships:
             Conflict: no owner would be left.
         """
         with self._changing(user_id, organization_id):
-            await self._have.members.leave(by, organization_id, user_id)
+            await self._sources.members.leave(by, organization_id, user_id)
 
     @contextmanager
     def _changing(self, user_id: str, left: str | None = None) -> Iterator[None]:

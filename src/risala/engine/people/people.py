@@ -155,12 +155,12 @@ class People:
 
 class Ending:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
+        self._sources = sources
         self._sessions = sessions
 
     def owned_alone(self, user_id: str) -> list[str]:
         """The ids of organizations that would be left without an owner."""
-        return self._have.users.owned_alone(user_id)
+        return self._sources.users.owned_alone(user_id)
 
     async def delete(self, user_id: str, by: AuditEntry) -> None:
         """Delete a user; all their sessions end at once.
@@ -170,7 +170,7 @@ class Ending:
             Conflict: an organization would be left without an owner.
         """
         try:
-            await self._have.users.delete(by, user_id)
+            await self._sources.users.delete(by, user_id)
         finally:
             self._sessions.forget(user_id)
         self._sessions.tell_ended(AccessEnded(user_id))

@@ -42,7 +42,7 @@ class _Known:
 
 class WebSessions:
     def __init__(self, sources: PeopleSources) -> None:
-        self._have = sources
+        self._sources = sources
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
         self.uses = LastUses(
             "web sessions", sources.web_sessions.touch, sources.set_aside.loop("uses")
@@ -52,7 +52,7 @@ class WebSessions:
         """The session of a token; None: not signed in. Counts as a use."""
         if not is_token(token):
             return None
-        now_ms, hashed = self._have.now_ms(), digest(token)
+        now_ms, hashed = self._sources.now_ms(), digest(token)
         known = self._known.get(hashed) or self._load(hashed, kind, now_ms)
         if known is None or known.device.kind is not kind:
             return None
@@ -67,14 +67,14 @@ class WebSessions:
         return self._view(known)
 
     def _load(self, hashed: bytes, kind: SessionKind, now_ms: int) -> _Known | None:
-        parts = self._have
-        row = parts.web_sessions.by_hash(hashed, kind, now_ms)
+        sources = self._sources
+        row = sources.web_sessions.by_hash(hashed, kind, now_ms)
         if row is None:
             return None
         user_id = row.device.user_id
-        memberships = tuple(parts.members.of_user(user_id))
-        has_factor = parts.users.has_factor(user_id)
-        known = _Known(row.device, parts.users.user(user_id), memberships, row.stale, has_factor)
+        memberships = tuple(sources.members.of_user(user_id))
+        has_factor = sources.users.has_factor(user_id)
+        known = _Known(row.device, sources.users.user(user_id), memberships, row.stale, has_factor)
         if not row.is_previous:  # the old token of a rotation is valid only for a moment
             self._known[hashed] = known
             if len(self._known) > CACHED_MAX:
@@ -88,16 +88,16 @@ class WebSessions:
         return WebSession(known.device, known.user, places, known.stale, known.has_factor)
 
     def organization(self, membership: Membership) -> ReachableOrganization:
-        organization = self._have.accounts.organization(membership.organization_id)
+        organization = self._sources.accounts.organization(membership.organization_id)
         return ReachableOrganization(
             organization.id, organization.name, organization.status, membership.role
         )
 
     def view(self, device: Device) -> WebSession:
         """The view of a session that was just stored."""
-        memberships = tuple(self._have.members.of_user(device.user_id))
-        user = self._have.users.user(device.user_id)
-        has_factor = self._have.users.has_factor(user.id)
+        memberships = tuple(self._sources.members.of_user(device.user_id))
+        user = self._sources.users.user(device.user_id)
+        has_factor = self._sources.users.has_factor(user.id)
         known = _Known(device, user, memberships, stale=False, has_factor=has_factor)
         return self._view(known)
 
@@ -116,7 +116,7 @@ class WebSessions:
 
     def tell_ended(self, ended: AccessEnded) -> None:
         """Notify followers who lost access, so that they end."""
-        self._have.ended.publish(ended)
+        self._sources.ended.publish(ended)
 
     @contextmanager
     def watching(
@@ -132,7 +132,7 @@ class WebSessions:
             if mine and here and ended.session_id in (None, session.id) and not of_organization:
                 over.set()
 
-        with self._have.ended.hear(hear):
+        with self._sources.ended.hear(hear):
             yield over
 
     # -- callers of pages
@@ -152,7 +152,7 @@ class WebSessions:
             raise NotFound("There is no such organization.")
         is_recovery = place.role is Role.OWNER and session.has_factor
         must_come_by_it = session.bound_to is None and not is_recovery
-        if must_come_by_it and self._have.members.requires_provider(organization_id):
+        if must_come_by_it and self._sources.members.requires_provider(organization_id):
             raise ProviderNeeded(organization_id)
         if not session.showed_two and self._demands_factor(organization_id):
             raise FactorNeeded
@@ -167,11 +167,11 @@ class WebSessions:
         )
 
     def _demands_factor(self, organization_id: str) -> bool:
-        return self._have.accounts.organization(organization_id).factor_required
+        return self._sources.accounts.organization(organization_id).factor_required
 
     def freshness(self, session: WebSession) -> Freshness:
         """Whether a session's user showed who they are within some minutes."""
-        age_ms = self._have.now_ms() - session.device.fresh_at
+        age_ms = self._sources.now_ms() - session.device.fresh_at
         if 0 <= age_ms < FRESH_MS:
             return Freshness.FRESH
         if session.kind is SessionKind.OPERATOR or session.has_factor or session.bound_to:
@@ -180,8 +180,8 @@ class WebSessions:
 
     def operators_need_factor(self) -> bool:
         """Whether operators need a second factor: by the settings, else once one has one."""
-        factors = self._have.settings.people.operator_factors
-        return self._have.users.operators_have_factor() if factors is None else factors > 1
+        factors = self._sources.settings.people.operator_factors
+        return self._sources.users.operators_have_factor() if factors is None else factors > 1
 
     def user_caller(self, session: WebSession) -> Caller:
         face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
@@ -219,9 +219,9 @@ class WebSessions:
         if session is None:
             return None
         new, old = new_token(), digest(token)
-        now_ms = self._have.now_ms()
+        now_ms = self._sources.now_ms()
         try:
-            rotated = await self._have.web_sessions.rotate(old, kind, digest(new), now_ms)
+            rotated = await self._sources.web_sessions.rotate(old, kind, digest(new), now_ms)
         finally:
             self.forget(session.user.id)
         return new if rotated else None
@@ -232,7 +232,7 @@ class WebSessions:
         if session is not None:
             user_id, session_id = session.user.id, session.id
             try:
-                await self._have.web_sessions.end(None, user_id, session_id=session_id)
+                await self._sources.web_sessions.end(None, user_id, session_id=session_id)
             finally:
                 self.forget(user_id)
                 self.tell_ended(AccessEnded(user_id, session_id=session_id))

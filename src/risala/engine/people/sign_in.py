@@ -64,7 +64,7 @@ def address_of(text: str, path: str = "email") -> str:
 
 class SignIn:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
+        self._sources = sources
         self._sessions = sessions
         self.rules = SignInRules(
             sources.settings.people.sign_up, self._matches, sources.derived.hashed_address
@@ -85,14 +85,14 @@ class SignIn:
             Unavailable: not possible now; nothing was stored.
         """
         self._refuse_without_codes(kind)
-        parts, hashed = self._have, digest(browser.token)
-        address, now_ms = address_of(email), parts.now_ms()
-        waiting = parts.sign_in.request_of(hashed)
+        sources, hashed = self._sources, digest(browser.token)
+        address, now_ms = address_of(email), sources.now_ms()
+        waiting = sources.sign_in.request_of(hashed)
         if goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
-            return _asked(waiting)
+            return _as_asked(waiting)
         may_mail = await self.limits.take_code(browser, kind, address)
         new = CodeRequest(
-            id=parts.ids.new("sgn"),
+            id=sources.ids.new("sgn"),
             browser=hashed,
             kind=kind,
             email=address,
@@ -102,16 +102,16 @@ class SignIn:
             expires_at=now_ms + CODE_MS,
             created_at=now_ms,
         )
-        request = await parts.sign_in.ask(new, self.rules, may_mail=may_mail)
-        parts.owed()
-        return _asked(request)
+        request = await sources.sign_in.ask(new, self.rules, may_mail=may_mail)
+        sources.owed()
+        return _as_asked(request)
 
     def pending(self, token: str) -> CodeAsked | None:
         """The request that a browser waits for."""
-        request = self._have.sign_in.request_of(digest(token))
-        if request is None or is_over(request, self._have.now_ms()):
+        request = self._sources.sign_in.request_of(digest(token))
+        if request is None or is_over(request, self._sources.now_ms()):
             return None
-        return _asked(request)
+        return _as_asked(request)
 
     async def finish(
         self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
@@ -124,31 +124,31 @@ class SignIn:
             Unavailable: not possible now; nothing was counted.
         """
         self._refuse_without_codes(kind)
-        parts, hashed = self._have, digest(browser.token)
-        waiting = parts.sign_in.request_of(hashed)
+        sources, hashed = self._sources, digest(browser.token)
+        waiting = sources.sign_in.request_of(hashed)
         await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None:
             return Denied(0)
-        if self._matches(waiting, code) and parts.users.by_email(waiting.email) is None:
+        if self._matches(waiting, code) and sources.users.by_email(waiting.email) is None:
             uses = (
                 (PeopleUse.SIGN_UP_IP, browser.bucket),
                 (PeopleUse.SIGN_UP_NETWORK, network_of(browser.address) or browser.bucket),
                 (PeopleUse.SIGN_UP_DOMAIN, domain_of(waiting.email)),
                 (PeopleUse.SIGN_UP_ALL, None),
             )
-            await parts.limits.ask(TakePeople(uses))
+            await sources.limits.ask(TakePeople(uses))
         token = new_token()
         entrant = self.entrant(browser, waiting.email, waiting.kind, token)
-        answer = await parts.sign_in.judge(hashed, code, entrant, self.rules)
+        answer = await sources.sign_in.judge(hashed, code, entrant, self.rules)
         return answer if isinstance(answer, FactorAwaited) else self.entered(answer, token)
 
     def _refuse_without_codes(self, kind: SessionKind) -> None:
-        oidc = self._have.settings.people.oidc
+        oidc = self._sources.settings.people.oidc
         if kind is SessionKind.OPERATOR and oidc.issuer is not None and not oidc.email_codes:
             raise Forbidden("Operators sign in by their identity provider here.")
 
     def _matches(self, request: CodeRequest, code: str) -> bool:
-        codes, basis = self._have.derived.sign_in_codes, code_basis(request)
+        codes, basis = self._sources.derived.sign_in_codes, code_basis(request)
         guess = "".join(code[:GUESS_MAX].split())  # people copy "123 456"
         return codes.matches(guess, basis, SIGN_IN_DIGITS[request.kind], test=False)
 
@@ -158,7 +158,7 @@ class SignIn:
         """The purpose of a link; None: it was used, is too old, or does not exist."""
         if not is_token(token):
             return None
-        return self._have.sign_in.peek_link(digest(token), self._have.now_ms())
+        return self._sources.sign_in.peek_link(digest(token), self._sources.now_ms())
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
@@ -173,7 +173,7 @@ class SignIn:
             Forbidden: the link was for an operator who is none now.
             Unavailable: not possible now; the link stays valid.
         """
-        parts = self._have
+        sources = self._sources
         view = self.peek_link(token)
         kind = kind if view is None else view.kind
         await self.limits.take_guess(browser, kind, None)
@@ -182,7 +182,7 @@ class SignIn:
             return None
         cookie = new_token()
         entrant = self.entrant(browser, "", view.kind, cookie)
-        answer = await parts.sign_in.use_link(digest(token), entrant, self.rules)
+        answer = await sources.sign_in.use_link(digest(token), entrant, self.rules)
         if isinstance(answer, FactorAwaited):
             return answer
         signed_in = self.entered(answer, cookie)
@@ -201,7 +201,7 @@ class SignIn:
         """Judge that code. Raises as :meth:`finish`."""
         user, hashed = session.user, digest(browser.token)
         await self.limits.take_guess(browser, session.kind, user.email)
-        entrant, unit = self.entrant_of(session, browser), self._have.sign_in.freshen_by_code
+        entrant, unit = self.entrant_of(session, browser), self._sources.sign_in.freshen_by_code
         try:
             answer = await unit(session.id, hashed, code, entrant, self.rules)
         finally:
@@ -231,11 +231,11 @@ class SignIn:
 
     def entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
         """What a right code, link or factor of this browser gives."""
-        parts = self._have
-        now_ms, user_id = parts.now_ms(), parts.ids.new("usr")
+        sources = self._sources
+        now_ms, user_id = sources.now_ms(), sources.ids.new("usr")
         user = User(user_id, email, "", browser.language, False, now_ms, now_ms, None)
         device = Device(
-            id=parts.ids.new("web"),
+            id=sources.ids.new("web"),
             user_id=user_id,
             kind=kind,
             agent=_cleaned(browser.agent)[:AGENT_MAX],
@@ -262,8 +262,8 @@ class SignIn:
         session, kind = self._sessions.view(answer.device), answer.device.kind
         known_as = ""
         if session.bound_to is None:  # an organization's provider says nothing of the address here
-            now_ms = self._have.now_ms()
-            known_as = self._have.derived.known_browser(kind, session.user.email, now_ms)
+            now_ms = self._sources.now_ms()
+            known_as = self._sources.derived.known_browser(kind, session.user.email, now_ms)
         return SignedIn(token, session, answer.is_new, known_as)
 
 
@@ -272,7 +272,7 @@ def code_basis(request: CodeRequest) -> str:
     return f"{request.id} {request.browser.hex()}"
 
 
-def _asked(request: CodeRequest) -> CodeAsked:
+def _as_asked(request: CodeRequest) -> CodeAsked:
     return CodeAsked(
         request.email,
         request.kind,

@@ -32,13 +32,13 @@ _OF_ADDRESS: Final = frozenset({"address", "browser"})
 
 class SignInLimits:
     def __init__(self, sources: PeopleSources, rules: SignInRules) -> None:
-        self._have = sources
+        self._sources = sources
         self._rules = rules
         self._noted: dict[tuple[SessionKind, str, str], int] = {}
 
     def known_browser(self, browser: Browser, kind: SessionKind, email: str) -> str | None:
         """The known browser of an address; None: unknown."""
-        return self._have.derived.browser_number(browser.known_as, kind, email)
+        return self._sources.derived.browser_number(browser.known_as, kind, email)
 
     async def take_code(self, browser: Browser, kind: SessionKind, email: str) -> bool:
         """Count a request for a code; returns whether it may be mailed to an unknown address.
@@ -59,7 +59,7 @@ class SignInLimits:
         if kind is SessionKind.OPERATOR:
             uses = ((PeopleUse.CODE_DAYS, email), *uses)
         await self._take(uses, browser, kind, email)
-        if self._have.users.by_email(email) is not None:
+        if self._sources.users.by_email(email) is not None:
             return True
         try:
             await self._take(((PeopleUse.CODE_UNKNOWN, None),), browser, kind)
@@ -85,7 +85,7 @@ class SignInLimits:
 
     async def _take(self, uses: Uses, browser: Browser, kind: SessionKind, email: str = "") -> None:
         try:
-            await self._have.limits.ask(TakePeople(uses))
+            await self._sources.limits.ask(TakePeople(uses))
         except RateLimited as error:
             reason = FailureReason.LIMITED if error.limit in _SHARED else FailureReason.SLOWED
             email = email if error.limit in _OF_ADDRESS else ""
@@ -104,16 +104,16 @@ class SignInLimits:
         self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str
     ) -> None:
         """Once a minute for each limit and user: an attack makes few rows."""
-        if email and self._have.users.by_email(email) is None:
+        if email and self._sources.users.by_email(email) is None:
             email = ""
-        now_ms, key = self._have.now_ms(), (kind, what, email)
+        now_ms, key = self._sources.now_ms(), (kind, what, email)
         if key in self._noted and now_ms - self._noted[key] < MINUTE_MS:
             return
         kept = {each: at for each, at in self._noted.items() if now_ms - at < MINUTE_MS}
         newest = list(kept.items())[1 - NOTED_MAX :]
         self._noted = {**dict(newest), key: now_ms}
         new = SignInFailure(now_ms, kind, email, browser.address, reason)
-        await self._have.sign_in.note_failure(new, self._rules)
+        await self._sources.sign_in.note_failure(new, self._rules)
         say(new)
 
 

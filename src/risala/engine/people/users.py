@@ -32,7 +32,7 @@ class UserChange:
 
 class Users:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
-        self._have = sources
+        self._sources = sources
         self._sessions = sessions
 
     def find(self, email: str) -> User:
@@ -43,13 +43,13 @@ class Users:
             NotFound: no user has it.
         """
         address = address_of(email)
-        user = self._have.users.by_email(address)
+        user = self._sources.users.by_email(address)
         if user is None:
             raise NotFound(f"There is no user {address}.")
         return user
 
     def version(self, user_id: str) -> int:
-        return self._have.audit.version_of(user_id, "user")
+        return self._sources.audit.version_of(user_id, "user")
 
     async def create(
         self,
@@ -69,9 +69,9 @@ class Users:
             Invalid: it is no address, or the name is too long.
             Conflict: another user has the address.
         """
-        now_ms = self._have.now_ms()
+        now_ms = self._sources.now_ms()
         new = User(
-            self._have.ids.new("usr"),
+            self._sources.ids.new("usr"),
             address_of(email),
             safe_name(name),
             language,
@@ -81,7 +81,7 @@ class Users:
             None,
             operator,
         )
-        return await self._have.users.add(by, new)
+        return await self._sources.users.add(by, new)
 
     async def change(self, user_id: str, change: UserChange, by: AuditEntry) -> User:
         """Change the given fields. A new address, or the end of the operator's role, signs the user
@@ -99,10 +99,10 @@ class Users:
             values["name"] = safe_name(change.name)
         if change.language is not None:
             values["language"] = change.language.value
-        values |= _operator_fields(self._have.users.user(user_id), change)
-        now_ms = self._have.now_ms()
+        values |= _operator_fields(self._sources.users.user(user_id), change)
+        now_ms = self._sources.now_ms()
         try:
-            change_by_operator = self._have.users.change_by_operator
+            change_by_operator = self._sources.users.change_by_operator
             new, ended = await change_by_operator(by, user_id, values, now_ms)
         finally:
             self._sessions.forget(user_id)
@@ -118,11 +118,15 @@ class Users:
         """
         if kind is SessionKind.OPERATOR and not user.operator:
             raise Conflict(f"{user.email} is not an operator.")
-        token, expires_at = new_token(), self._have.now_ms() + LINK_MS
+        token, expires_at = new_token(), self._sources.now_ms() + LINK_MS
         row = SignInLink(user.id, kind, expires_at)
-        await self._have.sign_in.add_link(by, digest(token), row)
-        parts = self._have
-        root = parts.public_url if kind is SessionKind.CUSTOMER else f"{parts.console_url}/operator"
+        await self._sources.sign_in.add_link(by, digest(token), row)
+        sources = self._sources
+        root = (
+            sources.public_url
+            if kind is SessionKind.CUSTOMER
+            else f"{sources.console_url}/operator"
+        )
         url = f"{root}/sign-in/link/{token}"
         return MadeLink(user.email, kind, token, url, expires_at)
 

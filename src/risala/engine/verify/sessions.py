@@ -125,7 +125,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     """The actor; see the module's text."""
 
     def __init__(self, sources: Sources) -> None:
-        self._have = sources
+        self._sources = sources
         self._deadlines = Deadlines(sources.stored.nearest_deadlines, DEADLINES_MAX)
         self._loaded_s = 0.0
         self._turns = Turns(LINE_MAX)
@@ -150,13 +150,13 @@ class VerificationSessions(Decider[SessionsMessage]):
     def _load(self) -> None:
         self._deadlines.load()
         self._loaded_s = trio.current_time()
-        self._have.alarm.ring()
+        self._sources.alarm.ring()
 
     async def _open(self, principal: Principal, command: SendCode, by: AuditEntry | None) -> str:
-        organization = self._have.accounts.organization(principal.organization_id)
+        organization = self._sources.accounts.organization(principal.organization_id)
         new = self._new(organization, principal, command)
         try:
-            await self._have.intake.send_code(organization, principal.mode, new, by=by)
+            await self._sources.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
             self._expect(new)  # the session may be on disk nevertheless
             raise
@@ -165,18 +165,18 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     def _expect(self, new: NewVerification) -> None:
         self._deadlines.add((new.expires_at, new.id))
-        self._have.alarm.expect(new.expires_at)
+        self._sources.alarm.expect(new.expires_at)
 
     def _new(
         self, organization: Organization, principal: Principal, command: SendCode
     ) -> NewVerification:
-        settings = self._have.stored.settings(organization.id)
+        settings = self._sources.stored.settings(organization.id)
         if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
             raise Invalid.of(faults)
         frozen = settings.text(command.locale, command.app_hash, command.origin)
-        now_ms = self._have.recorder.clock.now_ms()
+        now_ms = self._sources.recorder.clock.now_ms()
         expires_at = now_ms + settings.expiry_minutes * 60_000
-        verification_id = self._have.ids.new("ver")
+        verification_id = self._sources.ids.new("ver")
         return NewVerification(
             id=verification_id,
             attempts_max=settings.attempts_max,
@@ -184,7 +184,7 @@ class VerificationSessions(Decider[SessionsMessage]):
             expires_at=expires_at,
             per_phone_per_hour=settings.per_phone_per_hour,
             per_organization_per_hour=settings.per_organization_per_hour,
-            message=self._have.intake.drafts.of_code(
+            message=self._sources.intake.drafts.of_code(
                 organization,
                 principal,
                 recipient=command.to,
@@ -198,38 +198,40 @@ class VerificationSessions(Decider[SessionsMessage]):
         )
 
     def _judge(self, message: Judge) -> object:
-        row = self._asked(message)
+        row = self._owned_row(message)
         if row.status is not SessionState.PENDING and message.by is None:
             return False  # the session is over and never changes again, so the guess need not wait
         return Later(self._check, message, row, self._turns.join(row.id))
 
-    def _asked(self, message: Judge) -> VerificationRow:
+    def _owned_row(self, message: Judge) -> VerificationRow:
         asker = message.principal
-        return self._have.stored.owned(asker.organization_id, asker.mode, message.verification_id)
+        return self._sources.stored.owned(
+            asker.organization_id, asker.mode, message.verification_id
+        )
 
     async def _check(self, message: Judge, row: VerificationRow, turn: Turn) -> bool:
-        codes = self._have.codes
+        codes = self._sources.codes
         test = row.mode == "test"
         matches = codes.matches(message.code, row.id, row.code_length, test=test)
         try:
             if not turn.has_come:
                 await turn.wait()
-                row = self._asked(message)
+                row = self._owned_row(message)
             while True:
-                stamp = self._have.recorder.stamp()
+                stamp = self._sources.recorder.stamp()
                 verdict = judge(row.session, matches=matches, now_ms=stamp.now_ms)
                 if await self._write(row, verdict.trigger, stamp, message.by):
                     return verdict.approved
-                row = self._asked(message)
+                row = self._owned_row(message)
         finally:
             self._turns.leave(turn)
 
     async def _withdraw(self, message: Withdraw) -> None:
-        parts = self._have
+        sources = self._sources
         while True:
-            row = parts.stored.session(message.verification_id)
+            row = sources.stored.session(message.verification_id)
             trigger = Trigger.WITHDRAWN if row.status is SessionState.PENDING else None
-            if await self._write(row, trigger, parts.recorder.stamp(), message.by):
+            if await self._write(row, trigger, sources.recorder.stamp(), message.by):
                 return
 
     async def _write(
@@ -237,13 +239,13 @@ class VerificationSessions(Decider[SessionsMessage]):
     ) -> bool:
         """Write a judgement; False if the session has changed meanwhile and must be judged
         again."""
-        parts = self._have
+        sources = self._sources
         if trigger is None and by is None:
             return True
-        changes = await parts.stored.settle(row, trigger, stamp, by)
+        changes = await sources.stored.settle(row, trigger, stamp, by)
         if changes is None:
             return False
-        parts.recorder.tell(changes)
+        sources.recorder.tell(changes)
         if trigger is not Trigger.CODE_WRONG:
             self._deadlines.remove([(row.expires_at, row.id)])
         return True
@@ -252,20 +254,20 @@ class VerificationSessions(Decider[SessionsMessage]):
         if trio.current_time() - self._loaded_s >= RELOAD_S:
             self._deadlines.load()
             self._loaded_s = trio.current_time()
-        due = self._deadlines.due(self._have.recorder.clock.now_ms(), EXPIRE_BATCH)
+        due = self._deadlines.due(self._sources.recorder.clock.now_ms(), EXPIRE_BATCH)
         return Later(self._expire, due) if due else self._deadlines.next_ms()
 
     async def _expire(self, due: Sequence[Deadline]) -> int | None:
         # One that is set aside is due again with the next loading.
-        items = self._have.items
+        items = self._sources.items
         await items.together(items.free(due, _session_of), _session_of, self._expire_these)
         self._deadlines.remove(due)
         return self._deadlines.next_ms()
 
     async def _expire_these(self, due: Sequence[Deadline]) -> None:
-        recorder = self._have.recorder
+        recorder = self._sources.recorder
         stamps = [recorder.stamp() for _ in due]
-        changes = await self._have.stored.expire([*map(_session_of, due)], stamps)
+        changes = await self._sources.stored.expire([*map(_session_of, due)], stamps)
         recorder.tell(changes)
 
 

@@ -65,14 +65,14 @@ class Webhooks:
     """A service; see the module's text."""
 
     def __init__(self, sources: WebhookSources) -> None:
-        self._have = sources
+        self._sources = sources
         self._alarm = Alarm(sources.clock)
         self._lanes = self._new_lanes()
         self._seq = 0
         self._crew: trio.Nursery | None = None
 
     def _new_lanes(self) -> Lanes:
-        settings = self._have.settings
+        settings = self._sources.settings
         patient = max(1, settings.attempts_max // 3)
         return Lanes(
             Widths(settings.attempts_per_endpoint_max, settings.attempts_max - patient, patient)
@@ -84,7 +84,7 @@ class Webhooks:
 
     def hint(self, endpoint_id: str) -> None:
         """Look at this endpoint's deliveries now: one became due by a replay."""
-        self._lanes.expect(endpoint_id, self._have.clock.now_ms())
+        self._lanes.expect(endpoint_id, self._sources.clock.now_ms())
         self._alarm.ring()
 
     @property
@@ -116,26 +116,26 @@ class Webhooks:
 
     def _load(self) -> None:
         self._lanes = self._new_lanes()
-        self._seq = self._have.deliveries.last_seq()
-        for endpoint_id, due_at, failing in self._have.deliveries.waiting():
+        self._seq = self._sources.deliveries.last_seq()
+        for endpoint_id, due_at, failing in self._sources.deliveries.waiting():
             self._lanes.expect(endpoint_id, due_at, prompt=not failing)
 
     def _follow(self) -> None:
         """Follow the journal's new deliveries."""
-        while rows := self._have.deliveries.after(self._seq, ROWS_AT_ONCE):
+        while rows := self._sources.deliveries.after(self._seq, ROWS_AT_ONCE):
             self._seq = rows[-1][0]
             for _, endpoint_id, due_at in rows:
                 self._lanes.expect(endpoint_id, due_at)
 
     def _hand_out(self) -> None:
-        now_ms = self._have.clock.now_ms()
+        now_ms = self._sources.clock.now_ms()
         assert self._crew is not None
         while (lane := self._lanes.take(now_ms)) is not None:
-            besides = {*lane.in_flight, *map(int, self._have.items.held())}
-            due = self._have.deliveries.first_due(lane.endpoint_id, besides)
+            besides = {*lane.in_flight, *map(int, self._sources.items.held())}
+            due = self._sources.deliveries.first_due(lane.endpoint_id, besides)
             if due is None or due.due_at > now_ms:
                 self._lanes.rest(
-                    lane, self._have.items.again_ms(now_ms) if due is None else due.due_at
+                    lane, self._sources.items.again_ms(now_ms) if due is None else due.due_at
                 )
             else:
                 self._lanes.start(lane, due.seq)
@@ -143,9 +143,9 @@ class Webhooks:
 
     async def _deliver(self, lane: EndpointQueue, seq: int) -> None:
         """One attempt at one delivery."""
-        clock = self._have.clock
+        clock = self._sources.clock
         try:
-            with self._have.items.item(seq, endpoint=lane.endpoint_id):
+            with self._sources.items.item(seq, endpoint=lane.endpoint_id):
                 await self._attempt(lane, seq)
             if seq in lane.in_flight:  # it was set aside
                 self._lanes.leave(lane, seq, clock.now_ms())
@@ -159,8 +159,8 @@ class Webhooks:
             self._alarm.ring()
 
     async def _attempt(self, lane: EndpointQueue, seq: int) -> None:
-        begun_at = self._have.clock.now_ms()
-        attempt = await self._have.deliveries.begin(seq, begun_at)
+        begun_at = self._sources.clock.now_ms()
+        attempt = await self._sources.deliveries.begin(seq, begun_at)
         if attempt is None:
             self._lanes.leave(lane, seq, begun_at)
             return
@@ -172,9 +172,9 @@ class Webhooks:
 
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
-            now_ms = self._have.clock.now_ms()
-            attempt = self._have.deliveries.opened(attempt)
-            return await self._have.outbound.post(_call(attempt, now_ms))
+            now_ms = self._sources.clock.now_ms()
+            attempt = self._sources.deliveries.opened(attempt)
+            return await self._sources.outbound.post(_call(attempt, now_ms))
         except SecretLost:
             return ReceiverFault("SECRET_LOST", _SEALED)
         except Exception:
@@ -184,15 +184,17 @@ class Webhooks:
             return ReceiverFault("INTERNAL", "An error occurred in the service.")
 
     async def _finish(self, attempt: WebhookAttempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
-        now_ms = self._have.clock.now_ms()
-        verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
-        finish = partial(self._have.deliveries.finish, attempt, verdict, now_ms)
+        now_ms = self._sources.clock.now_ms()
+        verdict = decide(seen, attempt.tries, now_ms, self._sources.jitter())
+        finish = partial(self._sources.deliveries.finish, attempt, verdict, now_ms)
         # Written until the disk takes it: otherwise the endpoint would get the event again.
         reason = await retry_until_committed("webhooks", finish)
         if reason is not None:
             log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)
-            self._have.disabled()
-            await self._have.deliveries.end_pending(attempt.endpoint_id, self._have.clock.now_ms())
+            self._sources.disabled()
+            await self._sources.deliveries.end_pending(
+                attempt.endpoint_id, self._sources.clock.now_ms()
+            )
         return verdict.state == "delivered"
 
 

@@ -32,14 +32,14 @@ class Awaited:
     them again after a restart."""
 
     def __init__(self, *, is_asked: bool) -> None:
-        self._asked = is_asked
+        self._is_asked = is_asked
         """False if the driver cannot be asked: then nothing is kept."""
         self._waiting = tuple(deque[AwaitedReceipt]() for _ in ASK_AFTER_S)
         self._bell = Bell()
 
     def expect(self, message_id: str, number: int, carrier_id: str) -> None:
         """A segment was accepted: its receipt should come."""
-        if carrier_id and self._asked:
+        if carrier_id and self._is_asked:
             self.put(0, message_id, number, carrier_id)
 
     def put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
