@@ -112,7 +112,7 @@ class KannelCompat:
             order = self._read(fields, caller)
             return await self._send(request, service, caller, order)
         except MisformedError as misformed:
-            return _said(400, str(misformed))
+            return _text_answer(400, str(misformed))
         except FaceRefusedError as refused:
             return _refused(refused)
 
@@ -155,7 +155,7 @@ class KannelCompat:
         text = _QUEUED if order.deferred_s else _ACCEPTED
         if denied:
             text += f" Denied receivers are: {' '.join(denied)}"
-        return _said(202, text)
+        return _text_answer(202, text)
 
     def call(
         self, event: FaceEvent, url: str, stored: Mapping[str, Any], sign: Sign
@@ -305,7 +305,7 @@ def _callback(fields: Fields) -> FaceCallback | None:
 # -- answers ---------------------------------------------------------------------------------------
 
 
-def _said(status: int, text: str, more: tuple[tuple[str, str], ...] = ()) -> FaceAnswer:
+def _text_answer(status: int, text: str, more: tuple[tuple[str, str], ...] = ()) -> FaceAnswer:
     return FaceAnswer(text.encode(), status, "text/plain; charset=utf-8", more)
 
 
@@ -318,12 +318,12 @@ _REJECTED: Final = {FaceRefusal.NO_BALANCE: 402, FaceRefusal.COUNTRY: 403}
 
 def _refused(refused: FaceRefusedError) -> FaceAnswer:
     if refused.refusal in _SAME:
-        return _said(403, _DENIED)
+        return _text_answer(403, _DENIED)
     if refused.refusal in _AGAIN:
         wait = refused.retry_after_s
-        return _said(503, _LATER, () if wait is None else (("Retry-After", str(wait)),))
+        return _text_answer(503, _LATER, () if wait is None else (("Retry-After", str(wait)),))
     status = _REJECTED.get(refused.refusal, 400)
-    return _said(status, f"{str(refused).rstrip('.')}, rejected")
+    return _text_answer(status, f"{str(refused).rstrip('.')}, rejected")
 
 
 # -- callbacks -------------------------------------------------------------------------------------

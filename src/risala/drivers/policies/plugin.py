@@ -91,7 +91,7 @@ class WholeWords:
 
     def are_in(self, text: str) -> bool:
         """Whether one of the words is in a text."""
-        return any(True for _ in self._found(text))
+        return any(True for _ in self._places_of_words(text))
 
     def replaced(self, text: str, plain: str) -> str:
         """A text with the values of its words.
@@ -100,12 +100,12 @@ class WholeWords:
             plain: the same text, letter for letter, in the form in which the words are.
         """
         pieces, end = [], 0
-        for begin, length in self._found(plain):
+        for begin, length in self._places_of_words(plain):
             pieces += [text[end:begin], self._values[plain[begin : begin + length]]]
             end = begin + length
         return "".join([*pieces, text[end:]])
 
-    def _found(self, text: str) -> Iterator[tuple[int, int]]:
+    def _places_of_words(self, text: str) -> Iterator[tuple[int, int]]:
         """The place and length of each word, one behind the other."""
         place = 0
         while place < len(text):

@@ -50,7 +50,7 @@ class FailedKeys:
         self._tally = tally
         self._now_s = now_s
         self._failed = SlidingWindows((Window(FREE_A_MINUTE, 60_000),), ADDRESSES_MAX)
-        self._said: OrderedDict[Hashable, float] = OrderedDict()
+        self._silent_until_s: OrderedDict[Hashable, float] = OrderedDict()
         self._line_at = 0.0
         self._unsaid = 0
         self._waiting = 0
@@ -76,7 +76,7 @@ class FailedKeys:
             self._waiting -= 1
 
     def _say(self, bucket: Hashable, address: str, now_s: float) -> None:
-        if now_s < self._said.get(bucket, now_s):
+        if now_s < self._silent_until_s.get(bucket, now_s):
             return
         if now_s < self._line_at:
             self._unsaid += 1
@@ -85,10 +85,10 @@ class FailedKeys:
             "keys.failing", address=address, more_than_a_minute=FREE_A_MINUTE, unsaid=self._unsaid
         )
         self._line_at, self._unsaid = now_s + LINES_EVERY_S, 0
-        self._said[bucket] = now_s + SAID_EVERY_S
-        self._said.move_to_end(bucket)
-        if len(self._said) > ADDRESSES_MAX:
-            self._said.popitem(last=False)
+        self._silent_until_s[bucket] = now_s + SAID_EVERY_S
+        self._silent_until_s.move_to_end(bucket)
+        if len(self._silent_until_s) > ADDRESSES_MAX:
+            self._silent_until_s.popitem(last=False)
 
 
 # Answers of the public face: counted by status, for ``/metrics``.

@@ -286,5 +286,5 @@ def add_faces(
 def mount(mounting: PathMounting) -> None:
     """Answer the paths of the plugins' faces; raises as :func:`add_faces`."""
     gateway = mounting.gateway
-    door = gateway.access(ACCESS)
-    add_faces(mounting.app, gateway, door, mounting.settings, mounting.faces, mounting.base_url)
+    access = gateway.access(ACCESS)
+    add_faces(mounting.app, gateway, access, mounting.settings, mounting.faces, mounting.base_url)

@@ -49,7 +49,7 @@ class TypedAnswer(PlainAnswer):
 
 
 class MountedGateway(ServiceGateway, Protocol):
-    """The same, with what features offer beside operations."""
+    """The gateway, with what features offer beside operations."""
 
     def access(self, of: FeatureAccess[R], /) -> R: ...
 
@@ -62,6 +62,6 @@ class PathMounting:
     gateway: MountedGateway
     settings: Settings
     faces: Mapping[str, GatewayFace]
-    """Those of plugins, by their names."""
+    """The faces of plugins, by their names."""
     base_url: str
     """The listener's address."""

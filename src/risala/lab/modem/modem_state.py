@@ -339,9 +339,9 @@ class ModemCore:
 
     def _search(self) -> None:
         self._is_searching = True
-        self.power.own_after(self.profile.register_s, self._found)
+        self.power.own_after(self.profile.register_s, self._registered_now)
 
-    def _found(self) -> None:
+    def _registered_now(self) -> None:
         self._is_searching = False
         self.registration_changed()
 

@@ -164,7 +164,7 @@ class ModemSimulator:
         self._link = PortLink(link) if link is not None else None
         self._listen = listen
         self._changed = trio.Event()
-        self._told = trio.Event()
+        self._event_came = trio.Event()
         self._client: trio.abc.Stream | None = None
 
     async def run(self, *, task_status: trio.TaskStatus[str] = trio.TASK_STATUS_IGNORED) -> None:
@@ -216,8 +216,8 @@ class ModemSimulator:
 
     def _tell(self, event: ModemEvent) -> None:
         self.events.append(event)
-        self._told.set()
-        self._told = trio.Event()
+        self._event_came.set()
+        self._event_came = trio.Event()
         if self._script is not None:
             self._script.hear(event)
         self._on_event(event)
@@ -232,7 +232,7 @@ class ModemSimulator:
             if len(fitting) >= count:
                 await trio.lowlevel.checkpoint()
                 return fitting[count - 1]
-            await self._told.wait()
+            await self._event_came.wait()
 
     # -- actions -----------------------------------------------------------------------------------
 

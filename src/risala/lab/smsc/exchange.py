@@ -81,7 +81,7 @@ class Exchange:
 
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
         """Let phones send messages to this account, or to any connected one; False: to none."""
-        account = self._asked(system_id)
+        account = self._account_named(system_id)
         if account is None or self.receipts_waiting + len(pdus) > self.config.store_max:
             return False
         for pdu in pdus:
@@ -93,10 +93,10 @@ class Exchange:
 
         It asks for no answer, so it is not kept either.
         """
-        account = self._asked(system_id)
+        account = self._account_named(system_id)
         return account is not None and account.alert(alert)
 
-    def _asked(self, system_id: str | None) -> Account | None:
+    def _account_named(self, system_id: str | None) -> Account | None:
         """The account of that name; None selects any, preferably one with a receiver."""
         if system_id is not None:
             return self._accounts.get(system_id)

@@ -142,12 +142,12 @@ class _Rule:
 
     def __init__(self, table: MishapRule) -> None:
         self.table = table
-        self._asked = 0
+        self._occasions = 0
         self._happened = 0
 
     def happens(self, rng: random.Random) -> bool:
         table = self.table
-        number, self._asked = self._asked, self._asked + 1
+        number, self._occasions = self._occasions, self._occasions + 1
         if table.first is not None and self._happened >= table.first:
             return False
         if table.every is not None:

@@ -34,7 +34,7 @@ class Balance:
         self.amount: float | None = None
         self.is_readable = True
         """Whether the last answer reads as text: only then an amount is taken from it."""
-        self._told = ""
+        self._last_fault = ""
         self._doubts = 0
         self._doubted = trio.Event()
 
@@ -77,8 +77,8 @@ class Balance:
                     trace(_UNREADABLE)
             except UssdError as fault:
                 wait_s = _AGAIN_S
-                if str(fault) != self._told:
-                    self._told = str(fault)
+                if str(fault) != self._last_fault:
+                    self._last_fault = str(fault)
                     trace(f"The SIM's balance is not known: {fault}")
             await trio.sleep(_AGAIN_LEAST_S)
             with trio.move_on_after(wait_s - _AGAIN_LEAST_S):

@@ -80,7 +80,7 @@ class UsbReset:
         self._sysfs = sysfs
         self._nodes = nodes
         self._ioctl = ioctl
-        self._told = ""
+        self._last_reason = ""
 
     async def __call__(self, trace: Callable[[str], None]) -> bool:
         """Reset; True if it was done. The device leaves the bus for a moment, and its port too.
@@ -94,8 +94,8 @@ class UsbReset:
             reason = await trio.to_thread.run_sync(
                 self._reset, abandon_on_cancel=True, limiter=_threads
             )
-            if reason and reason != self._told:
-                self._told = reason
+            if reason and reason != self._last_reason:
+                self._last_reason = reason
                 trace(reason)
             return reason is None
         trace("The USB device did not come back after its reset.")
