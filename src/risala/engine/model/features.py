@@ -76,7 +76,7 @@ class Feature:
     """What retention deletes of it: functions of a connection, a walk, the time before which rows
     are old, and how many go at once."""
     oldest: Mapping[str, Declared] = field(default_factory=dict)
-    """By retention's rules, a function of a connection that returns the time of the oldest row."""
+    """Functions of a connection that return the time of the oldest row, by retention's rules."""
     cleared: Declared | None = None
     """Deletes rows of what was deleted or is old: a function of a connection, how many go at once,
     and an organization's id or None, which returns ``Forgot``."""

@@ -246,7 +246,7 @@ class ApplySettings(Arguments):
     """Apply the settings of the preview."""
 
     hash: Text
-    """As ``carriers.preview`` answered it."""
+    """The hash that ``carriers.preview`` answered."""
 
 
 @OPERATIONS(rereading.PREVIEW, roles=OPERATORS)
@@ -267,8 +267,8 @@ async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
 
 
 def _said(preview: SettingsPreview) -> Json:
-    """For the audit trail: the names of changed settings. It gets no values, because the file's
-    owner may have written secrets where they do not belong."""
+    """The details for the audit trail: the names of changed settings. It gets no values, because
+    the file's owner may have written secrets where they do not belong."""
     return {
         "carriers": {
             each.carrier: {"kind": each.kind, "fields": [one.field for one in each.fields]}

@@ -77,7 +77,7 @@ class CreateKey(OfOrganization):
     """Answers to its sends have no `messageId`, for clients that refuse that field."""
     contact: Contact = None
     expires_at: MaybeMoment = None
-    """From when on the key is refused; without it, never, or as late as the rules let it."""
+    """The time from which the key is refused; without it, never, or as late as the rules let it."""
 
 
 class OfKey(Arguments):
@@ -95,7 +95,7 @@ class SetKey(OfKey):
     without_id: Flag = False
     """Answers to its sends have no `messageId`, from the next request on."""
     expires_at: MaybeMoment = None
-    """From when on the key is refused; null: never, or as late as the rules let it."""
+    """The time from which the key is refused; null: never, or as late as the rules let it."""
     version: MaybeWhole = None
 
 

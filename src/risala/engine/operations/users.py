@@ -120,7 +120,7 @@ class EndSessions(OfUser):
 
 class LinkFor(OfUser):
     operator: MaybeFlag = None
-    """To the console instead of the dashboard."""
+    """Whether the link is to the console instead of the dashboard."""
 
 
 def _refuse_pages(call: Call[Any], what: str) -> None:
@@ -180,7 +180,8 @@ async def _show(call: Call[OfUser]) -> UserStory:
 
 
 def _weigh(call: Call[SetUser]) -> Weight | None:
-    """By a page, another role or address of an operator: who has two of them has four eyes."""
+    """The weight of a change by a page, which may give an operator another role or address: who has
+    two of them has four eyes."""
     arguments = call.given
     user = call.services.people.users.find(arguments.email)
     is_access = arguments.operator_role is not None or arguments.new_email is not None

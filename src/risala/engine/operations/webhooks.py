@@ -60,11 +60,11 @@ class OfEndpoint(Arguments):
     endpoint_id: Text = Field(examples=["whe_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"])
     """The `id` of a webhook endpoint."""
     organization_id: MaybeText = None
-    """If given, the endpoint must be this organization's."""
+    """The organization whose endpoint it must be, if given."""
     only_mode: Annotated[
         str | None, PlainValidator(maybe(live_or_test)), ArgumentKind("`live` or `test`")
     ] = None
-    """If given, the endpoint must be for these events."""
+    """The mode of events that the endpoint must be for, if given."""
 
 
 def endpoints_of(services: Services) -> Endpoints:

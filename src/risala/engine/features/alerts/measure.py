@@ -318,7 +318,7 @@ class Measuring:
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
 
     def _codes_by_prefix(self, since_ms: int) -> Mapping[str, Rate]:
-        """By prefixes that have the same number of digits behind each country's code."""
+        """Rates by prefixes that have the same number of digits behind each country's code."""
         known, digits = self._have.settings.plan.prefixes, self._limits.prefix_digits
         longest = max(map(len, known)) + digits
         rates = dict[str, Rate]()

@@ -43,7 +43,7 @@ LISTED_MAX: Final = 500
 """The most alerts in one answer."""
 LISTED_USUAL: Final = 50
 MUTE_MINUTES_MAX: Final = 30 * 24 * 60
-"""To mute alerts for longer, switch them off in the settings."""
+"""The longest mute, in minutes; to mute alerts for longer, switch them off in the settings."""
 MINUTE_MS: Final = 60_000
 ALERT: Final = "alert"
 MUTE: Final = "mute"

@@ -41,7 +41,7 @@ log = structlog.get_logger(__name__)
 LOOK_S: Final = 60.0
 """Between two checks: a shorter time helps nobody, and a check costs a few milliseconds."""
 SELDOM: Final = 5
-"""At every fifth check also what changes slowly, and costs more to measure."""
+"""How many checks pass between two of what changes slowly, and costs more to measure."""
 UPKEEP_S: Final = 3600.0
 DAY_MS: Final = 86_400_000
 RECEIPTS_KEPT_MS: Final = 30 * DAY_MS

@@ -35,7 +35,7 @@ _SITES: Final = (AlertKind.SIGN_IN_FAILING,)
 """Kinds whose subject is one of our own words."""
 _AMOUNT: Final = re.compile(r"-?\d+(?:\.\d+)?")
 _GIGA: Final = 1e9
-"""From so many bytes on they are counted by the thousand million."""
+"""Bytes from which they are counted by the thousand million."""
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 _DAY_S: Final = 86_400

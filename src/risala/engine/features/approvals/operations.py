@@ -53,7 +53,7 @@ class ConfirmApproval(Arguments):
 
     approval_id: Text
     alone: MaybeWhy = None
-    """At the machine: why who asked confirms it without a second operator."""
+    """The reason why the person who asked confirms it at the machine without a second operator."""
 
 
 class RefuseApproval(Arguments):

@@ -28,7 +28,7 @@ class StoredApproval:
     kind: str
     """The operation that was asked for."""
     arguments: Mapping[str, Any]
-    """As they were asked; JSON."""
+    """The arguments as they were asked; JSON."""
     amount: int | None
     """Minor units that counted against the limit; None: it always needs two."""
     organization_id: str | None
@@ -60,7 +60,7 @@ class Approval:
     operation: Annotated[str, AUDITED]
     """What was asked for."""
     arguments: Annotated[Mapping[str, str], UNAUDITED]
-    """As they were asked, as texts."""
+    """The arguments as they were asked, as texts."""
     amount: Annotated[Money | None, AUDITED]
     """What counted against the limit; null: it always needs two."""
     organization_id: Annotated[str | None, UNAUDITED]

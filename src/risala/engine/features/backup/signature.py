@@ -21,7 +21,7 @@ from risala.engine.model.times import iso
 from risala.engine.rules.trail.heads import public_key
 
 _WORDS: Final = "risala backup 1"
-"""In front of what is signed: a signature of something else is never one of a backup."""
+"""The beginning of what is signed: a signature of something else is never one of a backup."""
 _FILE_BYTES_MAX: Final = 4096
 """The most bytes of a signature's file: ten times what one has."""
 
@@ -43,7 +43,7 @@ class BackupSignature:
     key: str
     """The public key, in base64."""
     signature: str
-    """In base64 (Ed25519, RFC 8032)."""
+    """The signature in base64 (Ed25519, RFC 8032)."""
 
     @property
     def signed(self) -> bytes:

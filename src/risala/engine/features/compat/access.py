@@ -135,5 +135,5 @@ class CompatAccess:
 
 
 def access(services: Services) -> CompatAccess:
-    """For the paths that plugins answer."""
+    """Access for the paths that plugins answer."""
     return services.part(CompatAccess)

@@ -62,8 +62,8 @@ class _Known:
     admitted: Admitted
     proof: Proof
     seen: bytes | None = None
-    """If its hash is slow: a quick hash of the password that matched, under a key of this
-    process."""
+    """A quick hash of the password that matched, under a key of this process, if the stored hash is
+    slow."""
 
 
 class Credentials:
@@ -75,7 +75,7 @@ class Credentials:
         self._clock = services.recorder.clock
         self._ids = services.ids
         self._known: OrderedDict[str, _Known] = OrderedDict()
-        """By id."""
+        """Credentials in memory, by id."""
         self._by_name: dict[tuple[str, str], str] = {}
         self.uses = LastUses("credentials", self._stored.touch, services.set_aside.loop("uses"))
         self._own_key = secrets.token_bytes(32)

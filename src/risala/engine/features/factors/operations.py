@@ -40,8 +40,8 @@ from risala.engine.model.records.people.users import FactorView
 from risala.engine.rules.roles import OPERATORS, USERS
 
 _PAGES: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
-"""By a page, a second operator confirms a reset: an operator's session alone must not open
-another's account."""
+"""Callers through which a second operator confirms a reset: an operator's session alone must not
+open another's account."""
 NOT_OWN: Final = "Nobody resets their own factors. Remove them on your own page."
 
 
@@ -73,7 +73,7 @@ class AddPasskey(BeginPasskey):
     """The browser's, as JSON."""
     name: MaybeAnyName = None
     but: Text
-    """As for an app."""
+    """The session that stays signed in, as for an app."""
 
 
 class OfFactor(Arguments):
@@ -157,7 +157,7 @@ async def _renew_codes(call: Call[NoArguments]) -> RecoveryCodes:
 
 
 def _weigh_reset(call: Call[ResetFor]) -> Weight | None:
-    """By a page it always needs a second operator."""
+    """The weight of a reset: by a page it always needs a second operator."""
     if call.caller.face not in _PAGES and call.approval is None:
         return None
     user = _lost_by(call)

@@ -26,7 +26,7 @@ class Factor:
     user_id: str
     kind: FactorKind
     name: str
-    """As its owner calls it."""
+    """The name that its owner gave it."""
     site: str
     """A passkey's host (RP ID); empty for an app."""
     credential: bytes
@@ -54,7 +54,7 @@ class FactorProof:
 
     kind: ProofKind
     factor_id: str = ""
-    """Empty for a recovery code."""
+    """The factor's id; empty for a recovery code."""
     counter: int = 0
     """The new value of :attr:`Factor.counter`."""
     code: bytes = field(default=b"", repr=False)
@@ -151,7 +151,7 @@ class PasskeySetUp:
     """A passkey that is being made."""
 
     question: str
-    """For the browser, as JSON."""
+    """The question for the browser, as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class AddedFactor:
     id: str
     factor: FactorView
     recovery_codes: tuple[str, ...] = field(repr=False)
-    """With the first factor: each lets its owner in once. They exist only here."""
+    """Recovery codes, with the first factor: each lets its owner in once. They exist only here."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class AppSeed:
     nonce: str
     seed: str = field(repr=False)
     address: str = field(repr=False)
-    """For the QR code."""
+    """The address for the QR code."""
 
 
 class Factors:
@@ -286,7 +286,7 @@ CHARACTERS: Final = 16
 """79 bits: a code cannot be guessed, so that a plain hash of it is right."""
 _GROUP: Final = 4
 _ALPHABET: Final = "abcdefghjkmnpqrstuvwxyz23456789"
-"""Without those that are read as another: i, l, o, 0, 1."""
+"""Letters and digits without those that are read as another: i, l, o, 0, 1."""
 
 
 def seed_of(secret: bytes) -> str:

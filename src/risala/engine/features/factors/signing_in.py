@@ -81,5 +81,5 @@ class FactorSignIn:
 
 
 def access(services: Services) -> FactorSignIn:
-    """For the pages of sign-in."""
+    """Access for the pages of sign-in."""
     return services.part(FactorSignIn)

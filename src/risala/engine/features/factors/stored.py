@@ -52,14 +52,14 @@ from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 from risala.engine.rules.secrets.sealing import SecretPurpose
 
 FACTORS_MAX: Final = 20
-"""For one user: several devices, and some that are lost."""
+"""The most factors of one user: several devices, and some that are lost."""
 TOLD_MAX: Final = 200
 """How many other people are told of one change: each is a mail."""
 SHIFTS: Final = (
     # Codes of an authenticator app: a step that is still to come would refuse all until then.
     "UPDATE factors SET counter = :now / 30000 WHERE kind = 'app' AND counter > :now / 30000",
 )
-"""After the clock was set back."""
+"""Statements to run after the clock was set back."""
 
 _FACTOR_HELD_UP: Final = (
     "Too many wrong codes of your app were tried. Use a passkey or a recovery code, or sign in from"

@@ -122,7 +122,7 @@ class SetHook(OfHook):
     locale: Locale = None
     allowed_addresses: Addresses = None
     version: MaybeWhole = None
-    """As ``hook.show`` has it; None: the change is made whatever changed meanwhile."""
+    """The version as ``hook.show`` has it; None: the change is made whatever changed meanwhile."""
 
 
 class RotateHook(OfHook):

@@ -94,7 +94,7 @@ class HookReceiver:
         self.alarm = Alarm(self._clock, LOOK_S)
         """Rings at the end of a window of alerts."""
         self._under_way: dict[str, trio.Event] = {}
-        """By their marks: as many as the requests that are being answered."""
+        """Requests that are being answered, by their marks."""
 
     async def receive(
         self, hook_id: str, request: HookRequest, address: object | None
@@ -337,5 +337,5 @@ def _generic(request: HookRequest, result: HookResult) -> HookAnswer:
 
 
 def access(services: Services) -> HookReceiver:
-    """For the addresses of hooks."""
+    """Access for the addresses of hooks."""
     return services.part(HookReceiver)

@@ -24,7 +24,8 @@ HOOKS_MAX: Final = 50
 STORM_MESSAGES: Final = 5
 """Alerts of a hook that leave one by one within a window; the others become one message."""
 STORM_WINDOW_MS: Final = 5 * 60_000
-"""From its first alert on: as long as a person takes to look at the first messages."""
+"""The length of a storm from its first alert on: as long as a person takes to look at the first
+messages."""
 STORM_TEXT_MAX: Final = 100
 """Characters kept of the first alert that is held: its message has room for no more."""
 SHIFTS: Final = (

@@ -121,7 +121,7 @@ class SetList(OfList):
 
     name: Annotated[str | None, PlainValidator(maybe(name_text(NAME_MAX))), _NAME] = None
     version: MaybeWhole = None
-    """As ``list.show`` has it; None: the change is made whatever changed meanwhile."""
+    """The version as ``list.show`` has it; None: the change is made whatever changed meanwhile."""
 
 
 class ShowList(OfList):
@@ -134,7 +134,7 @@ class ShowList(OfList):
     contains: MaybeContained = None
     """Show only people with this in a value."""
     after: MaybeText = None
-    """As the page before has it."""
+    """The last number of the page before, as that page has it."""
     limit: MaybeWhole = None
 
 
@@ -278,7 +278,7 @@ class SetText(OfSavedText):
     language: Annotated[str | None, PlainValidator(maybe(_language)), _LANGUAGE] = None
     text: Annotated[str | None, PlainValidator(maybe(_body)), _BODY] = None
     version: MaybeWhole = None
-    """As ``text.show`` has it; None: the change is made whatever changed meanwhile."""
+    """The version as ``text.show`` has it; None: the change is made whatever changed meanwhile."""
 
 
 def of_saved_text(services: Services, arguments: OfSavedText) -> str:

@@ -508,7 +508,7 @@ def count_people(conn: sqlite3.Connection, organization_id: str) -> int:
 def count_lists_with(
     conn: sqlite3.Connection, organization_id: str, number: str, limit: int
 ) -> int:
-    """On how many lists a number is, and not more than a limit."""
+    """How many lists a number is on, and not more than a limit."""
     counted: int = value_of(
         conn,
         "SELECT count(*) FROM (SELECT 1 FROM list_people p JOIN recipient_lists l"

@@ -62,7 +62,7 @@ class ListTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Without that of the numbers."""
+        """The columns without that of the numbers."""
         return _without(self.recognised.columns, self.recognised.number_column)
 
     async def pieces(self) -> AsyncGenerator[Piece]:
@@ -106,7 +106,7 @@ class TableReader:
     read_file: Callable[[ReadRequest], Awaitable[ReadResult]]
     inline: bool
     kept: dict[str, str] = field(default_factory=dict)
-    """By organization, the upload that stays."""
+    """The upload that stays, by organization."""
 
     @asynccontextmanager
     async def read(

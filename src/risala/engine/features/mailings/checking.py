@@ -31,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 T = TypeVar("T")
 _Lines = list[tuple[int, str, str | None, str | None, str | None, int]]
-"""As the reader writes rows: ``ReadRequest.rows_path``."""
+"""Lines as the reader writes rows: ``ReadRequest.rows_path``."""
 
 ROWS_AT_ONCE: Final = 1000
 """Rows of one piece: some ten milliseconds of the writer. Smaller pieces would write the pages of
@@ -44,11 +44,12 @@ PAUSE_MIN_S: Final = 0.005
 BUSY_PAUSE: Final = 19
 """While the service is busy with messages, the pause is so many times as long as the piece took."""
 ROWS_OF_SEND: Final = 3
-"""To accept a message takes as long as to store so many rows, on fast and slow machines alike."""
+"""How many rows are stored in the time that accepting a message takes, on fast and slow machines
+alike."""
 BUSY_SHARE: Final = 0.25
 """The service is busy if accepting messages takes more of its time."""
 AGAIN_S: Final = 5.0
-"""After this it is tried again if the machine has no room for the reader, or the disk fails."""
+"""Seconds until another try if the machine has no room for the reader, or the disk fails."""
 AT_ONCE_MAX: Final = 8
 """Mailings that take turns: each has a file open. With more, those of several organizations come
 before the second one of any."""

@@ -50,7 +50,7 @@ QUEUED_MAX: Final = 1000
 ROOM_MIN: Final = 100
 """A full queue is filled again when so many have left it."""
 AGAIN_MS: Final = 5000
-"""After this it is tried again where a service or a policy failed."""
+"""Milliseconds until another try where a service or a policy failed."""
 _LOOK_MS: Final = round(1000 * LOOK_S)
 _TOLD: Final = (MailingWait.SEND_AT, MailingWait.HOURS, MailingWait.SPEND_CAP)
 """Waits whose end is known, and is shown."""
@@ -97,7 +97,7 @@ class _Drain:
 
     bell: Bell
     left: dict[str, int] = field(default_factory=dict)
-    """By organization: so many more must leave."""
+    """How many more messages must leave, by organization."""
 
     def heard(self, event: LifeEvent) -> None:
         left = self.left.get(event.organization_id)

@@ -99,7 +99,7 @@ class Mailing:
         Hint(N_("{{name}} stands for what the column “name” has for each person.")),
         Maximum(TEXT_CHARACTERS_MAX),
     ]
-    """With ``{{column}}`` where each person has a value of their own."""
+    """The message's text, with ``{{column}}`` where each person has a value of their own."""
     sender: Annotated[str | None, AUDITED, JsonName("from"), Label(N_("Sender"))]
     """None: the service's own sender."""
     encoding: Annotated[str | None, UNAUDITED]
@@ -112,7 +112,7 @@ class Mailing:
     hidden_rows: Annotated[Count, UNAUDITED]
     hidden_columns: Annotated[Count, UNAUDITED]
     with_hidden: Annotated[bool, UNAUDITED]
-    """As :class:`Recognised` has them."""
+    """What the sheet hides, as :class:`Recognised` has it."""
     pace: Annotated[int | None, AUDITED, Label(N_("Messages a minute"))]
     """None: as fast as the carriers take them."""
     from_hour: Annotated[int, AUDITED]
@@ -198,7 +198,7 @@ class Mailings:
 @dataclass(frozen=True, slots=True)
 class MailingRow:
     row: int
-    """As the file counts its rows, from 1."""
+    """The row's number, as the file counts its rows, from 1."""
     number: str | None
     """None: its cell is no phone number."""
     cells: tuple[str, ...]
@@ -234,7 +234,7 @@ class Person:
     encoding: str
     """``gsm7`` or ``ucs2``."""
     place: Count
-    """Among the rows that are ready or accepted, from 1; 0: it is none of them."""
+    """The place among the rows that are ready or accepted, from 1; 0: it is none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +255,7 @@ class Workbook:
 
     mailing: Mailing
     path: str
-    """On the machine of the service; it is deleted within a day or two."""
+    """The path on the machine of the service; the file is deleted within a day or two."""
 
 
 @dataclass(frozen=True, slots=True)

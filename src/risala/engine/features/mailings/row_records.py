@@ -28,7 +28,7 @@ class NewRow:
 
     row: int
     cells: str
-    """As :func:`cells_text` writes them: nobody reads them on their way from the file."""
+    """The cells as :func:`cells_text` writes them: nobody reads them on their way from the file."""
     number: str | None
     fault: RowFault | None
     column: str | None

@@ -51,7 +51,7 @@ class MailingSources:
     """Rings when the rows of a mailing are to be stored."""
 
     def principal_of(self, mailing: Mailing) -> Principal:
-        """As whom a mailing sends."""
+        """The principal as which a mailing sends."""
         return Principal(
             mailing.organization_id, mailing.id, KeyType.SECRET, mailing.mode, face=FACE
         )

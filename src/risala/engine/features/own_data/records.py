@@ -145,7 +145,7 @@ STEPS: Final = (
     *(ErasureStep.INBOUND, ErasureStep.SESSIONS, ErasureStep.MESSAGES, ErasureStep.CARRIERS),
     ErasureStep.REST,
 )
-"""In their order."""
+"""The steps in their order."""
 
 
 def following(step: ErasureStep) -> ErasureStep:
@@ -224,7 +224,7 @@ class ErasureProgress:
     steps: Annotated[int, UNAUDITED]
     """How many steps there are."""
     waits: Annotated[bool, UNAUDITED]
-    """For messages that are with a carrier."""
+    """Whether it waits for messages that are with a carrier."""
     gone: Annotated[Mapping[str, int], UNAUDITED]
     """How much of what is gone."""
     asked_by: Annotated[str, UNAUDITED]

@@ -43,7 +43,7 @@ LOOKED_AGAIN_MAX: Final = 200
 operator sees all of them."""
 _BELIEVED: Final = (TextKind.CREDIT, TextKind.DEBIT, TextKind.NOTICE)
 _HOPELESS: Final = (TextKind.FOREIGN_SENDER, TextKind.FOREIGN_CENTRE, TextKind.NO_PATTERN)
-"""From the weakest to the strongest evidence of a text's origin."""
+"""Kinds from the weakest to the strongest evidence of a text's origin."""
 
 
 class BankSmsReader:

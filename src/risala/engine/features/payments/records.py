@@ -54,7 +54,7 @@ class StoredPayment:
     currency: Annotated[str, UNAUDITED]
     language: Annotated[str, UNAUDITED]
     state: Annotated[PaymentState, AUDITED]
-    """As stored: :meth:`state_at` includes expiry."""
+    """The state as stored: :meth:`state_at` includes expiry."""
     by_operator: Annotated[bool, UNAUDITED]
     """An operator settles it; else its provider."""
     reference: Annotated[str | None, AUDITED]
@@ -66,7 +66,7 @@ class StoredPayment:
     """What the customer has to enter next."""
     entered: Annotated[Mapping[str, str], UNAUDITED] = field(repr=False)
     cause: Annotated[str | None, UNAUDITED]
-    """For a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
+    """The cause of a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
     why: Annotated[Texts, UNAUDITED]
     """The refusal's text for the customer."""
     provider: Annotated[str | None, UNAUDITED]
@@ -114,7 +114,8 @@ class PayerState(StrEnum):
     """Whether a customer has proved that the payer's number is theirs."""
 
     NONE = "none"
-    """Not needed: the method does not ask, or no organization of the operator sends codes."""
+    """No proof is needed: the method does not ask, or no organization of the operator sends
+    codes."""
     UNSENT = "unsent"
     """A code could not be sent, or the last one has expired."""
     SENT = "sent"

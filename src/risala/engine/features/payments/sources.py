@@ -34,7 +34,7 @@ from risala.plugins.payment import PaymentMethod
 from risala.plugins.payment_texts import HearsTexts
 
 _KEY: Final = "payments"
-"""In place of a key: no key was used."""
+"""A word in place of a key: no key was used."""
 _NOT_NOW: Final = "The code cannot be sent now. Try again later."
 _OURS: Final = (NotFound, Forbidden, InsufficientBalance, SpendCapReached, Invalid)
 """Errors that concern the operator, and that a payer cannot fix."""
@@ -103,7 +103,7 @@ class PaymentSources:
     accounts: Accounts
     billing: Ref[BillingMessage]
     methods: Mapping[str, PaymentMethod]
-    """By the names of their tables."""
+    """Payment methods by the names of their tables."""
     listeners: Mapping[str, HearsTexts]
     """The methods whose bank writes to a SIM, by the names of their tables."""
     codes: PayerCodes

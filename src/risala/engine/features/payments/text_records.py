@@ -23,7 +23,7 @@ class TextState(StrEnum):
     UNMATCHED = "unmatched"
     """The text has nothing that can be trusted or understood: see :class:`TextWhy`."""
     NOTED = "noted"
-    """From the bank, and no payment: money that went out, or news."""
+    """The text is from the bank, and no payment: money that went out, or news."""
     WAITING = "waiting"
     """A payment that is not credited: for its customer, or for the operator."""
     CREDITED = "credited"
@@ -91,7 +91,7 @@ class Read:
 @dataclass(frozen=True, slots=True)
 class BankText:
     seq: Annotated[int, UNAUDITED]
-    """In the order of arrival."""
+    """The text's place in the order of arrival."""
     id: Annotated[str, UNAUDITED]
     carrier: Annotated[str, UNAUDITED]
     sender: Annotated[str, UNAUDITED]

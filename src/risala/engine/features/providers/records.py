@@ -151,13 +151,13 @@ class ShownIdentity:
     issuer: str
     subject: str
     email: str
-    """In its one form: verified by the provider, and of a domain that is its own."""
+    """The address in its one form: verified by the provider, and of a domain that is its own."""
     two_factors: bool
     role: OperatorRole | Role | None
     """What the provider gives them, in the console or in its organization; None: it gives no
     roles."""
     makes: bool
-    """With a role the person becomes an operator, or a member."""
+    """Whether a person with a role becomes an operator, or a member."""
     organization_id: str = ""
     """The organization whose provider it is; empty: the console's."""
     is_anew: bool = False
@@ -196,7 +196,7 @@ class IdentityStart:
     url: str
     """The address that the browser goes to."""
     flow: str = field(repr=False)
-    """For a cookie of this browser: what the answer is held to."""
+    """The flow for a cookie of this browser: what the answer is held to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class IdentityReturn:
     code: str = field(repr=False)
     error: str = ""
     issuer: str = ""
-    """As the answer names it (RFC 9207); empty: it does not."""
+    """The issuer that the answer names (RFC 9207); empty: it names none."""
 
 
 class IdentityAccess(Protocol):

@@ -58,7 +58,7 @@ class Provider:
     two_factors: Sequence[str]
     role_claim: str
     roles: Mapping[OperatorRole | Role, Sequence[str]]
-    """Empty: it gives no roles."""
+    """The values of the claim for each role; empty: the provider gives no roles."""
     makes: bool
     default_role: Role | None = None
     """The role of a person who is given none; None: they are refused, if it gives roles."""

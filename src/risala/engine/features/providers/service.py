@@ -185,7 +185,7 @@ class Providers:
 
     @contextmanager
     def _changing(self, organization_id: str) -> Iterator[None]:
-        """After the block, sessions are read again, and what members follow ends."""
+        """Have sessions read again after the block, and what members follow end."""
         try:
             yield
         finally:
@@ -257,5 +257,5 @@ def letter(letters: Letters, owed: OwedMail, words: Words) -> Values:
 
 
 def access(services: Services) -> Providers:
-    """For the pages of sign-in."""
+    """Access for the pages of sign-in."""
     return services.part(Providers)

@@ -35,7 +35,8 @@ from risala.engine.model.records.messages import Stamp
 from risala.engine.model.times import iso, maybe_iso
 
 _ATTEMPTS: Final = 10
-"""To read a whole copy before its successor stands: the second one goes well."""
+"""How many times reading a whole copy is tried before its successor stands: the second one goes
+well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class CopyLoss:
         )
 
     def json(self) -> dict[str, Any]:
-        """For programs, and for the audit trail."""
+        """The JSON for programs, and for the audit trail."""
         first, last = self.pieces or (None, None)
         return {
             "reasons": list(self.reasons),
@@ -193,7 +194,7 @@ def _of_pieces(
     later: _StoreState,
     missing: tuple[int, int] | None,
 ) -> Iterator[str]:
-    """By what was shipped."""
+    """Reasons by what was shipped."""
     if shown.shipped is None:
         yield f"The note that says how far the primary has shipped is missing in {store}."
     if missing is not None:
@@ -230,9 +231,9 @@ def _forgotten(store: PieceStore, position: CopyPosition, last: int) -> str:
 def _of_lease(
     store: PieceStore, position: CopyPosition, shown: _StoreState, entries: int
 ) -> Iterator[str]:
-    """By the lease. Where answers wait for the copy it has whatever the lease names. Another copy
-    may be behind, but by no more than a term of the lease: so long the primary goes on by itself
-    when nothing can be written."""
+    """Reasons by the lease. Where answers wait for the copy it has whatever the lease names.
+    Another copy may be behind, but by no more than a term of the lease: so long the primary goes on
+    by itself when nothing can be written."""
     lease = shown.primary.lease
     if lease is None:
         if shown.primary.is_expected and shown.is_awaited:

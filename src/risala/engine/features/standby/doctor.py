@@ -15,7 +15,7 @@ AGE_WARN_S: Final = 60
 """Pieces, or notes that there is nothing new, come every second; a longer gap means a problem."""
 _NAME: Final = "standby"
 OLD_MS: Final = 45 * 86_400_000
-"""With a trial a month, an older one means that one was missed."""
+"""The age of an old trial: with one a month, an older one means that one was missed."""
 _DAY_MS: Final = 86_400_000
 _MEBIBYTE: Final = 1024 * 1024
 

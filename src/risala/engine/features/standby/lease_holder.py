@@ -114,7 +114,7 @@ class TakeoverUnfinished(Exception):
 
 
 def killed_by_nobody(at_s: float | None) -> None:
-    """For a holder that ends by its own code only."""
+    """Do nothing: the holder ends by its own code only."""
 
 
 class LeaseHolder:

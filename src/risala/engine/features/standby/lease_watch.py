@@ -136,7 +136,7 @@ class MendedLease:
     """What was done."""
 
     lease: SendLease
-    """As it is now."""
+    """The lease as it is now."""
     former: int | None
     """The number that it had; None: what was there could not be read."""
     is_ours: bool

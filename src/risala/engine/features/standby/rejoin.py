@@ -19,7 +19,8 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 
 _ATTEMPTS: Final = 10
-"""To read a whole copy before its successor stands: the second one goes well."""
+"""How many times reading a whole copy is tried before its successor stands: the second one goes
+well."""
 
 
 class RejoinRefused(Exception):

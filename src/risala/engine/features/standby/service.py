@@ -42,7 +42,8 @@ class SecondMachine:
 
 
 def second_machine(_: Services) -> SecondMachine:
-    """For a service that ships nothing, and for a command that opens the engine alone."""
+    """The second machine of a service that ships nothing, and of a command that opens the engine
+    alone."""
     return SecondMachine(ShippingStatus())
 
 

@@ -65,7 +65,7 @@ class ReadRequest:
     countries: tuple[str, ...]
     """Countries of the numbering plan, by their codes."""
     text: str | None = field(default=None, repr=False)
-    """With its placeholders; None or empty: only the numbers are checked."""
+    """The text with its placeholders; None or empty: only the numbers are checked."""
     smart_encoding: bool = False
     """Whether the organization has typographic characters replaced."""
     source: Source = "file"
@@ -90,9 +90,9 @@ class TableProcesses:
     """What reads and writes tables in processes of their own; in a test, without one."""
 
     read: Read
-    """As :func:`read` does."""
+    """Reads as :func:`read` does."""
     write_workbook: WriteWorkbook
-    """As :func:`write_workbook` does."""
+    """Writes as :func:`write_workbook` does."""
 
 
 def table_processes(_: Services) -> TableProcesses:

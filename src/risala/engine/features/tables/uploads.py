@@ -47,7 +47,7 @@ class Upload:
     id: str
     organization_id: str
     name: str
-    """As the file was called."""
+    """The file's name as it was uploaded."""
     at_ms: int
 
 

@@ -82,7 +82,7 @@ _SEEN: Final = "alert_receipts"
 
 
 def organizations_end(conn: sqlite3.Connection) -> int:
-    """After the last organization's number."""
+    """The number after the last organization's."""
     return int(value_of(conn, "SELECT coalesce(max(no), 0) + 1 FROM organizations"))
 
 

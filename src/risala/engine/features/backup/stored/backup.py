@@ -42,7 +42,7 @@ class BackupReport:
     path: Path
     size_bytes: int
     sha256: str
-    """In hexadecimal; also in the file beside the copy."""
+    """The copy's checksum in hexadecimal; also in the file beside the copy."""
     audit: AuditReport
 
 

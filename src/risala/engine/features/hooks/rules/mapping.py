@@ -21,7 +21,7 @@ Line = tuple["str | HookSource", ...]
 """Words and sources of a line of a template, in their order."""
 SOURCE_CHARACTERS_MAX: Final = 200
 TEMPLATE_CHARACTERS_MAX: Final = 480
-"""As of a template for codes: a longer one is a mistake."""
+"""The most characters of a template, as of one for codes: a longer one is a mistake."""
 POINTER_DEPTH_MAX: Final = 16
 """Parts of a pointer: no program's own JSON is as deep."""
 ALTERNATIVES_MAX: Final = 8
@@ -47,7 +47,7 @@ class SourceChoice:
 @dataclass(frozen=True, slots=True)
 class HookSource:
     written: str
-    """As it stands in the mapping: how faults name it."""
+    """The source as it is written in the mapping: how faults name it."""
     choices: tuple[SourceChoice, ...]
     is_count: bool = False
     """Whether the length of the list is meant, not the list."""

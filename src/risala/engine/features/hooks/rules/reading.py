@@ -49,7 +49,7 @@ ALERT_CHARACTERS_MAX: Final = 480
 """The length at which an alert's text is cut: each of its segments is paid for once for each
 number."""
 _NUMBER: Final = re.compile(rf"(?!\d*\.\d\Z)[+0-9 ().\-/]{{1,{NUMBER_CHARACTERS_MAX}}}")
-"""Not ``36123456.0`` either, which is no number of a phone."""
+"""A phone number as programs write it; ``36123456.0`` is none."""
 _CODE: Final = re.compile(rf"[^\s.\x00-\x1f\x7f-\x9f]{{1,{CODE_CHARACTERS_MAX}}}")
 """No dot: it would be that of a number that lost its digits on its way."""
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -209,7 +209,7 @@ def _shown_secret(proof: HookProof, request: HookRequest, header: str) -> str | 
 
 
 def _is_known(digest: bytes, known: HookSecrets) -> bool:
-    """In a time that says nothing of how near a guess is."""
+    """Whether a secret is known, in a time that says nothing of how near a guess is."""
     former = known.current if known.former is None else known.former
     is_current = hmac.compare_digest(digest, known.current)
     is_former = hmac.compare_digest(digest, former)

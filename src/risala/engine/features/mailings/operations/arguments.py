@@ -36,7 +36,7 @@ from risala.engine.services import Services
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ENCODINGS: Final = ("utf-8", "utf-16", "windows-1252", "windows-1256", "macintosh", "ibm850")
-"""In which spreadsheets of French, Arabic and English write."""
+"""Encodings in which spreadsheets of French, Arabic and English write."""
 SEPARATORS: Final = {";": "semicolon", ",": "comma", "\t": "tab", "|": "bar"}
 """What separates the cells of a row."""
 PASTED_CHARACTERS_MAX: Final = 800_000

@@ -69,14 +69,14 @@ class CreateMailing(ReadAs, OfOrganization):
     """`{{name}}` stands for what the column `name` has for each person."""
     sender: MaybeSender = Field(default=None, alias="from")
     mode: ModeWord = "live"
-    """In test mode no carrier is used, and nothing is charged."""
+    """The mode: in `test` no carrier is used, and nothing is charged."""
 
 
 class ListMailings(OfOrganization):
     """A page of an organization's mailings, the newest first."""
 
     older: Annotated[int | None, PlainValidator(maybe(cursor)), ArgumentKind("text")] = None
-    """From the page before."""
+    """The cursor that the page before has."""
 
 
 class SetMailing(OfMailing):

@@ -79,7 +79,7 @@ class ShowPerson(OfMailing):
     """One person of a mailing, with their text. Nothing given: the first one."""
 
     place: MaybeRow = None
-    """Among the rows that are ready or accepted, from 1."""
+    """The person's place among the rows that are ready or accepted, from 1."""
     row: MaybeRow = None
     step: Annotated[
         str | None,
@@ -105,7 +105,7 @@ class ReadReport(OfMailing):
     """Some rows of a mailing's report, in their order."""
 
     after: MaybeRow = None
-    """From the part before; None: the first part."""
+    """The last row of the part before; None: the first part."""
     export: MaybeWhole = None
     """The first part's `export`, for each later part."""
 

@@ -23,7 +23,7 @@ from risala.engine.model.numbers import (
 _PEOPLE: Final = f"mailing = ? AND state IN ({READY}, {ACCEPTED})"
 """Rows that somebody gets a text by."""
 _LAST: Final = 2**63 - 1
-"""After every row."""
+"""A number after every row."""
 
 
 def outcomes(conn: sqlite3.Connection, key: int) -> Outcomes:

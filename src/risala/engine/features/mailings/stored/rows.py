@@ -16,7 +16,7 @@ from risala.engine.model.numbers import STATUSES, Numbered
 ROW_STATES: Final = Numbered(
     RowState.READY, RowState.BAD, RowState.LEFT_OUT, RowState.ACCEPTED, RowState.REFUSED
 )
-"""As rows carry them: no number ever gets a new meaning."""
+"""Numbers of the states, as rows carry them: no number ever gets a new meaning."""
 READY: Final = ROW_STATES.number(RowState.READY)
 BAD: Final = ROW_STATES.number(RowState.BAD)
 LEFT_OUT: Final = ROW_STATES.number(RowState.LEFT_OUT)
@@ -42,7 +42,7 @@ _VIEWS: Final = Rows(
     fault=lambda word: None if word is None else RowFault(word),
     status=lambda number: None if number is None else STATUSES.word(number),
 )
-"""With the message of each, ``m``."""
+"""Rows with the message of each, ``m``."""
 _FROM: Final = (
     f"SELECT {_VIEWS.columns}"  # noqa: S608 -- names of ours
     " FROM mailing_rows r LEFT JOIN message m ON m.key = r.message WHERE r.mailing = ?"

@@ -284,7 +284,8 @@ OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
     "events": oldest_event,
     "inbound": oldest_inbound,
 }
-"""By the operator's rules: when the core's oldest remaining row was accepted, or came."""
+"""Functions that return when the core's oldest remaining row was accepted, or came, by the
+operator's rules."""
 
 
 def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:

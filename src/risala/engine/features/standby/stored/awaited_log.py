@@ -85,7 +85,8 @@ class LogWaits:
     """How long batches took until the store had them. One thread adds."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(WAIT_STEPS_S) + 1))
-    """For each limit those up to it and above the one before; the last are above all."""
+    """Counts of waits: for each limit those up to it and above the one before; the last are above
+    all."""
     sum_s: float = 0.0
 
     def add(self, span_s: float) -> None:

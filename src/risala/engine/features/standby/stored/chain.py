@@ -115,7 +115,7 @@ class WrittenPages:
             self._beside = None
 
     def take_beside(self) -> tuple[wal.WalPart, int]:
-        """As :meth:`take`, of what was gathered beside."""
+        """Take what was gathered beside, as :meth:`take` does."""
         with self._lock:
             pages, self._beside = self._beside or {}, {}
             return self._part(pages), self.mark

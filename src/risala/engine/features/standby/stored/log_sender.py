@@ -247,7 +247,7 @@ class LogSender:
         return self._doubt is not None
 
     def _stand(self, chain: Chain, mark: int, orders: int) -> None:
-        """From here on standbys use this generation."""
+        """Let standbys use this generation from here on."""
         with self._marking:
             awaited = self._awaits() and orders == self._orders
             current = Current(chain.generation, chain.snapshot)

@@ -67,7 +67,7 @@ class PieceStore(Protocol):
         ...
 
     def publish(self, current: Current, shipped: Shipped, *, awaited: bool = False) -> None:
-        """From here on standbys use this generation; older ones are deleted.
+        """Let standbys use this generation from here on; older ones are deleted.
 
         Args:
             awaited: as of :meth:`mark_awaited`.

@@ -51,7 +51,7 @@ class _Sent:
 
 
 def fenced_by_nobody(reason: str) -> None:
-    """For a store that takes whatever it gets."""
+    """Do nothing: the store takes whatever it gets."""
 
 
 class Shipper:
@@ -151,7 +151,7 @@ class Shipper:
             await self._pause(self._every_s)
 
     async def _ship_or_wait(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
-        """As :meth:`_ship`; what cannot be shipped now is kept for the next time.
+        """Ship as :meth:`_ship` does; what cannot be shipped now is kept for the next time.
 
         Raises:
             Gap: too much has gathered, or the generation has to end.
@@ -223,7 +223,7 @@ class Shipper:
         return replace(sent, number=number, sha256=piece.sha256, bytes=written)
 
     def _publish(self, sent: _Sent, snapshot: str, at: int) -> None:
-        """From here on standbys use this generation."""
+        """Let standbys use this generation from here on."""
         current = Current(sent.generation, snapshot)
         self._store.publish(current, Shipped(sent.generation, sent.number, at))
 

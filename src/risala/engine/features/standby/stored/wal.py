@@ -55,7 +55,7 @@ class WalPart:
     database_pages: int
     """The database's size after them; 0 if there are none."""
     pages: dict[int, bytes]
-    """By number, each in its latest version."""
+    """Pages by number, each in its latest version."""
 
 
 class Gap(Exception):

@@ -19,7 +19,7 @@ class Choice:
     chosen: Chosen
     """What somebody chose; the rest is found by looking."""
     plan: NumberingPlan
-    """By whose numbers the columns are told apart."""
+    """The plan by whose numbers the columns are told apart."""
     files: ExitStack
     """Closes what is opened, when the rows are read."""
 

@@ -28,7 +28,7 @@ WORKBOOK_CPU_MAX_S: Final = 300
 """A report of the most rows and columns takes a minute or two."""
 
 NICENESS: Final = 10
-"""Behind the service itself, which has messages to take and to send."""
+"""The priority of a child: behind the service itself, which has messages to take and to send."""
 
 
 def main() -> None:

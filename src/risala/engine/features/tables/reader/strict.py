@@ -24,7 +24,7 @@ _TRANSITIONAL: Final = {
         b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     ),
 }
-"""By each namespace of the strict form, the usual one (ECMA-376 part 4, annex A)."""
+"""The usual namespace by each one of the strict form (ECMA-376 part 4, annex A)."""
 _BEGINS: Final = b"http://purl.oclc.org/ooxml/"
 _LONGEST: Final = max(map(len, _TRANSITIONAL))
 _PIECE: Final = 65_536

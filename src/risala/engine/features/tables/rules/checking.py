@@ -45,7 +45,7 @@ class CheckedRow(NamedTuple):
     """What checking found about a row."""
 
     row: int
-    """As the file counts its rows, from 1."""
+    """The row's number, as the file counts its rows, from 1."""
     number: str | None
     """``+`` and digits; None: its cell is no phone number."""
     cells: tuple[str, ...]

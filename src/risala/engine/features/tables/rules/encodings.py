@@ -22,9 +22,9 @@ UTF_16: Final = "utf-16"
 LATIN: Final = "windows-1252"
 ARABIC: Final = "windows-1256"
 MAC: Final = "macintosh"
-"""As IANA registers Mac OS Roman."""
+"""The name by which IANA registers Mac OS Roman."""
 DOS: Final = "ibm850"
-"""As IANA registers code page 850; in its letters 437 is the same."""
+"""The name by which IANA registers code page 850; in its letters 437 is the same."""
 ENCODINGS: Final = (UTF_8, UTF_16, LATIN, ARABIC, MAC, DOS)
 """What can be chosen, in the order of a list."""
 WEIGHED_BYTES: Final = 2_000_000

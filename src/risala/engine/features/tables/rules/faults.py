@@ -35,7 +35,7 @@ class TableFault(StrEnum):
     NO_NUMBERS = "no_numbers"
     TOO_MANY_ROWS = "too_many_rows"
     TOO_MANY_EMPTY_ROWS = "too_many_empty_rows"
-    """Empty ones, and hidden ones, which are passed over too."""
+    """The table has too many empty rows; hidden ones, which are passed over too, count."""
     TOO_MANY_COLUMNS = "too_many_columns"
     CELL_TOO_LONG = "cell_too_long"
     TOO_BIG = "too_big"

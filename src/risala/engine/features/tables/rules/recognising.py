@@ -54,9 +54,9 @@ class RecognisedTable(NamedTuple):
 
 class SampleRow(NamedTuple):
     row: int
-    """As the file counts its rows, from 1."""
+    """The row's number, as the file counts its rows, from 1."""
     cells: list[str]
-    """Without the empty ones at its end."""
+    """The cells without the empty ones at the row's end."""
     width: int
     """How many cells it has with those; in a workbook, nothing says that, and it is
     ``COLUMNS_MAX``."""
