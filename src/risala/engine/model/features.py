@@ -193,6 +193,9 @@ class Feature:
     shown: Mapping[str, Declared] = field(default_factory=dict)
     """What pages of others show of it, by the place: async functions of the page's request, and of
     what the place is about, which return values for the template."""
+    takes: Mapping[str, Declared] = field(default_factory=dict)
+    """What pages of others hand over to it, by the place: async functions of the page's request,
+    and of what is handed over."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
     serves_smpp: Declared | None = None

@@ -18,7 +18,7 @@ from risala.config.model import Settings
 from risala.dataclass import dataclass
 from risala.engine.model.callers import Caller, OperatorRole, Role
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import ApprovalNeeded, EngineError
+from risala.engine.model.errors import ApprovalNeeded, EngineError, NotFound
 from risala.engine.model.features import features
 from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
@@ -274,6 +274,17 @@ class PageRequest:
             if place in feature.shown:
                 values |= await feature.shown[place]()(self, *about)
         return values
+
+    async def hand_over(self, place: str, *what: object) -> Any:  # noqa: ANN401 -- the place's
+        """Have the feature do it that takes what is handed over at this place of a page.
+
+        Raises:
+            NotFound: no feature does.
+        """
+        for feature in features():
+            if place in feature.takes:
+                return await feature.takes[place]()(self, *what)
+        raise NotFound("This service does not do that.")
 
     # -- for templates
 

@@ -11,7 +11,8 @@ import web_mailings
 from risala.engine.features.mailings.rules import reporting
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Invalid
-from risala.http.dashboard.mailings import report, words
+from risala.http.dashboard.lists import faults
+from risala.http.dashboard.mailings import report
 
 DRAFT = "/app/org_1/mailings/mlg_draft"
 DONE = "/app/org_1/mailings/mlg_done"
@@ -30,7 +31,7 @@ async def test_bad_rows_come_first_with_their_reasons(owner, gateway):
     page = await owner.get(DRAFT)
     assert asked(gateway, "mailing.rows")[0]["state"] == "bad"
     for fault in RowFault:
-        assert words.FAULTS[fault] in page.text
+        assert faults.FAULTS[fault] in page.text
 
 
 @pytest.mark.parametrize(

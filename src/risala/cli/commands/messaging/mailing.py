@@ -10,7 +10,6 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option, says
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.commands.messaging.mailing_files import (
-    content_of,
     mailing_leave_out,
     mailing_mend,
     mailing_report,
@@ -20,6 +19,7 @@ from risala.cli.commands.messaging.mailing_files import (
 from risala.cli.commands.messaging.mailing_send import confirm_and_send, draft_of
 from risala.cli.commands.messaging.mailing_words import show_view, wait_words
 from risala.cli.commands.messaging.recipient_lists import list_id_of
+from risala.cli.commands.messaging.table_files import content_of
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.features.mailings import records as mailings

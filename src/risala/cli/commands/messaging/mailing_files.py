@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.messaging.mailing_words import show_rows, state_words
+from risala.cli.commands.messaging.table_files import SHEET, WITH_HIDDEN
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
@@ -24,7 +24,7 @@ from risala.engine.features.mailings.rules.reporting import (
     report_heading,
     wrong_of,
 )
-from risala.engine.features.tables.records import COLUMNS_MAX, FILE_BYTES_MAX
+from risala.engine.features.tables.records import COLUMNS_MAX
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -35,40 +35,12 @@ ROWS_SHOWN: Final = 50
 """Rows of one page."""
 
 
-def content_of(path: str) -> tuple[str, bytes]:
-    """The name and the content of a file; ``-`` is standard input.
-
-    Raises:
-        CommandRefused: it cannot be read, or is too large.
-    """
-    try:
-        if path == "-":
-            name, content = "stdin", sys.stdin.buffer.read(FILE_BYTES_MAX + 1)
-        else:
-            with open(path, "rb") as file:
-                name, content = Path(path).name, file.read(FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise CommandRefused(f"{path} cannot be read: {error.strerror}.") from error
-    if len(content) > FILE_BYTES_MAX:
-        megabytes = FILE_BYTES_MAX // 1_000_000
-        raise CommandRefused(f"{path} is too large: a file has at most {megabytes} MB.")
-    return name, content
-
-
 def _separator(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     return None if value is None else _SEPARATORS[value]
 
 
 def _from_one(_: click.Context, __: click.Parameter, value: int | None) -> int | None:
     return None if value is None else value - 1
-
-
-SHEET: Final = click.option("--sheet", help="The sheet of a workbook. If left out, the first one.")
-WITH_HIDDEN: Final = click.option(
-    "--with-hidden",
-    is_flag=True,
-    help="Read the rows and columns too that the sheet of a workbook hides.",
-)
 
 
 def reading_options(command: Callable[..., None]) -> Callable[..., None]:

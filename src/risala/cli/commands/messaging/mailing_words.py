@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.messaging.table_files import hidden_words
 from risala.cli.show import output
 from risala.engine.features.mailings.records import (
     MailingSource,
@@ -16,7 +17,6 @@ from risala.engine.features.mailings.records import (
 from risala.engine.features.mailings.rules.reporting import WORDS, result_of, wrong_of
 
 if TYPE_CHECKING:
-    from risala.engine.features.lists.records import ListGrowth
     from risala.engine.features.mailings.records import (
         Mailing,
         MailingRow,
@@ -65,17 +65,6 @@ def span_words(seconds: int | None) -> str:
     if minutes < 120:
         return f"about {output.counted(minutes, 'minute')}"
     return f"about {output.counted(round(minutes / 60), 'hour')}"
-
-
-def hidden_words(file: Mailing | ListGrowth) -> str | None:
-    """What the sheet hides, and whether it is read; None: it hides nothing."""
-    counts = {"row": file.hidden_rows, "column": file.hidden_columns}
-    hidden = " and ".join(
-        output.counted(count, f"hidden {of}") for of, count in counts.items() if count
-    )
-    if not hidden:
-        return None
-    return f"with {hidden}" if file.with_hidden else f"without {hidden} (--with-hidden)"
 
 
 def read_words(mailing: Mailing) -> str | None:

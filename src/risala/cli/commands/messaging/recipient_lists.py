@@ -11,8 +11,7 @@ import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import org_option, organization_id
-from risala.cli.commands.messaging.mailing_files import SHEET, WITH_HIDDEN, content_of
-from risala.cli.commands.messaging.mailing_words import hidden_words
+from risala.cli.commands.messaging.table_files import SHEET, WITH_HIDDEN, content_of, hidden_words
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.features.lists import records as recipient_lists
@@ -23,7 +22,7 @@ from risala.engine.features.lists.records import (
     RecipientList,
     RecipientLists,
 )
-from risala.engine.features.mailings.rules.reporting import WORDS, fault_words
+from risala.engine.features.tables.rules.faults import FAULT_WORDS, fault_words
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -179,7 +178,7 @@ def _tell(grown: ListGrowth) -> None:
     rows = zip_longest(grown.bad_rows, grown.faults, grown.countries)
     for row, fault, country in rows:
         if fault is not None and fault not in UNTOLD:
-            output.warned(f"Row {row}: {fault_words(fault, country, WORDS)}.")
+            output.warned(f"Row {row}: {fault_words(fault, country, FAULT_WORDS)}.")
 
 
 @recipient_list.command("list")

@@ -44,4 +44,8 @@ FEATURE: Final = Feature(
         elsewhere("http.dashboard.mailings.report:ROUTES"),
     ),
     commands={"mailing": elsewhere("cli.commands.messaging.mailing:mailing")},
+    takes={
+        "columns of a file": elsewhere("http.dashboard.mailings.composing:columns"),
+        "many people": elsewhere("http.dashboard.mailings.composing:draft"),
+    },
 )

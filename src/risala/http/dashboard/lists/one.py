@@ -14,6 +14,7 @@ from risala.engine.features.lists.records import UNTOLD, ListPeople, RecipientLi
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.asks import Versioned
+from risala.http.dashboard.lists.faults import fault_sentence
 from risala.http.dashboard.lists.listing import (
     COUNTS,
     address_of,
@@ -21,7 +22,6 @@ from risala.http.dashboard.lists.listing import (
     people_of,
     wrong_people,
 )
-from risala.http.dashboard.mailings.rows import fault_sentence
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_

@@ -12,10 +12,12 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.features.mailings import records as mailings
 from risala.engine.features.mailings.records import ReportPart
-from risala.engine.features.mailings.rules.reporting import ABROAD, report_cells, report_heading
+from risala.engine.features.mailings.rules.reporting import report_cells, report_heading
+from risala.engine.features.tables.rules.faults import ABROAD
 from risala.engine.model.errors import NotFound
+from risala.http.dashboard.lists.faults import FAULTS
 from risala.http.dashboard.mailings.rows import id_of
-from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES
+from risala.http.dashboard.mailings.words import ROW_BADGES
 from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON

@@ -21,14 +21,14 @@ from risala.engine.features.mailings.records import (
 )
 from risala.engine.features.tables.records import RowFault
 from risala.engine.model.errors import NotFound, Refusal
-from risala.http.dashboard.mailings.words import FAULTS, ROW_BADGES, ROW_FILTERS
+from risala.http.dashboard.lists.faults import fault_sentence
+from risala.http.dashboard.mailings.words import ROW_BADGES, ROW_FILTERS
 from risala.http.web.face import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import choice, counts
 from risala.http.web.page_request import PageRequest
-from risala.http.web.refusals import not_served
 from risala.http.web.routes import PageRoute
 
 MENDED: Final = N_("The row is fixed.")
@@ -159,17 +159,6 @@ def _shown(request: PageRequest, page: MailingRows, row: MailingRow) -> RowShown
 
 def _short(value: str) -> str:
     return value if len(value) <= VALUE_SHOWN else value[: VALUE_SHOWN - 1] + "…"
-
-
-def fault_sentence(request: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
-    """What is wrong with a row.
-
-    Args:
-        abroad: the ISO 3166-1 letters of the country of its number, if that is not served.
-    """
-    if abroad is None:
-        return request.words(FAULTS[fault])
-    return not_served(request.words, request.plan, abroad)
 
 
 def reason_of(request: PageRequest, row: MailingRow) -> Markup | None:

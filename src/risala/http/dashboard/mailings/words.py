@@ -12,7 +12,6 @@ from risala.engine.features.mailings.records import (
     MailingWait,
     RowState,
 )
-from risala.engine.features.tables.records import RowFault
 from risala.http.web.languages import N_, NC_
 
 BADGES: Final[Mapping[MailingState, tuple[str, str]]] = {
@@ -66,35 +65,6 @@ URGENT: Final = frozenset(
     }
 )
 """Waits that somebody can end."""
-
-FAULTS: Final[Mapping[RowFault, str]] = {
-    RowFault.NUMBER: N_("This is not a phone number."),
-    RowFault.NUMBER_MISSING: N_("The number is missing."),
-    RowFault.NUMBER_UNSERVED: N_("This is not a number that is served here."),
-    RowFault.NUMBER_SHORTENED: N_(
-        "A spreadsheet has shortened this number, and its last digits are lost. Format the column "
-        "as text, then enter the number again."
-    ),
-    RowFault.TWO_NUMBERS: N_("These are two numbers. Leave only one of them."),
-    RowFault.EXTENSION: N_(
-        "This number has an extension, which no message reaches. Leave only the number."
-    ),
-    RowFault.OTHER_COLUMN: N_(
-        "Another column has this person’s number. Copy it here, or choose that column."
-    ),
-    RowFault.NOT_SERVED: N_("This number is of a country that is not open here."),
-    RowFault.COUNTRY: N_("This country is not open to your organization."),
-    RowFault.OPTED_OUT: N_("This person does not want your messages any more."),
-    RowFault.DOUBLE: N_("An earlier row has the same number."),
-    RowFault.CELLS: N_("This row has more cells than the file has columns."),
-    RowFault.VALUE_MISSING: N_("The text needs a value here."),
-    RowFault.CHARACTERS: N_("This contains a character that phones cannot show."),
-    RowFault.TOO_LONG: N_("With these values, the text is too long."),
-    RowFault.EMPTY: N_("The text is empty."),
-    RowFault.POLICY: N_("A rule of ours does not let this message through."),
-    RowFault.SENDER: N_("The sender is not allowed for this message."),
-    RowFault.OTHER: N_("The message was refused."),
-}
 
 SOURCES: Final[Mapping[MailingSource, str]] = {
     MailingSource.FILE: N_("from a file"),

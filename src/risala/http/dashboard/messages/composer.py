@@ -17,7 +17,6 @@ from quart_trio.wrappers import TrioResponse
 from risala.dataclass import dataclass
 from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import RecipientList, SavedText
-from risala.engine.features.mailings import records as mailings
 from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.records import messages, senders
@@ -37,7 +36,6 @@ from risala.sms.numbering.written import entries
 from risala.sms.typed import Purpose, typed
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
-WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. Choose another one.")
 _TEMPLATE: Final = "messages/new.html"
 
 
@@ -62,15 +60,12 @@ async def send(request: PageRequest) -> TrioResponse:
 
 
 async def _draft(request: PageRequest, recipients: Recipients) -> TrioResponse:
-    """Make a mailing's draft, and go to its page."""
-    made = await request.ask_here(mailings.CREATE, **_message(request, "text"), **recipients.source)
-    notice = None
-    if at := request.form.text("send_at"):
-        try:
-            await request.ask(mailings.SET, mailing_id=made.id, send_at=_moment(request, at))
-        except Refusal:
-            notice = WITHOUT_TIME
-    return request.go(request.at(f"mailings/{made.id}"), notice)
+    """Have a draft made for many people, and go to its page."""
+    at = request.form.text("send_at")
+    asked = {**_message(request, "text"), **recipients.source}
+    send_at = _moment(request, at) if at else None
+    gone: TrioResponse = await request.hand_over("many people", asked, send_at)
+    return gone
 
 
 def _message(request: PageRequest, text: str) -> dict[str, object]:
@@ -103,12 +98,12 @@ async def _columns(request: PageRequest) -> tuple[str, ...]:
     if not upload or request.form.ticked("drop_file"):
         return ()
     try:
-        read = await request.ask_here(mailings.COLUMNS, upload=upload)
+        names: tuple[str, ...] = await request.hand_over("columns of a file", upload)
     except Invalid:
         raise
     except Refusal:  # the draft's page names them, or says why it cannot be made
         return ()
-    return tuple(name for place, name in enumerate(read.columns) if place != read.number_column)
+    return names
 
 
 def _moment(request: PageRequest, typed: str) -> str:

@@ -1,7 +1,9 @@
-"""Why a file is no table of people: one sentence for each reason. Pure."""
+"""Why a file is no table of people: one sentence for each reason; and what is wrong with
+a row. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -10,7 +12,9 @@ from risala.engine.features.tables.records import (
     COLUMNS_MAX,
     EMPTY_ROWS_MAX,
     ROWS_MAX,
+    RowFault,
 )
+from risala.sms.numbering.calling_codes import english_name
 
 
 class TableFault(StrEnum):
@@ -99,3 +103,42 @@ class UnreadableTable(Exception):
 
 def _run_on(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
+
+
+ABROAD: Final = "abroad"
+"""The word that says, with a hole for its name, which country is not served."""
+FAULT_WORDS: Final[Mapping[str, str]] = {
+    RowFault.NUMBER.value: "not a phone number",
+    RowFault.NUMBER_MISSING.value: "the number is missing",
+    RowFault.NUMBER_UNSERVED.value: "not a number that is served here",
+    RowFault.NUMBER_SHORTENED.value: "the spreadsheet has shortened the number: format it as text",
+    RowFault.TWO_NUMBERS.value: "two numbers: leave one",
+    RowFault.EXTENSION.value: "a number with an extension: leave the number alone",
+    RowFault.OTHER_COLUMN.value: "the number is in another column: move it, or choose that column",
+    RowFault.NOT_SERVED.value: "a number of a country that the service does not serve",
+    RowFault.COUNTRY.value: "a country that is not open",
+    RowFault.OPTED_OUT.value: "opted out",
+    RowFault.DOUBLE.value: "the same number as an earlier row",
+    RowFault.VALUE_MISSING.value: "a value is missing",
+    RowFault.CHARACTERS.value: "characters that no carrier takes",
+    RowFault.TOO_LONG.value: "the text is too long",
+    RowFault.EMPTY.value: "the text is empty",
+    RowFault.CELLS.value: "more cells than columns",
+    RowFault.POLICY.value: "refused by a policy",
+    RowFault.SENDER.value: "the sender is not allowed",
+    RowFault.OTHER.value: "refused",
+    ABROAD: "a number of {country}, which is not open here",
+}
+"""What is wrong with a row, in English: each can be said in another language."""
+
+
+def fault_words(fault: RowFault, country: str | None, words: Mapping[str, str]) -> str:
+    """What is wrong, with the country if the number is of one that is not served.
+
+    Args:
+        country: its ISO 3166-1 letters.
+    """
+    if country is None:
+        return words.get(fault.value, FAULT_WORDS[fault.value])
+    name = words.get(country) or f"{english_name(country)} ({country})"
+    return words.get(ABROAD, FAULT_WORDS[ABROAD]).replace("{country}", name)
