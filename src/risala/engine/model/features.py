@@ -196,6 +196,8 @@ class Feature:
     takes: Mapping[str, Declared] = field(default_factory=dict)
     """What pages of others hand over to it, by the place: async functions of the page's request,
     and of what is handed over."""
+    called: Declared | None = None
+    """Adds paths to the dashboard's app that are no pages, for programs: a function of the app."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
     serves_smpp: Declared | None = None

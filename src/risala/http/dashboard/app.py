@@ -22,7 +22,6 @@ from risala.http.dashboard import (
 )
 from risala.http.dashboard import settings as settings_page
 from risala.http.dashboard.billing import entries, statement
-from risala.http.dashboard.billing.checkout import add_callbacks
 from risala.http.dashboard.keys import listing as keys
 from risala.http.dashboard.keys import one as key
 from risala.http.dashboard.messages import composer, export, listing, message
@@ -114,5 +113,7 @@ def create_dashboard(
 ) -> WebApp:
     """The app for all paths of the public listener that are not the API's."""
     app = WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)
-    add_callbacks(app)
+    for feature in features():
+        if feature.called is not None:
+            feature.called()(app)
     return app

@@ -45,4 +45,6 @@ FEATURE: Final = Feature(
         elsewhere("http.operator.payments:ROUTES"),
     ),
     commands={"payment": elsewhere("cli.commands.accounts.payment:payment")},
+    shown={"billing": elsewhere("http.dashboard.billing.top_up:ways")},
+    called=elsewhere("http.dashboard.billing.checkout:add_callbacks"),
 )

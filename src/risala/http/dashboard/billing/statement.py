@@ -9,8 +9,6 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.payments import records as payments
-from risala.engine.features.payments.records import PaymentState
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records import ledger
@@ -28,8 +26,6 @@ from risala.http.web.routes import PageRoute
 
 ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
 PAGE: Final = "billing/show.html"
-_WAITING_MAX: Final = 10
-"""Payments under way that the page shows."""
 _DAY_MS: Final = 86_400_000
 _DAYS_TOLD_MAX: Final = 1000
 """A balance that lasts longer is not shown in days: the pace will not stay the same for years."""
@@ -79,21 +75,11 @@ async def values(request: PageRequest, error: Refusal | None = None) -> dict[str
         "general_low": money(prices.low_balance),
         "organization": organization,
         "low_balance": alert["low_balance"].value,
-        **await _ways(request),
+        "methods": (),
+        "titles": {},
+        "under_way": [],
+        **await request.of_features("billing"),
         **edit(error, typed, version, alert),
-    }
-
-
-async def _ways(request: PageRequest) -> dict[str, Any]:
-    """The possible ways to pay, and the unfinished payments."""
-    methods = (await request.ask(payments.METHODS)).methods
-    under_way = await request.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
-    return {
-        "methods": methods,
-        "titles": {each.name: request.in_language(each.title) for each in methods},
-        "under_way": [
-            each for each in under_way.payments if each.state is not PaymentState.EXPIRED
-        ],
     }
 
 

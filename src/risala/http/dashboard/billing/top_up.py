@@ -20,6 +20,21 @@ CLAIMED: Final = N_("Thank you. We check that it has arrived in our account, the
 CODE_SENT: Final = N_("A code is on its way.")
 _PAGE: Final = "billing/payment.html"
 _ENTERED: Final = "entered"
+_WAITING_MAX: Final = 10
+"""Payments under way that the page shows."""
+
+
+async def ways(visit: PageRequest) -> dict[str, Any]:
+    """The possible ways to pay, and the unfinished payments."""
+    methods = (await visit.ask(payments.METHODS)).methods
+    under_way = await visit.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
+    return {
+        "methods": methods,
+        "titles": {each.name: visit.in_language(each.title) for each in methods},
+        "under_way": [
+            each for each in under_way.payments if each.state is not PaymentState.EXPIRED
+        ],
+    }
 
 
 async def begin(request: PageRequest) -> TrioResponse:
