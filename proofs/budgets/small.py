@@ -73,8 +73,9 @@ _FEATURES: Final[Mapping[str, str]] = {
         tables/rules/recognising.py: column_names numbers_of
     """,
     "One row of at most 100 cells of 1,000 characters each, or one name of 100.": """
+        tables/rules/faults.py: fault_words
         tables/rules/rendering.py: folded render cell_at
-        mailings/rules/reporting.py: report_heading report_cells wrong_of fault_words
+        mailings/rules/reporting.py: report_heading report_cells wrong_of
     """,
 }
 _SMS: Final[Mapping[str, str]] = {

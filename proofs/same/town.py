@@ -188,7 +188,7 @@ async def _write_pages(
     )
     folder = str(city.database.parent)
     for reader, routes in readers:
-        for route in routes:
+        for route in sorted(routes, key=lambda each: each.path):  # whatever order tables have
             if route.method != "GET" or route.path.endswith(ENDLESS):
                 continue
             for number, address in enumerate(list(find(route))[:-1]):

@@ -122,6 +122,8 @@ def test_help_of_a_command_imports_no_other(name):
         "risala.cli.commands.accounts.asking",
         "risala.cli.commands.accounts.org",
         "risala.cli.commands.accounts.organizations",
+        "risala.cli.commands.upkeep",
+        "risala.cli.commands.upkeep.erasing",
         "risala.cli.lab.simulate",
         "risala.cli.lab.simulate_modem",
     }

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 LEAVES = frozenset(NAMES) - {each for feature in features() for each in feature.needs}
-GOES = ("approvals", "compat", "hooks", "mailings", "payments")
+GOES = ("approvals", "compat", "hooks", "mailings", "own_data", "payments")
 """Those that can be taken out: this list only grows, until it has all of :data:`LEAVES`."""
 PROGRAM = "import sys; sys.argv[0] = 'risala'; from risala.__main__ import main; main()"
 OF_OWNERS = (
@@ -166,6 +166,11 @@ def named_elsewhere(feature: Feature) -> list[Declared]:
     ]
 
 
+def errors_of(service: Service) -> str:
+    assert service.process is not None
+    return "\n".join(service.process.errors[-30:])
+
+
 def look_around(service: Service, pages: list[str], cookies: dict[str, str]) -> None:
     """Open pages, and whatever they lead to: nothing leads to a page that is not there."""
     with httpx2.Client(
@@ -178,7 +183,8 @@ def look_around(service: Service, pages: list[str], cookies: dict[str, str]) -> 
             for link in re.findall(r'href="(/(?:app|operator|account)[^"#?]*)', shown.text):
                 links.setdefault(link, page)
         for link, page in links.items():
-            assert browser.get(link).status_code not in (404, 500), (link, page)
+            found = browser.get(link).status_code
+            assert found not in (404, 500), (found, link, page, errors_of(service))
 
 
 @pytest.mark.parametrize("name", sorted(LEAVES))

@@ -3,76 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from importlib import import_module
+from functools import partial
 from typing import Final
 
 import click
-from click.shell_completion import CompletionItem
 
 from risala import __version__
-
-# Commands that are imported on demand, so that a command imports its own module only.
-
-
-class LazyCommands(MutableMapping[str, click.Command]):
-    """A group's commands by name; each is found in its module at its first use.
-
-    ``places`` has ``module:attribute`` for each name. ``others`` is called for a name that is not
-    there, and for all names. Iterating over all of them, as ``--help`` does, imports all.
-    """
-
-    def __init__(
-        self, places: Mapping[str, str], others: Callable[[], Mapping[str, str]] = dict
-    ) -> None:
-        self._places = dict(places)
-        self._others = others
-        self._is_whole = False
-        self._found: dict[str, click.Command] = {}
-
-    def __getitem__(self, name: str) -> click.Command:
-        if name not in self._found:
-            if name not in self:
-                raise KeyError(name)
-            module, _, attribute = self._places[name].partition(":")
-            command: click.Command = getattr(import_module(module), attribute)
-            self._found[name] = command
-        return self._found[name]
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._places[name] = ""
-        self._found[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._places[name]
-        self._found.pop(name, None)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places or name in self._all()  # without importing the command
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def _all(self) -> Mapping[str, str]:
-        if not self._is_whole:
-            self._places |= self._others()
-            self._is_whole = True
-        return self._places
-
-
-class LazyGroup(click.Group):
-    """A group whose commands' names are completed without importing the commands."""
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        if incomplete.startswith("-"):
-            return super().shell_complete(ctx, incomplete)
-        return [
-            CompletionItem(name) for name in sorted(self.commands) if name.startswith(incomplete)
-        ]
-
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ACCOUNTS: Final = "risala.cli.commands.accounts."
@@ -118,17 +55,6 @@ _PLACES: Final = {
     "completion": _UPKEEP + "completion:completion",
 }
 """The places of the core's commands."""
-
-
-def _of_features() -> Mapping[str, str]:
-    """The places of features' commands; it imports the declarations of all features."""
-    from risala.engine.model.features import features
-
-    return {
-        name: f"{each.module}:{each.name}"
-        for feature in features()
-        for name, each in feature.commands.items()
-    }
 
 
 class RootGroup(LazyGroup):
@@ -186,7 +112,11 @@ def _of_plugins() -> dict[str, str]:
     return {name: factory.summary for name, factory in plugged().factories.items()}
 
 
-@click.group(cls=RootGroup, commands=LazyCommands(_PLACES, _of_features), context_settings=_CONTEXT)
+@click.group(
+    cls=RootGroup,
+    commands=LazyCommands(_PLACES, partial(of_features, "")),
+    context_settings=_CONTEXT,
+)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:

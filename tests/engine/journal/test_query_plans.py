@@ -161,7 +161,7 @@ def an_end_of_everything(book):
         for walk in rule.walks:
             book.unit(partial(walk_on, walk=walk, now_ms=book.now_ms, after=""))
     erasures.of_number(conn, organization_id, NUMBER)
-    erasures.of_deletion(conn, organization_id)
+    accounts.of_deletion(conn, organization_id)
     for name, number in (("del_1", NUMBER), ("del_2", None)):
         asked = (name, organization_id, number, "owner@example.com", book.now_ms)
         erasure = book.unit(partial(_begun, asked))

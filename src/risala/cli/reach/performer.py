@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeVar
 
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output
-from risala.engine.features.own_data import records
-from risala.engine.features.own_data.records import ErasureProgress, ErasureState
 from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.record import NotAsExpected, from_json
 
@@ -62,27 +59,3 @@ class GatewaySession:
             CommandRefused: it was refused, or no service runs.
         """
         return await self.performer.upload(organization_id, name, content)
-
-
-# A running deletion: done unit by unit, with its progress.
-
-
-async def erase_units(session: GatewaySession, erasure_id: str) -> Reply[ErasureProgress]:
-    """Do one unit after the other. A running service does so too, and continues if something has to
-    be waited for."""
-    while True:
-        done = await session.ask(records.ERASURE_RUN, erasure_id=erasure_id)
-        erasure = done.value.erasure
-        if done.value.waits or erasure.state is ErasureState.DONE:
-            return Reply(erasure, done.json["erasure"])
-
-
-def report_erased(erasure: ErasureProgress) -> None:
-    for what, count in erasure.gone.items():
-        output.said(f"{what}: {count}")
-    if erasure.state is ErasureState.DONE:
-        output.said("Done.")
-    else:
-        output.said(
-            "The rest is with a carrier. A running service continues when the carrier has finished."
-        )

@@ -36,6 +36,7 @@ from risala.engine.model.records.people.organizations import (
     GeneralLimits,
     ListedOrganization,
     Organization,
+    OrganizationEnd,
     OrganizationPage,
     OrganizationStory,
 )
@@ -153,6 +154,11 @@ async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
     services.people.organization_changed(organization_id)
     services.forget_organization(organization_id)
     return organization
+
+
+@OPERATIONS(organizations.DELETION, roles=OWNERS, owner=owners.named, operators=READERS)
+async def _org_deletion(call: Call[OfOrganization]) -> OrganizationEnd:
+    return call.services.repositories.organizations.of_deletion(call.given.organization_id)
 
 
 @OPERATIONS(organizations.SUSPEND, roles=OPERATORS, operators=SUPPORT, **_ONE)

@@ -1,4 +1,4 @@
-"""The end of an organization, and of the user's own account."""
+"""The end of the user's own account."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.own_data.records import DELETE_ORGANIZATION
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.people import account, organizations
+from risala.engine.model.records.people import account
 from risala.http.web.face import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -16,24 +15,8 @@ from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute, shows
 from risala.sms.typed import Purpose, typed
 
-DELETED: Final = N_("The organization is deleted. Its data is being erased.")
 ACCOUNT_DELETED: Final = N_("Your account is deleted.")
-_ORGANIZATION: Final = "endings/organization.html"
 _ACCOUNT: Final = "endings/account.html"
-
-
-async def ask_delete(request: PageRequest) -> TrioResponse:
-    deletion = await request.ask_here(organizations.DELETION)
-    return await request.page(_ORGANIZATION, deletion=deletion)
-
-
-async def delete(request: PageRequest) -> TrioResponse:
-    try:
-        await request.ask_here(DELETE_ORGANIZATION, name=request.form.text("name"))
-    except Refusal as error:
-        deletion = await request.ask_here(organizations.DELETION)
-        return await request.again(_ORGANIZATION, error, deletion=deletion)
-    return request.go("/app", DELETED)
 
 
 async def delete_account(request: PageRequest) -> TrioResponse:
@@ -55,10 +38,7 @@ async def _account(request: PageRequest) -> dict[str, Any]:
     return {"account": await request.ask(account.SHOW)}
 
 
-_OWNER: Final = PageAccess.OWNER
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/settings/delete", view=ask_delete, access=_OWNER),
-    PageRoute(path="/app/<org>/settings/delete", view=delete, access=_OWNER, method="POST"),
     PageRoute(path="/account/delete", view=shows(_ACCOUNT, _account), access=PageAccess.SIGNED_IN),
     PageRoute(
         path="/account/delete", view=delete_account, access=PageAccess.SIGNED_IN, method="POST"

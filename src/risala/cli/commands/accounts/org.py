@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import (
-    ask_organization,
     every_organization,
     money_of,
     optional_org,
     organization_id,
-    required_org,
 )
+from risala.cli.lazy import LazyCommands, LazyGroup, of_features
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.performer import erase_units, report_erased
 from risala.cli.show import output
-from risala.engine.features.own_data.records import DELETE_ORGANIZATION, ErasureProgress
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (
@@ -45,7 +43,7 @@ _REMOVES: Final = {
 """The word that removes a setting."""
 
 
-@click.group()
+@click.group(cls=LazyGroup, commands=LazyCommands({}, partial(of_features, "org")))
 def org() -> None:
     """Organizations: who sends, and who pays.
 
@@ -305,47 +303,3 @@ says(
     does="Undo a suspension.",
     example='"My shop"',
 )
-
-
-@org.command("delete")
-@required_org
-@click.option("--name", help="Its full name, to confirm that it is the right one.")
-@common
-def org_delete(options: Options, org: str, name: str | None) -> None:
-    """Delete an organization: keys, members and endpoints at once, then all its data.
-
-    Without --name, only what would go is shown. The ledger and the audit trail stay.
-
-    \b
-    Examples:
-      risala org delete "My shop"
-      risala org delete org_… --name "My shop"
-    """
-
-    async def work(session: GatewaySession) -> Reply[ErasureProgress]:
-        reply = await organization_id(session, org)
-        erasure = await session.ask(DELETE_ORGANIZATION, organization_id=reply, name=name)
-        return await erase_units(session, erasure.value.id)
-
-    if name is not None:
-        erased = options.run(work)
-        if not output.show(options.json, erased.json):
-            report_erased(erased.value)
-        return
-    reply = ask_organization(organizations.DELETION, options, org)
-    if output.show(options.json, reply.json):
-        return
-    ends = reply.value
-    output.fields(
-        {
-            "name": ends.name,
-            "balance": money_of(ends.balance, ends.currency),
-            "keys": ends.keys,
-            "members": ends.members,
-            "webhook endpoints": ends.endpoints,
-            "senders": ends.senders,
-            "messages not sent yet": ends.pending,
-            "messages sent": ends.messages,
-        }
-    )
-    output.said("Add --name and its name to delete it. This cannot be undone.")

@@ -14,8 +14,8 @@ from risala.cli.commands.accounts.organizations import (
     org_option,
     organization_id,
 )
+from risala.cli.commands.upkeep.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.performer import erase_units, report_erased
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.cli.show.number import TypedNumber

@@ -20,10 +20,15 @@ FEATURE: Final = Feature(
     dashboard=(
         elsewhere("http.dashboard.account_data:ROUTES"),
         elsewhere("http.dashboard.exports:ROUTES"),
-        elsewhere("http.dashboard.endings:ROUTES"),
+        elsewhere("http.dashboard.organization_ending:ROUTES"),
     ),
     commands={
         "retention": elsewhere("cli.commands.upkeep.retention:retention"),
         "kept": elsewhere("cli.commands.upkeep.account_data:account_data"),
+        "org delete": elsewhere("cli.commands.upkeep.erasing:org_delete"),
+    },
+    shown={
+        "system": elsewhere("http.operator.system.own_data:retention"),
+        "organization": elsewhere("http.operator.system.own_data:deletion"),
     },
 )

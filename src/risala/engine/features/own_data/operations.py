@@ -53,7 +53,6 @@ from risala.engine.model.audit import AuditImage, masked
 from risala.engine.model.errors import Conflict, FieldFault, Forbidden, Invalid, NotFound
 from risala.engine.model.features import features
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.people.organizations import DELETION, OrganizationEnd
 from risala.engine.model.records.upkeep.stored import LIMITED, StoredOfKind
 from risala.engine.rules.roles import OPERATORS, OWNERS, READERS, SUPPORT
 from risala.engine.services import Services
@@ -281,11 +280,6 @@ class Delete(OfOrganization):
     """The caller types the organization's name, so as not to delete the wrong one."""
 
     name: Text
-
-
-@OPERATIONS(DELETION, operators=READERS, **_NAMED)
-async def _preview_deletion(call: Call[OfOrganization]) -> OrganizationEnd:
-    return _erasures(call.services).of_deletion(call.given.organization_id)
 
 
 @OPERATIONS(

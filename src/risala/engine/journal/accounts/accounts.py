@@ -20,7 +20,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.people.countries import CountryUse, OpenedCountries, PrefixPrice
-from risala.engine.model.records.people.organizations import Organization
+from risala.engine.model.records.people.organizations import Organization, OrganizationEnd
 from risala.engine.model.records.record import audit_image
 from risala.engine.rules.days import day_of
 
@@ -284,6 +284,49 @@ def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> 
 # -- for the rest of the engine
 
 
+PENDING_COUNTED_MAX: Final = 10_000
+"""Messages not sent yet that are counted of an organization: it says how much ends, not how many
+exactly."""
+
+
+def of_deletion(conn: sqlite3.Connection, organization_id: str) -> OrganizationEnd:
+    """What ends with an organization.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+
+    def count(table: str, more: str = "") -> int:
+        statement = f"SELECT count(*) FROM {table} WHERE organization_id = ?{more}"  # noqa: S608 -- constants
+        return int(value_of(conn, statement, (organization_id,)))
+
+    of_it = organization(conn, organization_id)
+    no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
+    pending = value_of(
+        conn,
+        "SELECT count(*) FROM (SELECT 1 FROM message WHERE organization = ? AND status = 0"
+        " AND status <> 3 LIMIT ?)",
+        (no, PENDING_COUNTED_MAX),
+    )
+    sent = value_of(
+        conn,
+        "SELECT coalesce(sum(n), 0) FROM hour_count WHERE organization = ? AND outcome = 0",
+        (no,),
+    )
+    return OrganizationEnd(
+        organization_id,
+        of_it.name,
+        of_it.balance,
+        of_it.currency,
+        keys=count("api_keys"),
+        members=count("members"),
+        endpoints=count("webhook_endpoints", " AND deleted_at IS NULL"),
+        senders=count("senders", " AND status <> 'denied'"),
+        pending=int(pending),
+        messages=int(sent),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class OrganizationRepository:
     """Organizations. All reads are by an index, on the loop's thread; ``all`` reads every one.
@@ -298,6 +341,7 @@ class OrganizationRepository:
     name = read(organization_name)
     page = read(page)
     facts = read(facts)
+    of_deletion = read(of_deletion)
     spent = read(payers.spent)
     opened = read(opened)
     stored_payer = read(payers.stored_payer)

@@ -24,13 +24,13 @@ _WAITING_MAX: Final = 10
 """Payments under way that the page shows."""
 
 
-async def ways(visit: PageRequest) -> dict[str, Any]:
+async def ways(request: PageRequest) -> dict[str, Any]:
     """The possible ways to pay, and the unfinished payments."""
-    methods = (await visit.ask(payments.METHODS)).methods
-    under_way = await visit.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
+    methods = (await request.ask(payments.METHODS)).methods
+    under_way = await request.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
     return {
         "methods": methods,
-        "titles": {each.name: visit.in_language(each.title) for each in methods},
+        "titles": {each.name: request.in_language(each.title) for each in methods},
         "under_way": [
             each for each in under_way.payments if each.state is not PaymentState.EXPIRED
         ],

@@ -42,12 +42,12 @@ FAULTS: Final[Mapping[RowFault, str]] = {
 }
 
 
-def fault_sentence(visit: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
+def fault_sentence(request: PageRequest, fault: RowFault, abroad: str | None) -> Markup:
     """What is wrong with a row.
 
     Args:
         abroad: the ISO 3166-1 letters of the country of its number, if that is not served.
     """
     if abroad is None:
-        return visit.words(FAULTS[fault])
-    return not_served(visit.words, visit.plan, abroad)
+        return request.words(FAULTS[fault])
+    return not_served(request.words, request.plan, abroad)

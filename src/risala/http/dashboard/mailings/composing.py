@@ -16,7 +16,7 @@ WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. C
 
 
 async def draft(
-    visit: PageRequest, asked: Mapping[str, object], send_at: str | None
+    request: PageRequest, asked: Mapping[str, object], send_at: str | None
 ) -> TrioResponse:
     """Make it, and go to its page.
 
@@ -24,21 +24,21 @@ async def draft(
         asked: the arguments of ``mailing.create``.
         send_at: when it begins, as operations take it; None: when its sender says so.
     """
-    made = await visit.ask_here(mailings.CREATE, **asked)
+    made = await request.ask_here(mailings.CREATE, **asked)
     said = None
     if send_at is not None:
         try:
-            await visit.ask(mailings.SET, mailing_id=made.id, send_at=send_at)
+            await request.ask(mailings.SET, mailing_id=made.id, send_at=send_at)
         except Refusal:
             said = WITHOUT_TIME
-    return visit.go(visit.at(f"mailings/{made.id}"), said)
+    return request.go(request.at(f"mailings/{made.id}"), said)
 
 
-async def columns(visit: PageRequest, upload: str) -> tuple[str, ...]:
+async def columns(request: PageRequest, upload: str) -> tuple[str, ...]:
     """The columns of an uploaded file that a text can name.
 
     Raises:
         Invalid: it is no table of people; nothing of it is left.
     """
-    found = await visit.ask_here(mailings.COLUMNS, upload=upload)
+    found = await request.ask_here(mailings.COLUMNS, upload=upload)
     return tuple(name for place, name in enumerate(found.columns) if place != found.number_column)

@@ -7,8 +7,6 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.features.own_data import records
-from risala.engine.features.own_data.records import ErasureProgress
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records import keys, ledger, senders
@@ -147,10 +145,6 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
     organization, version = await organization_of(request)
     stored, whose = _stored(request, organization), {"organization_id": organization.id}
     form = None if error is None else request.form
-    deletions: tuple[ErasureProgress, ...] = ()
-    if organization.status == "deleted":
-        deletions = (await request.ask(records.ERASURE_LIST, **whose)).erasures
-    whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,
         "parts_today": request.site.gateway.parts_today(organization.id),
@@ -160,7 +154,8 @@ async def _values(request: PageRequest, error: Refusal | None = None) -> dict[st
         "form": form,
         "member_form": None,
         "price_form": None,
-        "deletion": whole[0] if whole else None,
+        "deletion": None,
+        **await request.of_features("organization", organization),
         "holds": await request.ask(organizations.DELETION, **whose),
         "entries": (await request.ask(ledger.LIST, limit=ROWS, **whose)).entries,
         "members": (await request.ask(members.LIST, **whose)).members

@@ -14,20 +14,12 @@ from risala.config.model import Settings
 from risala.config.secrets import redact
 from risala.dataclass import dataclass
 from risala.engine.features.alerts import records
-from risala.engine.features.own_data.records import RETENTION_SHOW
 from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.face import PageAccess
-from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
-RULES: Final = {
-    "texts": N_("Texts of messages"),
-    "timelines": N_("Timelines of messages"),
-    "events": N_("Events and their deliveries"),
-    "inbound": N_("Inbound messages"),
-}
 BACKUP_OLD_MS: Final = 2 * 86_400_000
 """With one backup a day, an older one means that one was missed."""
 DISK_FULL: Final = 0.9
@@ -41,7 +33,6 @@ async def show(request: PageRequest) -> TrioResponse:
     overview = await request.ask(OVERVIEW, count=1)
     alerts = await request.ask(records.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(request.site.settings)
-    retention = await request.ask(RETENTION_SHOW)
     return await request.page(
         "system/show.html",
         facts=facts,
@@ -53,11 +44,7 @@ async def show(request: PageRequest) -> TrioResponse:
         has_mailer=request.site.gateway.people.has_mailer,
         alerts=shown_alerts(request, alerts.alerts),
         open_alerts=alerts.open,
-        rules=[
-            (request.words(sentence), each)
-            for each in retention.rules
-            if (sentence := RULES.get(each.name)) is not None
-        ],
+        **{"rules": [], **await request.of_features("system")},
         changed=[each for each in settings if not each.is_usual],
         settings=settings,
     )

@@ -378,7 +378,6 @@ class ErasureRepository:
     under_way = read(erasures.under_way)
     of_organization = read(erasures.of_organization)
     of_number = read(erasures.of_number)
-    of_deletion = read(erasures.of_deletion)
     open_sessions = read(open_sessions)
     pending = read(pending)
 

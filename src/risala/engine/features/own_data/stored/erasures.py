@@ -28,7 +28,6 @@ from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.features import features
 from risala.engine.model.numbers import recipient_number
-from risala.engine.model.records.people.organizations import OrganizationEnd
 
 UNDER_WAY_MAX: Final = 20
 """The limit per organization: each reads all events."""
@@ -190,44 +189,6 @@ _OWNED: Final = (
     *("verify_settings", "opened_countries", "organization_prices"),
 )
 """The core's tables with few rows for each organization, which are deleted with it."""
-
-
-def of_deletion(conn: sqlite3.Connection, organization_id: str) -> OrganizationEnd:
-    """What ends with an organization.
-
-    Raises:
-        NotFound: the id is unknown.
-    """
-
-    def count(table: str, more: str = "") -> int:
-        statement = f"SELECT count(*) FROM {table} WHERE organization_id = ?{more}"  # noqa: S608 -- constants
-        return int(value_of(conn, statement, (organization_id,)))
-
-    of_it = accounts.organization(conn, organization_id)
-    no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
-    pending = value_of(
-        conn,
-        "SELECT count(*) FROM (SELECT 1 FROM message WHERE organization = ? AND status = 0"
-        " AND status <> 3 LIMIT ?)",
-        (no, COUNTED_MAX),
-    )
-    sent = value_of(
-        conn,
-        "SELECT coalesce(sum(n), 0) FROM hour_count WHERE organization = ? AND outcome = 0",
-        (no,),
-    )
-    return OrganizationEnd(
-        organization_id,
-        of_it.name,
-        of_it.balance,
-        of_it.currency,
-        keys=count("api_keys"),
-        members=count("members"),
-        endpoints=count("webhook_endpoints", " AND deleted_at IS NULL"),
-        senders=count("senders", " AND status <> 'denied'"),
-        pending=int(pending),
-        messages=int(sent),
-    )
 
 
 def delete_organization(
