@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import trio
 
+from risala.app.guard import LeaseGone, LeaseGuard
 from risala.app.stop import Stop
 from risala.engine.features.standby.lease_holder import KillTimer, LeaseHolder
 from risala.engine.features.standby.named_stores import lease_of
@@ -19,36 +19,13 @@ from risala.engine.journal.store import stopped
 from risala.engine.journal.store.writer import CommitLog
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.services import Waiting
 from risala.engine.wiring.foundation import (
     DATABASE,
-    followed_by_nobody,
-    just_wait,
-    lost_by_nobody,
-    unfenced,
 )
 from risala.http.server.server import BoundAddress, serve_app
 
 _FOR_LEASE: Final = "The service waits for the lease: it alone may send."
 _FOR_COPY: Final = "The service waits until its second machine has a whole copy."
-
-
-class LeaseGone(Exception):
-    """The service had to stop, because it could not prove that no other may send."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseGuard:
-    """What keeps two machines from sending."""
-
-    fence: Callable[[], None] = unfenced
-    """The function to call before each segment leaves."""
-    lost: Callable[[str], object] = lost_by_nobody
-    """The function to call if the lease is found to be another machine's, with the reason."""
-    while_waiting: Waiting = just_wait
-    """Does what takes long before the service serves, and answers 503 meanwhile."""
-    log_stands: Callable[[CommitLog], object] = followed_by_nobody
-    """Told of the log that answers wait for, once it stands."""
 
 
 async def hold_lease(

@@ -18,7 +18,7 @@ import trio
 
 from risala.app.connections import open_outside
 from risala.app.faces import open_faces
-from risala.app.fenced import LeaseGone, LeaseGuard, hold_lease
+from risala.app.guard import LeaseGone, LeaseGuard
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level, warn_of_old_names
 from risala.app.outlets import unharmed
@@ -30,12 +30,16 @@ from risala.app.upgrading import Show, unshown, upgrade_while_answering
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.features.standby.lease import LeaseTaken
-from risala.engine.features.standby.lease_holder import TakeoverUnfinished
-from risala.engine.features.standby.service import StoppedEarly
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.journal.store.opening import storage_sentence
-from risala.engine.model.errors import DataDirectoryBusy, StorageFailed, StorageUnusable
+from risala.engine.model.errors import (
+    DataDirectoryBusy,
+    NotTheSender,
+    StoppedEarly,
+    StorageFailed,
+    StorageUnusable,
+)
+from risala.engine.model.features import required
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import DATABASE, system_seams
@@ -73,8 +77,7 @@ _EXPECTED: Final = (
     ConfigError,
     SupervisionFailed,
     LeaseGone,
-    LeaseTaken,
-    TakeoverUnfinished,
+    NotTheSender,
     StoppedEarly,
 )
 
@@ -233,7 +236,9 @@ async def _begin(
     await upgrade_while_answering(stop, listening.all, show)
     if stop.asked.is_set():
         return None
-    guard = await hold_lease(outer, stop, listening.all)
+    guard, section = LeaseGuard(), stop.settings.standby
+    if section.lease_kind is not None or section.copy_kind is not None:
+        guard = await required(lambda each: each.guards)(outer, stop, listening.all)
     return None if stop.asked.is_set() else guard
 
 

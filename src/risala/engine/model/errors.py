@@ -431,3 +431,11 @@ class DataDirectoryBusy(StorageUnusable):
         super().__init__(f"The data directory {directory} is in use by {holder}.")
         self.pid = pid
         """For display only: it may be stale or not yet written."""
+
+
+class NotTheSender(Exception):
+    """The service does not begin, because another machine may send; ``str()`` is one sentence."""
+
+
+class StoppedEarly(Exception):
+    """A stop was ordered before the service had begun."""

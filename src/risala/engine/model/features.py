@@ -199,6 +199,9 @@ class Feature:
     and of what is handed over."""
     called: Declared | None = None
     """Adds paths to the dashboard's app that are no pages, for programs: a function of the app."""
+    guards: Declared | None = None
+    """Keeps two machines from sending, where the settings name a second one: an async function, as
+    ``hold_lease`` is."""
     mounts: Declared | None = None
     """Answers paths on the API's listener: a function of ``PathMounting``."""
     serves_smpp: Declared | None = None

@@ -20,4 +20,5 @@ FEATURE: Final = Feature(
     doctor=later("features.standby.doctor:examine"),
     heads=later("features.standby.named_stores:give_heads"),
     commands={"standby": elsewhere("cli.commands.upkeep.standby.command:standby")},
+    guards=elsewhere("app.fenced:hold_lease"),
 )

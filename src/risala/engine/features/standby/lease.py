@@ -32,6 +32,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.standby.stored.notes import checked, note_of
 from risala.engine.features.standby.stored.pieces import put
 from risala.engine.journal.upkeep.database_copy import sync_directory
+from risala.engine.model.errors import NotTheSender
 
 _HELD: Final = "lease.json"
 """The name in the data directory."""
@@ -77,7 +78,7 @@ class SendLease:
     """The holder has ended, in order, and sends nothing more."""
 
 
-class LeaseTaken(Exception):
+class LeaseTaken(NotTheSender):
     """The lease is held by another machine, or was taken by one since."""
 
     def __init__(self, lease: SendLease) -> None:

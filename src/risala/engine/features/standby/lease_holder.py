@@ -37,6 +37,7 @@ from risala.engine.features.standby.lease import (
 )
 from risala.engine.features.standby.stored.notes import BadPiece
 from risala.engine.model.clock import Clock
+from risala.engine.model.errors import NotTheSender
 
 _SIGEV_SIGNAL: Final = 0
 _SIGEVENT: Final = struct.Struct("@Pii52x")
@@ -106,7 +107,7 @@ TELL_EVERY: Final = 10
 _LOOK_S: Final = 0.05
 
 
-class TakeoverUnfinished(Exception):
+class TakeoverUnfinished(NotTheSender):
     """The data here may be older than the primary's, and the primary may still send."""
 
     def __init__(self) -> None:

@@ -12,6 +12,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.standby.named_stores import pieces_of
 from risala.engine.features.standby.stored.status import ShippingStatus
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.errors import StoppedEarly
 from risala.engine.model.features import Task
 from risala.engine.services import EngineStart, Services
 
@@ -23,13 +24,6 @@ AGAIN_S: Final = 1.0
 """Seconds until a PostgreSQL that does not answer is asked again, at the start."""
 
 log = structlog.get_logger(__name__)
-
-
-class StoppedEarly(Exception):
-    """A stop was ordered before the copy on the other machine stood."""
-
-    def __init__(self) -> None:
-        super().__init__("The service was stopped before the standby's copy was complete.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +96,7 @@ async def _with_log(start: EngineStart, store: PieceStore) -> SecondMachine:
     stand = partial(trio.to_thread.run_sync, awaited.wait_whole, abandon_on_cancel=True)
     await start.while_waiting(stand)
     if awaited.status().generation is None:
-        raise StoppedEarly
+        raise StoppedEarly("The service was stopped before the standby's copy was complete.")
     start.log_stands(awaited)
     start.answers.wait_for(awaited)
     return SecondMachine(ShippingStatus(awaited))

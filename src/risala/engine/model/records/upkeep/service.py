@@ -123,7 +123,7 @@ class SystemFacts:
     """When everything that is too old was last looked through."""
     clock: ClockState
     plugins: tuple[FoundPlugin, ...]
-    standby: StandbyFacts | None
+    standby: StandbyFacts | None = None
     """None: there is no second machine."""
 
 
