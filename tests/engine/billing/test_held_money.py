@@ -129,6 +129,27 @@ def test_a_charge_held_by_an_actor_that_crashed_is_looked_up():
     assert reserve(after, 30)
 
 
+@pytest.mark.parametrize("cap", [None, 100])
+def test_a_price_that_is_charged_and_not_yet_settled_is_not_counted_twice(cap: int | None):
+    """Sends of one moment are reserved together, and alone where that is too much."""
+    ledger = Ledger(100)
+    money = HeldMoney(ledger.look)
+    assert reserve(money, 0)
+    first, others = reserve(money, 23, cap), reserve(money, 54, cap)
+    entered = ledger.charge(23)
+    assert first
+    assert others
+    assert entered
+    with pytest.raises((InsufficientBalance, SpendCapReached)):
+        money.reserve(Reserve(ORG, 24, DAY, cap))
+    money.doubt(ORG)
+    assert reserve(money, 22, cap)
+    money.settle(Settle((first,), entered))
+    assert reserve(money, 1, cap)
+    with pytest.raises((InsufficientBalance, SpendCapReached)):
+        money.reserve(Reserve(ORG, 1, DAY, cap))
+
+
 def test_a_charge_that_was_read_before_it_was_told_is_counted_once():
     ledger = Ledger(1000)
     money = HeldMoney(ledger.look)

@@ -120,6 +120,8 @@ class _Account:
     to that entry."""
     held: dict[int, Reservation] = field(default_factory=dict)
     held_amount: int = 0
+    is_doubtful: bool = False
+    """True: the journal is read before the next reservation."""
 
 
 class HeldMoney:
@@ -145,14 +147,13 @@ class HeldMoney:
         known = account.standing
         if known is None or known.day != claim.day:
             self._look_up(account, claim)
-            _refuse(account, claim)
-        else:
-            try:
-                _refuse(account, claim)
-            except (InsufficientBalance, SpendCapReached):
-                # Before a refusal the journal is read: the news of a top-up may be lost.
-                self._look_up(account, claim)
-                _refuse(account, claim)
+        elif account.is_doubtful or _refusal(account, known, claim) is not None:
+            # Before a refusal the journal is read: the news of a top-up may be lost.
+            self._look_again(account, known, claim)
+        standing = account.standing
+        assert standing is not None
+        if (refusal := _refusal(account, standing, claim)) is not None:
+            raise refusal
         self._last_number += 1
         held = Reservation(self._last_number, claim.organization_id, claim.amount, claim.day)
         account.held[held.number] = held
@@ -198,7 +199,7 @@ class HeldMoney:
         """Read the standing again before the next reservation."""
         account = self._accounts.get(organization_id)
         if account is not None:
-            account.standing = None
+            account.is_doubtful = True
 
     def held_amount(self, organization_id: str) -> int:
         account = self._accounts.get(organization_id)
@@ -207,6 +208,20 @@ class HeldMoney:
     def _look_up(self, account: _Account, claim: Reserve) -> None:
         account.standing = self._look(claim.organization_id, claim.day)
         account.read_seq = account.standing.seq
+        account.is_doubtful = False
+
+    def _look_again(self, account: _Account, known: BalanceState, claim: Reserve) -> None:
+        """Read the journal, and take over what it says unless that would count held prices twice.
+
+        Of the held prices some may be charged already, and be settled in a moment. A balance that
+        has fallen by no more than what is held says that. If it fell for another reason, the
+        journal refuses what it does not cover.
+        """
+        read_seq = account.read_seq
+        self._look_up(account, claim)
+        assert account.standing is not None
+        if 0 < known.balance - account.standing.balance <= account.held_amount:
+            account.standing, account.read_seq = known, read_seq
 
     def _account(self, organization_id: str) -> _Account:
         account = self._accounts.get(organization_id)
@@ -234,14 +249,15 @@ class HeldMoney:
         return True
 
 
-def _refuse(account: _Account, claim: Reserve) -> None:
-    """Refuse a price that cannot be paid. Held prices count as spent: their commits may be under
-    way."""
-    standing = account.standing
-    assert standing is not None
+def _refusal(
+    account: _Account, standing: BalanceState, claim: Reserve
+) -> InsufficientBalance | SpendCapReached | None:
+    """The reason why a price cannot be paid, or None. Held prices count as spent: their commits may
+    be under way."""
     left = standing.balance - account.held_amount
     if left <= 0 or left < claim.amount:
-        raise InsufficientBalance
+        return InsufficientBalance()
     spent = standing.spent + account.held_amount
     if claim.spend_cap is not None and spent + claim.amount > claim.spend_cap:
-        raise SpendCapReached
+        return SpendCapReached()
+    return None
