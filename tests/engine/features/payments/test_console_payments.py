@@ -6,7 +6,7 @@ import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.features.payments.records import STATES, PaymentFilter
-from risala.engine.features.payments.stored import lists as payments
+from risala.engine.features.payments.stored import payments
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.records.paging import Steps
@@ -108,10 +108,10 @@ def test_what_waits_is_found_among_any_number_of_payments(book):
     run: list[str] = []
     book.conn.set_trace_callback(run.append)
     for steps in (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",))):
-        payments.queue(book.conn, PaymentFilter(), steps)
-        payments.page(book.conn, PaymentFilter("open", "nasr"), steps)
+        payments.queued(book.conn, PaymentFilter(), steps)
+        payments.listed(book.conn, PaymentFilter("open", "nasr"), steps)
         for state in STATES:
-            payments.page(book.conn, PaymentFilter(state), steps)
+            payments.listed(book.conn, PaymentFilter(state), steps)
     payments.first_claimed_at(book.conn)
     payments.is_entered(book.conn, "x")
     book.conn.set_trace_callback(None)

@@ -5,13 +5,13 @@ from decimal import Decimal
 
 from risala.engine.features.mailings.records import MailingRow, RowState
 from risala.engine.features.mailings.rules.reporting import (
-    FAULTS,
     HEADINGS,
     WORDS,
     report_cells,
     report_heading,
 )
 from risala.engine.features.tables.records import RowFault
+from risala.engine.features.tables.rules.faults import ABROAD, FAULT_WORDS
 
 COLUMNS = ("name", "phone")
 ROW = MailingRow(
@@ -58,5 +58,5 @@ def test_a_country_that_is_not_open_is_named():
 
 
 def test_every_fault_and_heading_has_words_of_its_own():
-    assert set(FAULTS) == set(RowFault)
+    assert FAULT_WORDS.keys() == {*RowFault, ABROAD}
     assert len(WORDS) == len(HEADINGS) + len(RowFault) + len(RowState) + 1
