@@ -86,8 +86,8 @@ PLANTS: Final = (
     Plant(
         "smpp-streams",
         f"{_SMPP}/codec.py",
-        "while have - at >= HEADER_OCTETS:",
-        "while have - at > HEADER_OCTETS:",
+        "while end - at >= HEADER_OCTETS:",
+        "while end - at > HEADER_OCTETS:",
     ),
     Plant("smpp-receipts", f"{_SMPP}/receipt.py", "{**after, **before}", "{**before, **after}"),
     Plant("smpp-submits", "smpp_server/submits.py", ' or "\\0" in text', ""),
@@ -132,8 +132,8 @@ PLANTS: Final = (
     Plant(
         "bank-patterns",
         "drivers/payments/patterns.py",
-        'return f"{thing}{found[0]}+"',
-        'return f"{thing}{found[0]}"',
+        'return f"{thing}{match[0]}+"',
+        'return f"{thing}{match[0]}"',
     ),
     Plant(
         "policy-words",
@@ -157,8 +157,8 @@ PLANTS: Final = (
     Plant(
         "marks-and-cookies",
         "http/web/forms.py",
-        'found.decode("ascii", "replace")',
-        'found.decode("ascii")',
+        'secret.decode("ascii", "replace")',
+        'secret.decode("ascii")',
     ),
     Plant("back-to", "http/web/cookie_policy.py", " or not is_plain_path(path.encode())", ""),
     Plant("csv", "http/web/files/spreadsheet.py", 'rf"([;,\\t', 'rf"([,\\t'),
@@ -198,7 +198,7 @@ PLANTS: Final = (
     Plant(
         "tables",
         "engine/features/tables/rules/recognising.py",
-        "max(_width_below(sample, width), found + 1)",
+        "max(_width_below(sample, width), number_place + 1)",
         "_width_below(sample, width)",
     ),
     Plant(

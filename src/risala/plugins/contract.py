@@ -225,12 +225,12 @@ class DriverContext(Protocol):
     def trace(self, text: str) -> None:
         """One line of the link's life for the operator (bind, rebind, recovery step)."""
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
+    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
         """One line of traffic, for an operator who watches it.
 
         Args:
             sent: True: it was sent; False: it was received.
-            tell: makes the line from ``values``, at once or never: it is not called if more lines
+            tell: makes the line from ``given``, at once or never: it is not called if more lines
                 come in a second than anybody can read. The line holds no secret, no text of a
                 message and no code, and of a number at most the last four digits.
         """
