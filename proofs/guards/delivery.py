@@ -45,7 +45,7 @@ GUARDS: Final = (
     Guard(
         "A receipt that comes before its answer is held for it.",
         "engine/journal/messages/receipts.py",
-        "            hold(conn, arrival, found)\n",
+        "            hold(conn, arrival, match)\n",
         "            pass\n",
         ("engine/journal/messages/test_receipts.py", "engine/delivery/test_delivery.py"),
     ),

@@ -135,8 +135,8 @@ GUARDS: Final = (
     Guard(
         "E-mail alone makes no session fresh whose user has a factor.",
         "engine/journal/people/signing_in.py",
-        "    if found.email != entrant.user.email or users.has_factor(conn, entrant.user.id):\n",
-        "    if found.email != entrant.user.email:\n",
+        "    if request.email != entrant.user.email or users.has_factor(conn, entrant.user.id):\n",
+        "    if request.email != entrant.user.email:\n",
         _FACTORS,
     ),
     Guard(
@@ -236,28 +236,29 @@ GUARDS: Final = (
     Guard(
         "A code of the dashboard is tried five times, and then no more.",
         "engine/journal/people/signing_in.py",
-        "    if found is None or found.user_id is not None or found.attempts >= ATTEMPTS_MAX:\n",
-        "    if found is None or found.user_id is not None:\n",
+        "    if request is None or request.user_id is not None"
+        " or request.attempts >= ATTEMPTS_MAX:\n",
+        "    if request is None or request.user_id is not None:\n",
         _SIGN_IN,
     ),
     Guard(
         "A code of the dashboard holds for its ten minutes.",
         "engine/journal/people/signing_in.py",
-        "    if entrant.now_ms >= found.expires_at:\n",
+        "    if entrant.now_ms >= request.expires_at:\n",
         "    if False:\n",
         _SIGN_IN,
     ),
     Guard(
         "A wrong code is counted before anybody is told that it was wrong.",
         "engine/journal/people/signing_in.py",
-        '    sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})\n',
+        '    sign_in_tokens.change_request(conn, request.id, {"attempts": request.attempts + 1})\n',
         "",
         _SIGN_IN,
     ),
     Guard(
         "A code of the dashboard lets in once.",
         "engine/journal/people/signing_in.py",
-        "    sign_in_tokens.end_request(conn, found.id)\n",
+        "    sign_in_tokens.end_request(conn, request.id)\n",
         "",
         _SIGN_IN,
     ),
@@ -292,8 +293,8 @@ GUARDS: Final = (
     Guard(
         "A link holds for its ten minutes.",
         "engine/journal/people/sign_in_tokens.py",
-        "found[0] if found and found[0].expires_at > now_ms else None",
-        "found[0] if found else None",
+        "links[0] if links and links[0].expires_at > now_ms else None",
+        "links[0] if links else None",
         _SIGN_IN,
     ),
     Guard(
@@ -358,15 +359,15 @@ GUARDS: Final = (
     Guard(
         "An invitation is for the address that it was sent to.",
         "engine/journal/people/members.py",
-        "    if found.email != users.user(conn, user_id).email:\n",
+        "    if stored.email != users.user(conn, user_id).email:\n",
         "    if False:\n",
         _MEMBERS,
     ),
     Guard(
         "An invitation of another organization cannot be taken back.",
         "engine/journal/accounts/memberships.py",
-        "    if found is None or found.organization_id != organization_id:\n",
-        "    if found is None:\n",
+        "    if invitation is None or invitation.organization_id != organization_id:\n",
+        "    if invitation is None:\n",
         ("engine/people/test_members.py", "flows/test_owners.py"),
     ),
     Guard(

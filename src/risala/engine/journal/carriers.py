@@ -36,8 +36,8 @@ _GATE_ROWS: Final = Rows(CarrierGate)
 
 def gates(conn: sqlite3.Connection) -> dict[str, CarrierGate]:
     """By carrier, including carriers that are no longer in the settings."""
-    found = _GATE_ROWS.find(table(conn, _GATES), order_by="carrier")
-    return {one.carrier: one for one in found}
+    rows = _GATE_ROWS.find(table(conn, _GATES), order_by="carrier")
+    return {one.carrier: one for one in rows}
 
 
 def put_gate(conn: sqlite3.Connection, gate: CarrierGate) -> None:
@@ -57,20 +57,22 @@ _OVERRIDE_ROWS: Final = Rows(Override)
 
 def overrides(conn: sqlite3.Connection) -> dict[str, Override]:
     """By carrier, including carriers that are no longer in the settings."""
-    found = _OVERRIDE_ROWS.find(table(conn, _OVERRIDES), order_by="carrier")
-    return {one.carrier: one for one in found}
+    rows = _OVERRIDE_ROWS.find(table(conn, _OVERRIDES), order_by="carrier")
+    return {one.carrier: one for one in rows}
 
 
 def override_of(conn: sqlite3.Connection, carrier: str) -> Override | None:
     """A carrier's override; None: the settings apply."""
-    found = _OVERRIDE_ROWS.find(table(conn, _OVERRIDES), "carrier = ?", (carrier,))
-    return found[0] if found else None
+    rows = _OVERRIDE_ROWS.find(table(conn, _OVERRIDES), "carrier = ?", (carrier,))
+    return rows[0] if rows else None
 
 
 def override_image(conn: sqlite3.Connection, carrier: str) -> Seen:
     """What the audit trail shows of a carrier's override."""
-    found = override_of(conn, carrier)
-    values = {} if found is None else {"ratePerS": found.rate_per_s, "weight": found.weight}
+    override = override_of(conn, carrier)
+    values = (
+        {} if override is None else {"ratePerS": override.rate_per_s, "weight": override.weight}
+    )
     return Seen(None, values)
 
 
@@ -234,13 +236,13 @@ def unmatched_page(
     conn: sqlite3.Connection, count: int, *, carrier: str | None, before: int | None
 ) -> list[UnmatchedReceipt]:
     """The newest first, of one carrier or of all. ``before``: only those older than that number."""
-    given: dict[str, Any] = {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX))}
+    values: dict[str, Any] = {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX))}
     where = "seq < :seq"
     if carrier is not None:
         where += " AND carrier = :carrier"
-        given["carrier"] = carrier
+        values["carrier"] = carrier
     return _UNMATCHED_ROWS.find(
-        table(conn, _UNMATCHED), where, given, order_by="seq DESC", limit=count
+        table(conn, _UNMATCHED), where, values, order_by="seq DESC", limit=count
     )
 
 

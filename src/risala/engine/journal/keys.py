@@ -26,8 +26,8 @@ START_CHARACTERS: Final = 29
 def whole_id(conn: sqlite3.Connection, start: str) -> str | None:
     """The message's id with this start; None: unknown, or the start is too short."""
     key = key_of(start.ljust(36, "0")) if len(start) >= START_CHARACTERS else None
-    found: str | None = value_of(conn, "SELECT id FROM message WHERE key = ?", (key,))
-    return found if found is not None and found.startswith(start) else None
+    message_id: str | None = value_of(conn, "SELECT id FROM message WHERE key = ?", (key,))
+    return message_id if message_id is not None and message_id.startswith(start) else None
 
 
 def last_key(conn: sqlite3.Connection) -> int:

@@ -66,7 +66,7 @@ class Minutes:
         self._failures: FailureCounts = Counter()
 
     def accepted(self, messages: int, at_ms: int) -> None:
-        """So many live messages were accepted."""
+        """A number of live messages were accepted."""
         self._counts[at_ms // MINUTE_MS, ACCEPTED] += messages
 
     def ended(self, change: Change) -> None:
@@ -108,29 +108,30 @@ class Minutes:
             " GROUP BY outcome",
             (since, until),
         )
-        found: Counter[int] = Counter(dict(rows))
+        counts: Counter[int] = Counter(dict(rows))
         for (minute, outcome), count in self._counts.items():
             if since <= minute < until:
-                found[outcome] += count
-        return _flow(found)
+                counts[outcome] += count
+        return _flow(counts)
 
     def series(self, since: int, until: int, step: int) -> list[FlowAt]:
-        """The same in periods of ``step`` minutes, including empty ones."""
+        """All counts in periods of ``step`` minutes, including empty ones."""
         rows = self._reader.execute(
             "SELECT minute / ?, outcome, sum(n) FROM minute_count"
             " WHERE minute >= ? AND minute < ? GROUP BY 1, 2",
             (step, since, until),
         )
-        found: dict[int, Counter[int]] = {
+        by_period: dict[int, Counter[int]] = {
             at: Counter() for at in range(since // step, until // step)
         }
         for at, outcome, count in rows:
-            found[at][outcome] += count
+            by_period[at][outcome] += count
         for (minute, outcome), count in self._counts.items():
-            if minute // step in found:
-                found[minute // step][outcome] += count
+            if minute // step in by_period:
+                by_period[minute // step][outcome] += count
         return [
-            FlowAt(at * step * MINUTE_MS, **shallow(_flow(counts))) for at, counts in found.items()
+            FlowAt(at * step * MINUTE_MS, **shallow(_flow(counts)))
+            for at, counts in by_period.items()
         ]
 
     def failures(self, since_hour: int, most: int) -> list[FailureShare]:
@@ -140,14 +141,14 @@ class Minutes:
             " GROUP BY cause, carrier, word",
             (since_hour,),
         )
-        found: Counter[tuple[str, str, str]] = Counter()
+        counts: Counter[tuple[str, str, str]] = Counter()
         for cause, carrier, word, count in rows:
-            found[cause, carrier, word] += count
+            counts[cause, carrier, word] += count
         for (hour, *rest), count in self._failures.items():
             if hour >= since_hour:
                 cause, carrier, word = rest
-                found[cause, carrier, word] += count
-        ranked = sorted(found.items(), key=lambda each: (-each[1], each[0]))
+                counts[cause, carrier, word] += count
+        ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
         return [
             FailureShare(cause, carrier or None, word or None, count)
             for (cause, carrier, word), count in ranked[:most]
@@ -168,13 +169,13 @@ class Minutes:
         )
 
 
-def _flow(found: Counter[int]) -> Flow:
+def _flow(counts: Counter[int]) -> Flow:
     return Flow(
-        found[ACCEPTED],
-        found[DELIVERED],
-        found[UNDELIVERED],
-        found[FAILED],
-        found[CANCELED],
+        counts[ACCEPTED],
+        counts[DELIVERED],
+        counts[UNDELIVERED],
+        counts[FAILED],
+        counts[CANCELED],
     )
 
 

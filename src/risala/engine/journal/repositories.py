@@ -66,7 +66,7 @@ class Repositories:
 
     @classmethod
     def open(cls, store: Store) -> Repositories:
-        """All of them, over one store."""
+        """All repositories, over one store."""
         return cls(
             _store=store,
             organizations=OrganizationRepository(store),

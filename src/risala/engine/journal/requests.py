@@ -173,7 +173,7 @@ def forget(conn: sqlite3.Connection, organization_id: str) -> None:
 
 def page(
     path: Path,
-    wanted: RequestFilter,
+    filters: RequestFilter,
     *,
     before: str | None = None,
     after: str | None = None,
@@ -184,19 +184,19 @@ def page(
     Raises:
         sqlite3.Error: there is no file yet, or it cannot be read.
     """
-    where, given = _where(wanted)
+    where, values = _where(filters)
     if after is not None:
         where.append("id > ?")
-        given.append(after)
+        values.append(after)
     elif before is not None:
         where.append("id < ?")
-        given.append(before)
+        values.append(before)
     order = "ASC" if after is not None else "DESC"
     with closing(open_reader(path)) as conn:
         rows = conn.execute(
             f"SELECT {_LISTED.columns} FROM request WHERE {' AND '.join(where)}"  # noqa: S608 -- constants
             f" ORDER BY id {order} LIMIT ?",
-            (*given, limit + 1),
+            (*values, limit + 1),
         ).fetchall()
     shown = tuple(map(_LISTED.of, sorted(rows[:limit], reverse=True)))
     more = len(rows) > limit
@@ -206,22 +206,22 @@ def page(
     return RequestPage(shown, None if before is None else first, last if more else None)
 
 
-def _where(wanted: RequestFilter) -> tuple[list[str], list[object]]:
+def _where(filters: RequestFilter) -> tuple[list[str], list[object]]:
     conditions: list[str] = ["id >= ?"]
-    found: list[object] = [wanted.since_id or ""]
+    values: list[object] = [filters.since_id or ""]
     for column, value in (
-        ("organization_id", wanted.organization_id),
-        ("key_id", wanted.key_id),
-        ("path", wanted.path),
-        ("made", wanted.made),
+        ("organization_id", filters.organization_id),
+        ("key_id", filters.key_id),
+        ("path", filters.path),
+        ("made", filters.made),
     ):
         if value is not None:
             conditions.append(f"{column} = ?")
-            found.append(value)
-    if (wanted.least, wanted.most) != (0, 999):
+            values.append(value)
+    if (filters.least, filters.most) != (0, 999):
         conditions.append("status BETWEEN ? AND ?")
-        found += [wanted.least, wanted.most]
-    return conditions, found
+        values += [filters.least, filters.most]
+    return conditions, values
 
 
 def one(path: Path, request_id: str) -> ShownRequest | None:
@@ -263,10 +263,10 @@ class RequestRepository:
         return self._path.exists()
 
     async def page(
-        self, wanted: RequestFilter, *, before: str | None, after: str | None, limit: int
+        self, filters: RequestFilter, *, before: str | None, after: str | None, limit: int
     ) -> RequestPage:
         """The newest requests, or those before an id, or after one; empty if there is no log."""
-        read = partial(page, self._path, wanted, before=before, after=after, limit=limit)
+        read = partial(page, self._path, filters, before=before, after=after, limit=limit)
         with suppress(sqlite3.Error):
             return await self._in_thread(read)
         return RequestPage((), None, None)

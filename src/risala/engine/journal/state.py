@@ -49,7 +49,7 @@ class MessageState:
     send_at: int | None
     created_at: int
     part_state: int | None
-    """Of the only part, as a number; None: not begun, or there are several parts."""
+    """The state of the only part, as a number; None: not begun, or there are several parts."""
     carrier_key: str | None
     carrier_id: str | None
     told: int | None
@@ -98,8 +98,8 @@ def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:
         message = None if row is None else _ROWS.of(row)
         if message is not None and message.id == message_id:
             return message
-    found = find_key(conn, message_id)
-    return None if found is None else load_key(conn, found)
+    later_key = find_key(conn, message_id)
+    return None if later_key is None else load_key(conn, later_key)
 
 
 def load_key(conn: sqlite3.Connection, key: int) -> MessageState:

@@ -121,20 +121,20 @@ def note_passed(conn: sqlite3.Connection, now_ms: int) -> None:
 
 def newest_ms(conn: sqlite3.Connection) -> int | None:
     """When the newest row was written, by the clock of that time; None: there is no row."""
-    found: int | None = value_of(
+    newest: int | None = value_of(
         conn,
         "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
         " WHERE seq > 0 ORDER BY seq DESC LIMIT 1) UNION ALL SELECT max(key) >> 15 FROM message)",
     )
-    return found
+    return newest
 
 
 def first_ms(conn: sqlite3.Connection) -> int | None:
     """Since when there is something to lose; None: nothing."""
-    found: int | None = value_of(
+    first: int | None = value_of(
         conn, "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
     )
-    return found
+    return first
 
 
 # -- for the rest of the engine

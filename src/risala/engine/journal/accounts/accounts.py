@@ -72,8 +72,8 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
 
 def organization_image(conn: sqlite3.Connection, organization_id: str) -> Seen:
     """What the audit trail shows of an organization."""
-    found = organization(conn, organization_id)
-    return Seen(found.id, audit_image(found))
+    stored = organization(conn, organization_id)
+    return Seen(stored.id, audit_image(stored))
 
 
 def organization_name(conn: sqlite3.Connection, organization_id: str) -> str:
@@ -133,7 +133,7 @@ def mark_deleted(conn: sqlite3.Connection, organization_id: str, now_ms: int) ->
 
 
 PRICES_MAX: Final = 1000
-"""Of an organization: some for each country. They are read for each request that sends abroad."""
+"""Prices of an organization: some for each country. Each request that sends abroad reads them."""
 _OPENED: Final = (
     "SELECT country FROM opened_countries WHERE organization_id = ? AND what = ? ORDER BY country"
 )
@@ -185,8 +185,8 @@ def close_country(
     """Close a country for some uses; does nothing for those that are closed."""
     where = "organization_id = ? AND country = ? AND what = ?"
     for use in uses:
-        given = (organization_id, country, use.value)
-        writable(conn, "opened_countries").delete_where(where, given)
+        values = (organization_id, country, use.value)
+        writable(conn, "opened_countries").delete_where(where, values)
     return opened(conn, organization_id)
 
 
@@ -212,8 +212,8 @@ def set_price(
 def drop_price(conn: sqlite3.Connection, organization_id: str, prefix: str) -> OpenedCountries:
     """Drop an organization's price, so that the general one applies; does nothing if there is
     none."""
-    given = (organization_id, prefix)
-    writable(conn, "organization_prices").delete_where("organization_id = ? AND prefix = ?", given)
+    values = (organization_id, prefix)
+    writable(conn, "organization_prices").delete_where("organization_id = ? AND prefix = ?", values)
     return opened(conn, organization_id)
 
 
@@ -224,36 +224,36 @@ OWNERS_SHOWN_MAX: Final = 3
 """Owners of one organization that a list shows."""
 
 
-def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
+def _hit(filters: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted organization."""
     conditions: list[str] = []
-    given: list[object] = []
-    if wanted.status == DELETED:
+    values: list[object] = []
+    if filters.status == DELETED:
         conditions.append("deleted_at IS NOT NULL")
-    elif wanted.status is not None:
+    elif filters.status is not None:
         conditions.append("deleted_at IS NULL AND organizations.status = ?")
-        given.append(wanted.status)
-    if wanted.search is not None:
+        values.append(filters.status)
+    if filters.search is not None:
         ways = ["id LIKE ? ESCAPE '\\'"]
-        given.append(part(wanted.search))
-        for spelled in spellings(wanted.search):
+        values.append(part(filters.search))
+        for spelled in spellings(filters.search):
             ways.append("name LIKE ? ESCAPE '\\'")
-            given.append(part(spelled))
+            values.append(part(spelled))
         ways.append(
             "id IN (SELECT organization_id FROM members WHERE role = 'owner'"
             " AND user_id = (SELECT id FROM users WHERE email = ?))"
         )
-        given.append(wanted.search.strip().lower())
+        values.append(filters.search.strip().lower())
         conditions.append(f"({' OR '.join(ways)})")
-    return " AND ".join(conditions) or "1", tuple(given)
+    return " AND ".join(conditions) or "1", tuple(values)
 
 
 def page(
-    conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
+    conn: sqlite3.Connection, filters: OrganizationFilter, steps: Steps
 ) -> CursorPage[Organization]:
     """One page of the wanted organizations."""
-    hit, given = _hit(wanted)
-    way = Walk("organizations", "1", (), hit, given, ("id",))
+    hit, values = _hit(filters)
+    way = Walk("organizations", "1", (), hit, values, ("id",))
     return page_by_time(conn, ORGANIZATIONS, way, steps, _place_of)
 
 

@@ -65,7 +65,7 @@ class StatementPage:
 
 def page(
     conn: sqlite3.Connection,
-    wanted: StatementFilter,
+    filters: StatementFilter,
     *,
     before: int | None = None,
     after: int | None = None,
@@ -76,29 +76,29 @@ def page(
 
     If less than a page is newer than ``after``, it is the first page.
     """
-    low = 0 if wanted.since is None else _first_at(conn, wanted.since)
-    high = _END if wanted.until is None else _first_at(conn, wanted.until)
+    low = 0 if filters.since is None else _first_at(conn, filters.since)
+    high = _END if filters.until is None else _first_at(conn, filters.until)
     if after is not None:
-        found, reached = _walk(conn, wanted, max(low, after + 1), high, limit + 1, looked_max)
-        if len(found) > limit or reached is not None:
-            shown = _shown(conn, found[:limit][::-1])
-            onward = found[limit - 1] if len(found) > limit else reached
-            return StatementPage(shown, onward, found[0] if found else after + 1, None)
+        seqs, reached = _walk(conn, filters, max(low, after + 1), high, limit + 1, looked_max)
+        if len(seqs) > limit or reached is not None:
+            shown = _shown(conn, seqs[:limit][::-1])
+            onward = seqs[limit - 1] if len(seqs) > limit else reached
+            return StatementPage(shown, onward, seqs[0] if seqs else after + 1, None)
         before = None
     if before is not None:
         high = min(high, before)
-    found, reached = _walk(conn, wanted, low, high, limit + 1, looked_max, downward=True)
-    more = len(found) > limit
-    shown = _shown(conn, found[:limit])
-    older = found[limit - 1] if more else reached
+    seqs, reached = _walk(conn, filters, low, high, limit + 1, looked_max, downward=True)
+    more = len(seqs) > limit
+    shown = _shown(conn, seqs[:limit])
+    older = seqs[limit - 1] if more else reached
     looked_to = None if more or reached is None else value_of(conn, _AT, (reached,))
-    newer = None if before is None else (found[0] if found else before - 1)
+    newer = None if before is None else (seqs[0] if seqs else before - 1)
     return StatementPage(shown, newer, older, looked_to)
 
 
 def _walk(
     conn: sqlite3.Connection,
-    wanted: StatementFilter,
+    filters: StatementFilter,
     low: int,
     high: int,
     limit: int,
@@ -108,7 +108,7 @@ def _walk(
 ) -> tuple[list[int], int | None]:
     """The numbers of wanted entries from ``low`` to below ``high``; and the one at which the search
     stopped, None if it came to the end."""
-    by_hand = bool(wanted.kinds) and wanted.kinds <= _BY_HAND
+    by_hand = bool(filters.kinds) and filters.kinds <= _BY_HAND
     # The term of the partial index, word for word: the planner recognises it by that.
     index, term = ("entry_by_hand", " AND kind >= 2") if by_hand else ("entry_by_organization", "")
     order = "DESC" if downward else "ASC"
@@ -116,17 +116,17 @@ def _walk(
         f"SELECT seq, kind FROM entry INDEXED BY {index}"  # noqa: S608 -- constants
         " WHERE organization = (SELECT no FROM organizations WHERE id = ?)"
         f" AND seq >= ? AND seq < ?{term} ORDER BY seq {order} LIMIT ?",
-        (wanted.organization_id, low, high, looked_max),
+        (filters.organization_id, low, high, looked_max),
     )
-    found: list[int] = []
+    seqs: list[int] = []
     count, seq = 0, 0
     for seq, kind in looked:
         count += 1
-        if not wanted.kinds or kind in wanted.kinds:
-            found.append(seq)
-            if len(found) == limit:
-                return found, None
-    return found, seq if count == looked_max else None
+        if not filters.kinds or kind in filters.kinds:
+            seqs.append(seq)
+            if len(seqs) == limit:
+                return seqs, None
+    return seqs, seq if count == looked_max else None
 
 
 def _first_at(conn: sqlite3.Connection, at: int) -> int:

@@ -63,10 +63,10 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     Raises:
         NotFound: the id is unknown.
     """
-    found = KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
-    if not found:
+    keys = KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
+    if not keys:
         raise NotFound(f"There is no key {key_id}.")
-    return found[0]
+    return keys[0]
 
 
 def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
@@ -191,8 +191,8 @@ def due(conn: sqlite3.Connection, now_ms: int) -> list[str]:
     """The ids of keys that expire soon and whose owners are to be told now: fourteen, three and one
     day before."""
     steps = {"early": EARLY_MS, "later": LATER_MS, "late": LATE_MS}
-    given = {"now": now_ms, **steps}
-    rows = conn.execute(f"SELECT id FROM api_keys WHERE {_DUE}", given)  # noqa: S608 -- a constant
+    values = {"now": now_ms, **steps}
+    rows = conn.execute(f"SELECT id FROM api_keys WHERE {_DUE}", values)  # noqa: S608 -- a constant
     return [key_id for (key_id,) in rows]
 
 
@@ -231,32 +231,32 @@ def date_keys(conn: sqlite3.Connection, service: int | None, now_ms: int) -> int
     Args:
         service: the days of the service's own rule; None: it has none.
     """
-    given = {"service": service, "now": now_ms}
-    found = KEYS.find(table(conn, "api_keys"), _TOO_LATE, given, limit=AT_ONCE)
-    for key in found:
+    values = {"service": service, "now": now_ms}
+    keys = KEYS.find(table(conn, "api_keys"), _TOO_LATE, values, limit=AT_ONCE)
+    for key in keys:
         days = age_days(organization(conn, key.organization_id).key_age_days, service)
         assert days is not None, "the statement found those with a rule"
         at = max(key.made_at + days * DAY_MS, now_ms + GRACE_MS)
         writable(conn, "api_keys").update(key.id, {"expires_at": at})
-        said = {"expires_at": iso(at), "days": days}
+        details = {"expires_at": iso(at), "days": days}
         entry = AuditEntry(
             caller=PROCESS,
             action=ACTION,
             at=now_ms,
             subject=key.id,
             organization_id=key.organization_id,
-            said=said,
+            said=details,
             always=True,
         )
         write(conn, entry)
-    return len(found)
+    return len(keys)
 
 
 # -- the networks that each key was used from: a few for each key, and not for ever
 
 
 PLACES_MAX: Final = 20
-"""Of each key, the last ones: a program has a few, and a key that leaked shows among them."""
+"""Last places of each key: a program has a few, and a key that leaked shows among them."""
 PLACES_KEPT_MS: Final = 90 * 86_400_000
 """As long as failed sign-ins, whose addresses are looked at beside these."""
 _PLACES: Final = Rows.of_record(KeyPlace, {"is_new": IS_NEW_PLACE})

@@ -115,8 +115,8 @@ def top_up(
     where = f"reference = ? COLLATE NOCASE AND entry.kind = {TOP_UP}"
     for first in _ROWS.find(table(conn, "entry"), where, (reference,)):
         raise Conflict(credited(first))
-    given = ("topup", amount, balance + amount, reference, None, note, at)
-    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *given))
+    values = ("topup", amount, balance + amount, reference, None, note, at)
+    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *values))
 
 
 def credited(first: LedgerEntry) -> str:
@@ -145,8 +145,8 @@ def of_numbers(conn: sqlite3.Connection, seqs: Sequence[int]) -> list[LedgerEntr
         return []
     holes = ", ".join("?" for _ in seqs)
     rows = conn.execute(f"{_ENTRY} WHERE seq IN ({holes})", tuple(seqs))
-    found = {each.seq: each for each in map(_ROWS.of, rows)}
-    return [found[seq] for seq in seqs]
+    entries = {each.seq: each for each in map(_ROWS.of, rows)}
+    return [entries[seq] for seq in seqs]
 
 
 def adjust(
@@ -169,8 +169,8 @@ def adjust(
     if after < 0:
         text = f"The balance is {money(balance)}, and this adjustment would make it negative."
         raise Conflict(text)
-    given = ("adjustment", amount, after, reference, None, note, at)
-    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *given))
+    values = ("adjustment", amount, after, reference, None, note, at)
+    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *values))
 
 
 def _balance(conn: sqlite3.Connection, organization_id: str) -> int:

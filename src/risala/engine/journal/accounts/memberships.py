@@ -73,11 +73,11 @@ def uninvite(
         NotFound: the organization has no such invitation.
     """
     members.refuse_other_than_owner(conn, organization_id, actor_id)
-    found = members.stored_invitation(conn, invitation_id)
-    if found is None or found.organization_id != organization_id:
+    invitation = members.stored_invitation(conn, invitation_id)
+    if invitation is None or invitation.organization_id != organization_id:
         raise NotFound("There is no such invitation.")
     members.withdraw(conn, invitation_id)
-    return found
+    return invitation
 
 
 def accept(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: int) -> Membership:
@@ -87,8 +87,8 @@ def accept(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: i
         NotFound: they have no such invitation.
         Conflict: they are already a member, or there are too many.
     """
-    found = members.answer(conn, user_id, invitation_id, now_ms)
-    new = Membership(found.organization_id, user_id, found.role, now_ms, now_ms)
+    invitation = members.answer(conn, user_id, invitation_id, now_ms)
+    new = Membership(invitation.organization_id, user_id, invitation.role, now_ms, now_ms)
     return members.add(conn, new)
 
 
@@ -163,7 +163,7 @@ class MembershipRepository:
     member = read(members.member)
 
     def of_organization(self, organization_id: str) -> list[Membership]:
-        """Its members, the first first.
+        """The members of an organization, the oldest membership first.
 
         Raises:
             NotFound: the organization does not exist.

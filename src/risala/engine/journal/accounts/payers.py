@@ -1,4 +1,4 @@
-"""Who pays for the messages of one organization in a unit of work: its balance, or nobody; then its
+"""The payer of one organization's messages in a unit of work: its balance, or nobody; then its
 parts are counted, by day of its own calendar. Parts that failed stay counted.
 
 Operators may choose who pays while the service runs. The settings' file stays as it is then: only
@@ -171,7 +171,7 @@ class _Account:
     spend_cap: int | None
     owner_spend_cap: int | None
     payer: str | None
-    """Who pays, where operators chose it; None: the settings say it."""
+    """The payer that operators chose; None: the settings say it."""
 
 
 _ACCOUNTS: Final = Rows(

@@ -30,18 +30,18 @@ def is_credited(conn: sqlite3.Connection, provider: str, key: str) -> bool:
 
 def entry_of(conn: sqlite3.Connection, provider: str, key: str) -> LedgerEntry | None:
     """The ledger entry that credited a provider's reference; None: not credited."""
-    where, given = "key = ? AND provider IN (?, ?)", (key, provider, BY_HAND)
-    for row in table(conn, _TABLE).rows_where(where, given, limit=1):
+    where, values = "key = ? AND provider IN (?, ?)", (key, provider, BY_HAND)
+    for row in table(conn, _TABLE).rows_where(where, values, limit=1):
         return ledger.entry(conn, row["entry"])
     return None
 
 
 def _where_credited(conn: sqlite3.Connection, first: LedgerEntry) -> str:
-    """Where a reference was credited, in words for an operator."""
-    found = (
+    """The credit of a reference, in words for an operator."""
+    credited_by = (
         feature.credits()(conn, first.seq) for feature in features() if feature.credits is not None
     )
-    by = "".join(f" by {each}," for each in found if each is not None)
+    by = "".join(f" by {each}," for each in credited_by if each is not None)
     return f"{money(first.amount)} to {first.organization_id},{by} at {iso(first.at)}"
 
 
@@ -57,10 +57,10 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
     key = comparable(reference)
     if key is None:
         return  # nothing of it can be compared: it is accepted as written
-    where, given = "key = ?", [key]
+    where, values = "key = ?", [key]
     if provider != BY_HAND:
-        where, given = f"{where} AND provider IN (?, ?)", [key, provider, BY_HAND]
-    for row in table(conn, _TABLE).rows_where(where, given, limit=1):
+        where, values = f"{where} AND provider IN (?, ?)", [key, provider, BY_HAND]
+    for row in table(conn, _TABLE).rows_where(where, values, limit=1):
         first = ledger.entry(conn, row["entry"])
         raise Conflict(
             f"The reference {reference} was already credited: {_where_credited(conn, first)}."

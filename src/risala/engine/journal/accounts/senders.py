@@ -47,10 +47,10 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
     Raises:
         NotFound: the id is unknown.
     """
-    found = SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
-    if not found:
+    rows = SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
+    if not rows:
         raise NotFound(f"There is no sender {sender_id}.")
-    return found[0]
+    return rows[0]
 
 
 def by_name(conn: sqlite3.Connection, organization_id: str, name: str) -> Sender | None:
@@ -61,10 +61,10 @@ def by_name(conn: sqlite3.Connection, organization_id: str, name: str) -> Sender
 
 def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sender]:
     """Senders of one organization, or of all, the oldest request first."""
-    found = table(conn, "senders")
+    stored = table(conn, "senders")
     if organization_id is None:
-        return SENDERS.find(found, order_by="id")
-    return SENDERS.find(found, "organization_id = ?", (organization_id,), order_by="id")
+        return SENDERS.find(stored, order_by="id")
+    return SENDERS.find(stored, "organization_id = ?", (organization_id,), order_by="id")
 
 
 def owned_names(conn: sqlite3.Connection) -> list[Owned]:
@@ -145,16 +145,16 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
     return sender(conn, sender_id)
 
 
-def _refuse_used_name(conn: sqlite3.Connection, wanted: Sender) -> None:
+def _refuse_used_name(conn: sqlite3.Connection, new: Sender) -> None:
     taken = SENDERS.find(
         table(conn, "senders"),
         f"folded = ? AND organization_id <> ? AND (status = 'approved' OR ({_WAITING}))",
-        (fold_sender(wanted.name), wanted.organization_id),
+        (fold_sender(new.name), new.organization_id),
         limit=1,
     )
     if taken:
         owner = taken[0].organization_id
-        raise Conflict(f"The name {wanted.name!r} is already used by the organization {owner}.")
+        raise Conflict(f"The name {new.name!r} is already used by the organization {owner}.")
 
 
 def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) -> Sender:
@@ -180,13 +180,13 @@ def weekly_volume(conn: sqlite3.Connection, organization_id: str, now_ms: int) -
 
 
 def volume(conn: sqlite3.Connection, organization_id: str, now_ms: int, hours: int) -> int:
-    """The same for the last ``hours``."""
-    (found,) = conn.execute(
+    """Accepted live messages of the last ``hours``, codes among them."""
+    (count,) = conn.execute(
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0 AND mode = 0"
         " AND organization = (SELECT no FROM organizations WHERE id = ?) AND hour >= ?",
         (organization_id, now_ms // HOUR_MS - hours),
     ).fetchone()
-    return int(found)
+    return int(count)
 
 
 def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:
@@ -222,38 +222,40 @@ WAITING_MAX: Final = 300
 every name in use."""
 
 
-def _hit(wanted: SenderRequestFilter) -> tuple[str, tuple[object, ...]]:
+def _hit(filters: SenderRequestFilter) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted request, in addition to its state."""
-    if wanted.search is None:
+    if filters.search is None:
         return "1", ()
-    names = spellings(wanted.search)
+    names = spellings(filters.search)
     ways = ["organization_id LIKE ? ESCAPE '\\'"]
-    given = [part(wanted.search)]
+    values = [part(filters.search)]
     for spelled in names:
         ways.append("senders.name LIKE ? ESCAPE '\\'")
         ways.append(
             "organization_id IN (SELECT id FROM organizations"
             " WHERE organizations.name LIKE ? ESCAPE '\\')"
         )
-        given += [part(spelled)] * 2
-    return f"({' OR '.join(ways)})", tuple(given)
+        values += [part(spelled)] * 2
+    return f"({' OR '.join(ways)})", tuple(values)
 
 
-def waiting(conn: sqlite3.Connection, wanted: SenderRequestFilter) -> list[Sender]:
+def waiting(conn: sqlite3.Connection, filters: SenderRequestFilter) -> list[Sender]:
     """Undecided requests, the oldest first."""
-    hit, given = _hit(wanted)
+    hit, values = _hit(filters)
     rows = conn.execute(
         f"SELECT {SENDERS.columns} FROM senders"  # noqa: S608 -- constants
         f" WHERE {_STATES[REQUESTED]} AND {hit} ORDER BY id LIMIT ?",
-        (*given, WAITING_MAX),
+        (*values, WAITING_MAX),
     )
     return [SENDERS.of(row) for row in rows]
 
 
-def page(conn: sqlite3.Connection, wanted: SenderRequestFilter, steps: Steps) -> CursorPage[Sender]:
+def page(
+    conn: sqlite3.Connection, filters: SenderRequestFilter, steps: Steps
+) -> CursorPage[Sender]:
     """One page of those in another state, the newest first."""
-    hit, given = _hit(wanted)
-    way = Walk("senders", _STATES[wanted.state], (), hit, given, ("id",))
+    hit, values = _hit(filters)
+    way = Walk("senders", _STATES[filters.state], (), hit, values, ("id",))
     return page_by_time(conn, SENDERS, way, steps, _place_of)
 
 

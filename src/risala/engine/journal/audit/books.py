@@ -104,7 +104,7 @@ _ALL_PAID: Final = (
     """SELECT 'message ' || id || ': accepted and not charged' FROM message
        WHERE mode = 0 AND charge IS NULL AND price = 0""",
 )
-"""The same in a database from before there were such messages."""
+"""The check of messages without a charge in a database from before there were such messages."""
 _PUT_ASIDE: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'old_*'"
 """Tables whose rows are being moved."""
 
@@ -155,8 +155,8 @@ def _trail(
     """The check of the trail; a database from before its chain has nothing to check."""
     if schema.CHAIN not in schema.applied(Database(conn, execute_plugins=False)):
         return trail_check.TrailReport(EMPTY, 0, ()), trail_heads.Comparison((), ())
-    found = trail_check.check(conn, _FAULTS_MAX)
-    return found, trail_heads.compare(conn, heads, _FAULTS_MAX)
+    report = trail_check.check(conn, _FAULTS_MAX)
+    return report, trail_heads.compare(conn, heads, _FAULTS_MAX)
 
 
 def _counts_parts(conn: sqlite3.Connection) -> bool:

@@ -21,7 +21,7 @@ _LINES: Final = f"SELECT {_COLUMNS} FROM audit_log ORDER BY seq"  # noqa: S608 -
 _SINCE: Final = f"SELECT {_COLUMNS} FROM audit_log WHERE seq > ? ORDER BY seq"  # noqa: S608 -- constants
 _HASH: Final = "SELECT hash FROM audit_log WHERE seq = ?"
 FAULTS_MAX: Final = 5
-"""That :func:`check_since` finds: they are for the log."""
+"""Faults that :func:`check_since` returns: they are for the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ def check_since(conn: sqlite3.Connection, last: Head | None) -> tuple[str, ...]:
     """
     end = None if last is None else last.end
     if end is None or value_of(conn, _HASH, (end.seq,)) != end.hash:
-        found = check(conn, FAULTS_MAX).faults
+        faults = check(conn, FAULTS_MAX).faults
         mine = () if last is None else (last,)
-        return (*found, *heads.compare(conn, mine, FAULTS_MAX).faults)
+        return (*faults, *heads.compare(conn, mine, FAULTS_MAX).faults)
     rows = conn.execute(_SINCE, (end.seq,))
     return (
         *_unguarded(conn),
@@ -81,13 +81,13 @@ def _text(octets: bytes) -> str:
 def _unguarded(conn: sqlite3.Connection) -> Iterator[str]:
     """Triggers of the table that are not as the migrations made them."""
     expected = dict(_triggers())
-    found = {name: _plain(sql) for name, sql in conn.execute(_GUARDS, (audit_log.TABLE,))}
+    guards = {name: _plain(sql) for name, sql in conn.execute(_GUARDS, (audit_log.TABLE,))}
     for name, sql in expected.items():
-        if name not in found:
+        if name not in guards:
             yield f"audit trail: the trigger {name}, which refuses changes, is missing"
-        elif found[name] != sql:
+        elif guards[name] != sql:
             yield f"audit trail: the trigger {name}, which refuses changes, was changed"
-    for name in sorted(found.keys() - expected.keys()):
+    for name in sorted(guards.keys() - expected.keys()):
         yield f"audit trail: the trigger {name} is not Risala's"
 
 

@@ -39,7 +39,7 @@ class Comparison:
 
     faults: tuple[str, ...]
     remarks: tuple[str, ...]
-    """Those for which the trail gives a reason."""
+    """Heads that do not fit for a reason that the trail gives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +67,17 @@ def compare(conn: sqlite3.Connection, heads: Iterable[Head], most: int) -> Compa
     if not heads or value_of(conn, _THERE, (audit_log.TABLE,)) is None:
         return Comparison((), ())  # without the table, the check of its lines says so
     restores = [
-        _Restore(seq, at, said.get("kept", 0), said.get("former"))
-        for seq, at, said in _lines_of(conn, RESTORE)
+        _Restore(seq, at, details.get("kept", 0), details.get("former"))
+        for seq, at, details in _lines_of(conn, RESTORE)
     ]
     faults: list[str] = []
     remarks: list[str] = []
     for head in heads:
-        found = value_of(conn, _HASH, (head.end.seq,))
+        stored_hash = value_of(conn, _HASH, (head.end.seq,))
         where = f"audit trail, head of line {head.end.seq} ({head.at})"
         if not head.is_genuine():
             faults.append(f"{where}: its signature is wrong")
-        elif found == head.end.hash:
+        elif stored_hash == head.end.hash:
             if not is_named(conn, head.key):
                 faults.append(f"{where}: its key {head.key} is in no line of the trail")
         elif (by := next((each for each in restores if each.explains(head)), None)) is not None:
@@ -85,7 +85,7 @@ def compare(conn: sqlite3.Connection, heads: Iterable[Head], most: int) -> Compa
                 f"{where}: a restore at {moment(by.at)} (line {by.seq}) put back a backup that"
                 f" ended at line {by.kept}"
             )
-        elif found is None:
+        elif stored_hash is None:
             faults.append(f"{where}: the trail has no such line")
         else:
             faults.append(f"{where}: this line, or one before it, was changed since")
@@ -98,7 +98,7 @@ def is_named(conn: sqlite3.Connection, key: str) -> bool:
 
 
 def end_of(database: Path) -> ChainEnd | None:
-    """Where the trail of a database ends; None: there is none, or it cannot be read."""
+    """The end of a database's trail; None: there is none, or it cannot be read."""
     if not database.exists():
         return None
     try:
@@ -117,22 +117,22 @@ def note_restore(
         former: where the trail that is replaced ended; None: it is unknown.
     """
     kept = audit_log.end(conn)
-    said = {"backup": source.name, "kept": kept.seq}
+    details = {"backup": source.name, "kept": kept.seq}
     if former is not None:
-        said |= {"former": former.seq, "formerHash": former.hash}
+        details |= {"former": former.seq, "formerHash": former.hash}
     caller = operator_by(CallerKind.CLI, os.getuid())
-    audit_log.write(conn, AuditEntry(caller=caller, action=RESTORE, at=now_ms, said=said))
+    audit_log.write(conn, AuditEntry(caller=caller, action=RESTORE, at=now_ms, said=details))
 
 
 def _lines_of(conn: sqlite3.Connection, action: str) -> Sequence[tuple[int, int, dict[str, Any]]]:
-    found = []
+    lines = []
     for seq, at, after in conn.execute(_SAID, (action,)):
         try:
-            said = json.loads(after or "{}")
+            details = json.loads(after or "{}")
         except ValueError:  # somebody changed it; the chain shows that
-            said = {}
-        found.append((seq, at, said if isinstance(said, dict) else {}))
-    return found
+            details = {}
+        lines.append((seq, at, details if isinstance(details, dict) else {}))
+    return lines
 
 
 def line_of_sink(conn: sqlite3.Connection, sink: str) -> int:

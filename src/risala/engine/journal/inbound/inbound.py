@@ -84,13 +84,13 @@ def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbo
 
 def _organization_for(conn: sqlite3.Connection, message: Inbound, ways: Ways) -> str | None:
     """By number and word, by word, by number, else the default."""
-    found: str | None = value_of(
+    organization_id: str | None = value_of(
         conn,
         f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS}, '')"  # noqa: S608 -- a constant
         " AND keyword IN (?, ?, ?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
         (*ways, *keyword_ways(message.text)),
     )
-    return found
+    return organization_id
 
 
 Ways = tuple[str, str, str, str]
@@ -116,11 +116,11 @@ def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
 
 def route_image(conn: sqlite3.Connection, route_id: str) -> Seen | None:
     """What the audit trail shows of a route."""
-    found = next((each for each in routes(conn) if each.id == route_id), None)
-    if found is None:
+    route = next((each for each in routes(conn) if each.id == route_id), None)
+    if route is None:
         return None
     return Seen(
-        found.organization_id, {"number": found.number or "", "keyword": found.keyword or ""}
+        route.organization_id, {"number": route.number or "", "keyword": route.keyword or ""}
     )
 
 
@@ -153,11 +153,11 @@ def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
-    if not found:
+    rows = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
+    if not rows:
         raise NotFound(f"There is no route {route_id}.")
     writable(conn, "inbound_routes").delete(route_id)
-    return found[0]
+    return rows[0]
 
 
 # -- pages, the latest first
@@ -171,54 +171,54 @@ _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut, {"number": "recipient"}, carrier=text_or_none)
 
 
-def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
+def _hit(filters: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted message, in addition to those of the index."""
     terms = {
-        "recipient = ?": wanted.recipient,
-        "received_at >= ?": wanted.since,
-        "received_at < ?": wanted.until,
+        "recipient = ?": filters.recipient,
+        "received_at >= ?": filters.since,
+        "received_at < ?": filters.until,
     }
     kept = {term: value for term, value in terms.items() if value is not None}
-    hits, given = [*kept], [*kept.values()]
-    if wanted.contains is not None:
+    hits, values = [*kept], [*kept.values()]
+    if filters.contains is not None:
         hit, patterns = containing(
-            ("sender", "body") if wanted.searches_texts else ("sender",), wanted.contains
+            ("sender", "body") if filters.searches_texts else ("sender",), filters.contains
         )
         hits.append(hit)
-        given += patterns
-    return " AND ".join(hits) or "1", tuple(given)
+        values += patterns
+    return " AND ".join(hits) or "1", tuple(values)
 
 
-def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
+def _ids(filters: ReceivedFilter) -> tuple[str | None, str | None]:
     """The ids of messages received then are between these: an id is made after that."""
-    since = None if wanted.since is None else first_id("mo", max(0, wanted.since))
-    until = None if wanted.until is None else first_id("mo", max(0, wanted.until + NOTED_MS))
+    since = None if filters.since is None else first_id("mo", max(0, filters.since))
+    until = None if filters.until is None else first_id("mo", max(0, filters.until + NOTED_MS))
     return since, until
 
 
 def received(
-    conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
+    conn: sqlite3.Connection, filters: ReceivedFilter, steps: Steps
 ) -> CursorPage[Received]:
     """Received messages, of one organization or of all, from one number or from any.
 
     Raises:
         TooManyNumbersError: too many numbers have the digits.
     """
-    if wanted.part is not None and wanted.organization_id is not None:
-        source, mine = "inbound INDEXED BY inbound_by_writer", (wanted.organization_id,)
+    if filters.part is not None and filters.organization_id is not None:
+        source, mine = "inbound INDEXED BY inbound_by_writer", (filters.organization_id,)
         index = NumberIndex(source, "sender", "organization_id = ?", mine)
-        numbers = numbers_with(conn, index, wanted.part)
-        ways = [_way(replace(wanted, sender=each)) for each in numbers]
+        numbers = numbers_with(conn, index, filters.part)
+        ways = [_way(replace(filters, sender=each)) for each in numbers]
         return page_of_walks(conn, _RECEIVED, ways, steps, lambda one: (one.id,))
-    return page_by_time(conn, _RECEIVED, _way(wanted), steps, lambda one: (one.id,))
+    return page_by_time(conn, _RECEIVED, _way(filters), steps, lambda one: (one.id,))
 
 
-def _way(wanted: ReceivedFilter) -> Walk:
-    (hit, given), ids = _hit(wanted), _ids(wanted)
-    organization_id, sender = wanted.organization_id, wanted.sender
+def _way(filters: ReceivedFilter) -> Walk:
+    (hit, values), ids = _hit(filters), _ids(filters)
+    organization_id, sender = filters.organization_id, filters.sender
     if sender is not None:
         if organization_id is not None:
-            hit, given = f"{hit} AND organization_id = ?", (*given, organization_id)
+            hit, values = f"{hit} AND organization_id = ?", (*values, organization_id)
         source, where, mine = "inbound INDEXED BY inbound_by_sender", "sender = ?", sender
     elif organization_id is not None:
         source, where = "inbound INDEXED BY inbound_by_organization", "organization_id = ?"
@@ -226,11 +226,11 @@ def _way(wanted: ReceivedFilter) -> Walk:
     else:
         # The least id of a time is never used: "after" it means from it on.
         source, where, mine = "inbound", "id > ?", ids[0] or ""
-    return Walk(source, where, (mine,), hit, given, _ID, ids=ids)
+    return Walk(source, where, (mine,), hit, values, _ID, ids=ids)
 
 
 def opted_out(
-    conn: sqlite3.Connection, organization_id: str, wanted: OptOutFilter, steps: Steps
+    conn: sqlite3.Connection, organization_id: str, filters: OptOutFilter, steps: Steps
 ) -> CursorPage[OptOut]:
     """Numbers that want no messages of an organization.
 
@@ -238,18 +238,20 @@ def opted_out(
         TooManyNumbersError: too many numbers have the digits.
     """
     where, mine = "organization_id = ?", tuple[object, ...]((organization_id,))
-    numbers = None if wanted.number is None else [wanted.number]
-    if wanted.part is not None:
-        numbers = numbers_with(conn, NumberIndex("opt_outs", "recipient", where, mine), wanted.part)
-    hit, given = "1", tuple[object, ...]()
-    if wanted.contains is not None:
-        hit, given = containing(("keyword", "who"), wanted.contains)
+    numbers = None if filters.number is None else [filters.number]
+    if filters.part is not None:
+        numbers = numbers_with(
+            conn, NumberIndex("opt_outs", "recipient", where, mine), filters.part
+        )
+    hit, values = "1", tuple[object, ...]()
+    if filters.contains is not None:
+        hit, values = containing(("keyword", "who"), filters.contains)
     source = "opt_outs INDEXED BY opt_outs_by_organization"
     if numbers is not None:
         # A number stands here once: no number has more rows than others.
         source, where = "opt_outs", "organization_id = ? AND recipient IN" + _IN_LIST
         mine = (organization_id, json.dumps(numbers))
-    walk = Walk(source, where, mine, hit, given, ("at", "recipient"))
+    walk = Walk(source, where, mine, hit, values, ("at", "recipient"))
     return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.number))
 
 

@@ -132,13 +132,15 @@ _Slot = tuple[str, str, str]
 def _used_slots(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> set[_Slot]:
     """The clients' keys of these requests that may have been used, by a statement for each
     organization."""
-    asked: dict[tuple[str, str], list[str]] = {}
+    keys_of: dict[tuple[str, str], list[str]] = {}
     for request in requests:
         for item in request.items:
             if not item.key_is_ours:
                 whose = item.organization_id, item.mode
-                asked.setdefault(whose, []).append(item.idempotency_key)
-    return {(*whose, key) for whose, keys in asked.items() for key in used_keys(conn, *whose, keys)}
+                keys_of.setdefault(whose, []).append(item.idempotency_key)
+    return {
+        (*whose, key) for whose, keys in keys_of.items() for key in used_keys(conn, *whose, keys)
+    }
 
 
 class _AcceptedMessages(NamedTuple):
@@ -237,7 +239,7 @@ class _Group:
         has a key that may have been used before; False: nothing was charged."""
         first = items[0]
         amount = 0
-        given: dict[_Slot, bytes] = {}
+        responses: dict[_Slot, bytes] = {}
         keyed = 0
         for item in items:
             if item.day != first.day:
@@ -245,13 +247,13 @@ class _Group:
             amount += payer.amount_of(item)
             if not item.key_is_ours:
                 keyed += 1
-                given[item.organization_id, item.mode, item.idempotency_key] = item.response
+                responses[item.organization_id, item.mode, item.idempotency_key] = item.response
         if payer.refusal(first, amount) or not payer.leaves_rest(amount):
             return False
-        if keyed and (len(given) < keyed or not self._are_new(given)):
+        if keyed and (len(responses) < keyed or not self._are_new(responses)):
             return False
         payer.charge(first.mode, first.day, amount)
-        self._given.update(given)
+        self._given.update(responses)
         return True
 
     def _are_new(self, slots: Collection[_Slot]) -> bool:

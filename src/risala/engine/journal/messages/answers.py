@@ -45,27 +45,27 @@ def accepted_at(
     conn: sqlite3.Connection, organization_id: str, mode: str, client_key: str
 ) -> int | None:
     """When the message with this key was accepted, UTC epoch milliseconds; None: there is none."""
-    found: int | None = value_of(
+    created_at: int | None = value_of(
         conn,
         f"SELECT {CREATED} FROM message"  # noqa: S608 -- a constant
         " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
         " AND client_key = ?",
         (organization_id, MODES.number(mode), client_key),
     )
-    return found
+    return created_at
 
 
 def used_keys(
     conn: sqlite3.Connection, organization_id: str, mode: str, keys: Sequence[str]
 ) -> set[str]:
-    """Those of these keys that may have an answer: :func:`known_answer` has it, if there is one.
+    """The keys that may have an answer: :func:`known_answer` has it, if there is one.
 
-    By one statement: one for each key would release the interpreter each time.
+    One statement reads them: one for each key would release the interpreter each time.
     """
     number = MODES.number(mode)
-    asked = [(organization_id, number, key) for key in keys]
-    found = {key for (key,) in rows_of_values(conn, _USED, 3, asked)}
-    return found | {key for key in keys if message_of_own_key(key) is not None}
+    values = [(organization_id, number, key) for key in keys]
+    used = {key for (key,) in rows_of_values(conn, _USED, 3, values)}
+    return used | {key for key in keys if message_of_own_key(key) is not None}
 
 
 def known_answer(
@@ -75,11 +75,11 @@ def known_answer(
     number = MODES.number(mode)
     row = conn.execute(_BY_CLIENT_KEY, (organization_id, number, key)).fetchone()
     if row is None and (message_id := message_of_own_key(key)) is not None:
-        found = find_key(conn, message_id)
-        if found is not None:
-            row = conn.execute(_BY_OWN_KEY, (organization_id, number, found)).fetchone()
+        message_key = find_key(conn, message_id)
+        if message_key is not None:
+            row = conn.execute(_BY_OWN_KEY, (organization_id, number, message_key)).fetchone()
     if row is None:
         return None
-    told = _ROWS.of(row)
-    given = told.client_key or own_key(told.id)
-    return answer(told.id, given, organization_id, told.sender, told.notice)
+    accepted = _ROWS.of(row)
+    client_key = accepted.client_key or own_key(accepted.id)
+    return answer(accepted.id, client_key, organization_id, accepted.sender, accepted.notice)

@@ -89,16 +89,16 @@ def accepted_since(conn: sqlite3.Connection, after: int, limit: int) -> Awaiting
         f"SELECT {_SINGLES.columns} FROM message WHERE key > ? ORDER BY key LIMIT ?",  # noqa: S608 -- a constant
         (after, limit),
     ).fetchall()
-    found: list[AcceptedPart] = []
+    segments: list[AcceptedPart] = []
     last = None
     for one in map(_SINGLES.of, rows):
         last = one.key
         if one.segments > 1:
-            found += _of_several(conn, one.key)
+            segments += _of_several(conn, one.key)
         elif one.part_state == parts.ACCEPTED and one.carrier is not None:
             carrier, name = one.carrier, one.carrier_id
-            found.append(AcceptedPart(one.message_id, 1, carrier, name, one.changed_at))
-    return AwaitingPage(found, last)
+            segments.append(AcceptedPart(one.message_id, 1, carrier, name, one.changed_at))
+    return AwaitingPage(segments, last)
 
 
 def _of_several(conn: sqlite3.Connection, key: int) -> list[AcceptedPart]:

@@ -121,9 +121,9 @@ def _last_word(
     if line.cause is None:
         return {}, None
     values = line.values or {}
-    said = {"note": values["note"]} if "note" in values else {}
+    note = {"note": values["note"]} if "note" in values else {}
     raw = None if line.cause in _NOT_THE_CARRIERS else word
-    return {"last": line.cause.value, **said}, raw
+    return {"last": line.cause.value, **note}, raw
 
 
 def _submits(conn: sqlite3.Connection, message: MessageState) -> int:

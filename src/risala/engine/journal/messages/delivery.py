@@ -339,7 +339,7 @@ def _use_held_receipts(
     carrier_id = answer.decision.carrier_id
     if not carrier_id:
         return []
-    told: list[_Early] = []
+    early: list[_Early] = []
     state: str = SegmentState.ACCEPTED
     for each in held.take(conn, carriers, message, carrier_id):
         cause = cause_of(each.error_code, Cause.UNDELIVERABLE)
@@ -353,8 +353,8 @@ def _use_held_receipts(
             line = Line(Kind.RECEIPT_AGAIN)
         else:
             line = Line(Kind.RECEIPT_CONTRADICTS, why)
-        told.append(_Early(line, each.carrier, each.raw))
-    return told
+        early.append(_Early(line, each.carrier, each.raw))
+    return early
 
 
 def _tell(

@@ -25,7 +25,7 @@ HELD_MAX: Final = 10_000
 UNMATCHED_MAX: Final = 1000
 """Kept receipts that matched nothing in the end: enough to see what they have in common."""
 UNMATCHED_KEPT_MS: Final = 7 * 86_400_000
-"""They contain people's numbers."""
+"""Receipts that matched nothing contain people's numbers."""
 _SPAN: Final = "SELECT (SELECT max(seq) FROM held_receipts) - (SELECT min(seq) FROM held_receipts)"
 """Apart, each is the end of an index; together SQLite would read all."""
 _NO_KEY: Final = ""
@@ -169,10 +169,10 @@ def named(
         f" AND received_at >= ({_LEFT_AT})",
         (*carriers, reference, octet_reference(reference), message.key),
     )
-    for carrier_id, recipient, sender, told, received_at in rows:
+    for carrier_id, recipient, sender, submit, received_at in rows:
         if is_for(message.recipient, recipient, sender, or_untold=False):
             since_ms = received_at - LATE_MS
-            named_too = named_by(conn, carriers, message.recipient, told, since_ms)
+            named_too = named_by(conn, carriers, message.recipient, submit, since_ms)
             if all((one.message_id, one.number) == (message.id, mine) for one in named_too):
                 known_as: str = carrier_id
                 return known_as

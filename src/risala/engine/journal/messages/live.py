@@ -35,13 +35,13 @@ _UNDER_WAY: Final = "SELECT key FROM message WHERE status = 1 LIMIT ?"
 
 def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[LifeEvent]:
     """The states of messages, each by the last entry of its timeline; unknown ids are left out."""
-    found: list[LifeEvent] = []
+    events: list[LifeEvent] = []
     for message_id in message_ids:
         message = load(conn, message_id)
         if message is None:
             continue
         last = timeline.last_line(conn, message.key)
-        found.append(
+        events.append(
             LifeEvent(
                 last.at,
                 message.id,
@@ -55,7 +55,7 @@ def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[Life
                 last.raw,
             )
         )
-    return found
+    return events
 
 
 def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> list[str] | None:
@@ -76,8 +76,8 @@ def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> lis
     if len(under_way) > rows_max:
         return None
     keys |= dict.fromkeys(key for (key,) in under_way)
-    found = dict.fromkeys(_id_of(conn, key) for key in keys if key is not None)
-    return list(found | dict.fromkeys(codes))
+    message_ids = dict.fromkeys(_id_of(conn, key) for key in keys if key is not None)
+    return list(message_ids | dict.fromkeys(codes))
 
 
 def _id_of(conn: sqlite3.Connection, key: int) -> str:
@@ -101,7 +101,7 @@ LOOKED_MAX: Final = 5000
 def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventAbout, ...]:
     """The events about a message that are still kept, in order."""
     subject = find_key(conn, message.id)
-    found: set[int] = set()
+    keys: set[int] = set()
     for moment in {message.sent_at, message.delivered_at, message.updated_at}:
         if moment is None:
             continue
@@ -111,8 +111,8 @@ def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventA
             " ORDER BY key LIMIT ?) WHERE subject = ?",
             (first, (moment + AFTER_MS) << KEY_COUNTER_BITS, LOOKED_MAX, subject),
         )
-        found.update(key for (key,) in rows)
-    return tuple(_about(conn, key) for key in sorted(found))
+        keys.update(key for (key,) in rows)
+    return tuple(_about(conn, key) for key in sorted(keys))
 
 
 def _about(conn: sqlite3.Connection, key: int) -> EventAbout:

@@ -44,9 +44,9 @@ class Why(StrEnum):
     UNKNOWN = "unknown"
     """No message has its id."""
     RECIPIENT = "recipient"
-    """Its id belongs to a message to another number."""
+    """The receipt's id belongs to a message to another number."""
     SEVERAL = "several"
-    """It fits several messages."""
+    """The receipt fits several messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +110,16 @@ def _numbers(conn: sqlite3.Connection, carriers: Sequence[str]) -> list[int]:
     return [no for name in carriers if (no := names.known(conn, name)) is not None]
 
 
-def is_for(recipient: str, *told: str | None, or_untold: bool = True) -> bool:
+def is_for(recipient: str, *numbers: str | None, or_untold: bool = True) -> bool:
     """Whether a receipt with these numbers may be about a message to ``recipient``.
 
     Some carriers swap sender and recipient, so either may match. If neither is a whole number (a
     name, a short one, a masked one), the receipt does not exclude it.
     """
     local = _local(recipient)
-    if local is not None and recipient in told:  # the usual form
+    if local is not None and recipient in numbers:  # the usual form
         return True
-    wholes = [digits for number in told if (digits := _local(number))]
+    wholes = [digits for number in numbers if (digits := _local(number))]
     return local in wholes if wholes else or_untold
 
 
@@ -133,11 +133,11 @@ def find(
     conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
 ) -> Found | Why:
     """The segment of a receipt, among those of these carriers."""
-    found = _by_id(conn, carriers, receipt)
-    if isinstance(found, Found) or found is Why.SEVERAL:
-        return found
+    match = _by_id(conn, carriers, receipt)
+    if isinstance(match, Found) or match is Why.SEVERAL:
+        return match
     unanswered = _without_answer(conn, carriers, receipt, now_ms)
-    return found if unanswered is Why.UNKNOWN else unanswered
+    return match if unanswered is Why.UNKNOWN else unanswered
 
 
 def is_waited_for(
@@ -147,10 +147,10 @@ def is_waited_for(
 
     Never for a segment that left later: a carrier may give the same id again.
     """
-    found = find(conn, carriers, receipt, received_at)
-    if not isinstance(found, Found) or found.state not in _WAITING:
+    match = find(conn, carriers, receipt, received_at)
+    if not isinstance(match, Found) or match.state not in _WAITING:
         return False
-    return found.changed_at <= received_at + EARLY_MS
+    return match.changed_at <= received_at + EARLY_MS
 
 
 def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) -> Found | Why:
@@ -172,22 +172,22 @@ def with_id(conn: sqlite3.Connection, carriers: Sequence[str], carrier_id: str) 
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
-    given = (carrier_key(carrier_id), *numbers, CANDIDATES_MAX)
+    values = (carrier_key(carrier_id), *numbers, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE message.carrier_key = ? AND message.carrier IN ({markers(numbers)})"
         " ORDER BY +key DESC LIMIT ?",
-        given,
+        values,
     )
-    found = [_SINGLE.of(row) for row in single]
+    matches = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
         f" WHERE s.carrier_key = ? AND s.carrier IN ({markers(numbers)})"
         " ORDER BY s.updated_at DESC LIMIT ?",
-        given,
+        values,
     )
-    found += [_OF_SEVERAL.of(row) for row in of_several]
-    return sorted(found, key=_changed_at, reverse=True)[:CANDIDATES_MAX]
+    matches += [_OF_SEVERAL.of(row) for row in of_several]
+    return sorted(matches, key=_changed_at, reverse=True)[:CANDIDATES_MAX]
 
 
 _SHARED: Final = (
@@ -201,14 +201,14 @@ _SHARED: Final = (
 def known_once(
     conn: sqlite3.Connection, carriers: Sequence[str], messages: Sequence[MessageState]
 ) -> list[MessageState]:
-    """Those of these messages, of a single part each, whose id at the carrier is unique among these
-    carriers' segments."""
+    """The messages, of a single part each, whose id at the carrier is unique among these carriers'
+    segments."""
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
-    given = [(message.carrier_key, message.key) for message in messages]
+    values = [(message.carrier_key, message.key) for message in messages]
     statement = _SHARED.replace("{carriers}", ", ".join(map(str, numbers)))
-    shared = {key for (key,) in rows_of_values(conn, statement, 2, given)}
+    shared = {key for (key,) in rows_of_values(conn, statement, 2, values)}
     return [message for message in messages if message.key not in shared]
 
 
@@ -251,10 +251,10 @@ def _without_answer(
         return Why.UNKNOWN
     uncertain = _uncertain(conn, carriers, local, now_ms - LATE_MS)
     if receipt.recipient_tells:
-        found = _alone(one for one in uncertain if one.carrier_id is None)
+        match = _alone(one for one in uncertain if one.carrier_id is None)
         # The answer of another submit to it is outstanding, and may bring this very id.
-        is_unclear = isinstance(found, Found) and bool(_in_flight(conn, carriers, local))
-        return Why.UNKNOWN if is_unclear else found
+        is_unclear = isinstance(match, Found) and bool(_in_flight(conn, carriers, local))
+        return Why.UNKNOWN if is_unclear else match
     named = named_by(conn, carriers, receipt.recipient, receipt.reference, now_ms - LATE_MS)
     # The answer of one that is being submitted may bring this very id, or another.
     in_flight = any(one.state is SegmentState.SUBMITTING for one in named)
@@ -294,23 +294,23 @@ def _accepted(
     if not numbers:
         return []
     kept = recipient_number(f"+{recipient.removeprefix('+')}")
-    given = (kept, since_ms, *numbers, CANDIDATES_MAX)
+    values = (kept, since_ms, *numbers, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE message.recipient = ? AND {_CHANGED_AT} > ? AND part_state = 3"
         f" AND +status IN (1, 2) AND +message.carrier IN ({markers(numbers)})"
         " ORDER BY +key DESC LIMIT ?",
-        given,
+        values,
     )
-    found = [_SINGLE.of(row) for row in single]
+    matches = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} FROM message m"  # noqa: S608 -- constants
         " CROSS JOIN segment s ON s.message = m.key"
         " WHERE m.recipient = ? AND s.updated_at > ? AND s.state = 3 AND +m.status IN (1, 2)"
         f" AND +s.carrier IN ({markers(numbers)}) ORDER BY +m.key DESC LIMIT ?",
-        given,
+        values,
     )
-    return found + [_OF_SEVERAL.of(row) for row in of_several]
+    return matches + [_OF_SEVERAL.of(row) for row in of_several]
 
 
 def _has_no_own_id(conn: sqlite3.Connection, carriers: Sequence[str], one: Found) -> bool:
@@ -329,45 +329,45 @@ def _uncertain(
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
-    given = (*numbers, since_ms, -LOCAL_DIGITS, local, CANDIDATES_MAX)
+    values = (*numbers, since_ms, -LOCAL_DIGITS, local, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE part_state = 2 AND message.carrier IN ({markers(numbers)}) AND uncertain_at > ?"
         " AND status IN (1, 5) AND substr(message.recipient, ?) = ? LIMIT ?",
-        given,
+        values,
     )
-    found = [_SINGLE.of(row) for row in single]
+    matches = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
         f" WHERE s.state = 2 AND s.carrier IN ({markers(numbers)}) AND s.updated_at > ?"
         " AND m.status IN (1, 5) AND substr(m.recipient, ?) = ? LIMIT ?",
-        given,
+        values,
     )
-    return found + [_OF_SEVERAL.of(row) for row in of_several]
+    return matches + [_OF_SEVERAL.of(row) for row in of_several]
 
 
 def _in_flight(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> list[Found]:
     """The segments to a number that are being submitted by the carriers now."""
     numbers = _numbers(conn, carriers)
-    given = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
+    values = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE status = 1 AND message.carrier IN ({markers(numbers)}) AND part_state = 1"
         " AND substr(message.recipient, ?) = ? LIMIT ?",
-        given,
+        values,
     )
-    found = [_SINGLE.of(row) for row in single]
+    matches = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
         f" WHERE m.status = 1 AND m.carrier IN ({markers(numbers)}) AND s.state = 1"
         " AND substr(m.recipient, ?) = ? LIMIT ?",
-        given,
+        values,
     )
-    return found + [_OF_SEVERAL.of(row) for row in of_several]
+    return matches + [_OF_SEVERAL.of(row) for row in of_several]
 
 
 def _alone(some: Iterable[Found]) -> Found | Why:
-    found = list(some)
-    if len(found) == 1:
-        return found[0]
-    return Why.SEVERAL if found else Why.UNKNOWN
+    matches = list(some)
+    if len(matches) == 1:
+        return matches[0]
+    return Why.SEVERAL if matches else Why.UNKNOWN

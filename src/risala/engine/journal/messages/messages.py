@@ -104,7 +104,7 @@ class MessageRepository:
     own_of_key = read(reads.own_view_of_key)
 
     def own_starting(self, start: str, organization_id: str, mode: Mode) -> MessageView | None:
-        """The same by its id or the start of that."""
+        """A message of this organization and mode, by its id or the start of its id."""
         message_id = keys.whole_id(self._store.reader, start)
         return None if message_id is None else self.own(message_id, organization_id, mode)
 

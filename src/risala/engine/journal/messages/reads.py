@@ -103,10 +103,10 @@ def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
 
 def image(conn: sqlite3.Connection, message_id: str) -> Seen | None:
     """What the audit trail shows of a message: no text, and of the number the ends."""
-    found = view(conn, message_id)
-    if found is None:
+    message = view(conn, message_id)
+    if message is None:
         return None
-    return Seen(found.organization_id, {**audit_image(found), "to": masked(found.to)})
+    return Seen(message.organization_id, {**audit_image(message), "to": masked(message.to)})
 
 
 def own_view(
@@ -125,8 +125,8 @@ def own_view_of_key(
 ) -> MessageView | None:
     """A message of an organization and mode by its key, no code; None: unknown, or another's."""
     own = (MODES.number(mode.value), organization_id)
-    found = conn.execute(_OWN_VIEW, (key, *own)).fetchone()
-    view = None if found is None else _VIEWS.of(found)
+    row = conn.execute(_OWN_VIEW, (key, *own)).fetchone()
+    view = None if row is None else _VIEWS.of(row)
     return None if view is None or view.kind != "sms" else view
 
 
@@ -151,10 +151,10 @@ def shown(
     Raises:
         NotFound: the id is unknown.
     """
-    found = view(conn, message_id)
-    if found is None:
+    message = view(conn, message_id)
+    if message is None:
         raise NotFound(f"There is no message {message_id}.")
-    return found, timeline.read(conn, message_id)
+    return message, timeline.read(conn, message_id)
 
 
 def due(
@@ -172,15 +172,15 @@ def due(
     Args:
         broken: told of rows that are no message, which are left out; None: such a one is raised.
     """
-    queue, found = (route, priority, organization_id), list[DueRow]()
-    while len(found) < count:
-        wanted = count - len(found)
-        rows = _due_columns(conn, queue, now_ms, after, wanted)
-        found += readable(rows, _DUE_ROWS.of, _DUE_ID, broken)
-        if len(rows) < wanted or len(found) == count:
+    queue, due_rows = (route, priority, organization_id), list[DueRow]()
+    while len(due_rows) < count:
+        missing = count - len(due_rows)
+        rows = _due_columns(conn, queue, now_ms, after, missing)
+        due_rows += readable(rows, _DUE_ROWS.of, _DUE_ID, broken)
+        if len(rows) < missing or len(due_rows) == count:
             break
         after = rows[-1][_DUE_AT], rows[-1][0]  # rows were left out: read on behind them
-    return found
+    return due_rows
 
 
 def _due_columns(
@@ -242,7 +242,7 @@ def queues(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Qu
         broken: told of the first message of each queue that is none, because its route or its
             organization is not there; None: such queues are passed over in silence.
     """
-    found: list[Queue] = []
+    waiting: list[Queue] = []
     last = _FIRST
     while True:
         row = conn.execute(
@@ -252,10 +252,10 @@ def queues(conn: sqlite3.Connection, broken: BrokenRow | None = None) -> list[Qu
             last,
         ).fetchone()
         if row is None:
-            return sorted(found)
+            return sorted(waiting)
         last = row
         if None not in (words := _in_words(conn, row)):
-            found.append(words)
+            waiting.append(words)
         elif broken is not None:
             broken(value_of(conn, _FIRST_OF_QUEUE, row), LookupError("a queue of nobody"))
 

@@ -49,11 +49,11 @@ def record(
             if not named.isdisjoint(ids):  # the message it is about may still be on the sheet
                 sheet.write()
                 named.clear()
-            found = find(conn, groups(arrival.carrier), arrival.receipt, arrival.stamp.now_ms)
-            message = _plainly_sent(conn, found, arrival.receipt)
+            match = find(conn, groups(arrival.carrier), arrival.receipt, arrival.stamp.now_ms)
+            message = _plainly_sent(conn, match, arrival.receipt)
             if message is None:
                 sheet.write()
-                changes.append(_record_one(conn, arrival, found, groups))
+                changes.append(_record_one(conn, arrival, match, groups))
                 continue
         named.update(ids)
         changes.append((_end(conn, sheet, message, arrival),))
@@ -63,18 +63,18 @@ def record(
 
 
 def _plainly_sent(
-    conn: sqlite3.Connection, found: Found | Why, receipt: Receipt
+    conn: sqlite3.Connection, match: Found | Why, receipt: Receipt
 ) -> MessageState | None:
     """The message that a receipt alone may end."""
-    if not isinstance(found, Found) or not _is_plain_end(found, receipt):
+    if not isinstance(match, Found) or not _is_plain_end(match, receipt):
         return None
-    message = load_key(conn, found.key)
+    message = load_key(conn, match.key)
     return message if message.segments == 1 and message.status is Status.SENT else None
 
 
-def _is_plain_end(found: Found, receipt: Receipt) -> bool:
+def _is_plain_end(match: Found, receipt: Receipt) -> bool:
     """Whether a receipt alone may end a message."""
-    return found.state is SegmentState.ACCEPTED and receipt.state.is_final
+    return match.state is SegmentState.ACCEPTED and receipt.state.is_final
 
 
 def _end(conn: sqlite3.Connection, sheet: Sheet, message: MessageState, arrival: Arrival) -> Change:
@@ -97,27 +97,27 @@ def _end(conn: sqlite3.Connection, sheet: Sheet, message: MessageState, arrival:
 
 
 def _record_one(
-    conn: sqlite3.Connection, arrival: Arrival, found: Found | Why, groups: Groups
+    conn: sqlite3.Connection, arrival: Arrival, match: Found | Why, groups: Groups
 ) -> tuple[Change, ...]:
     """A repeated, late or contradicting one moves nothing backwards."""
     receipt, stamp = arrival.receipt, arrival.stamp
-    if not isinstance(found, Found):
+    if not isinstance(match, Found):
         if receipt.state.is_final:
-            hold(conn, arrival, found)
+            hold(conn, arrival, match)
         return ()
-    message = load_key(conn, found.key)
+    message = load_key(conn, match.key)
     # If the carrier's policy has ended it meanwhile, the receipt is only noted.
-    if found.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
-        return _apply(conn, arrival, message, found, found.state)
+    if match.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
+        return _apply(conn, arrival, message, match, match.state)
     accepted = finish_one(
-        conn, accepted_by_receipt(found.try_of_it, receipt.carrier_id, stamp), groups
+        conn, accepted_by_receipt(match.try_of_it, receipt.carrier_id, stamp), groups
     )
-    message = load_key(conn, found.key)
-    return (*accepted, *_apply(conn, arrival, message, found, SegmentState.ACCEPTED))
+    message = load_key(conn, match.key)
+    return (*accepted, *_apply(conn, arrival, message, match, SegmentState.ACCEPTED))
 
 
 def _apply(
-    conn: sqlite3.Connection, arrival: Arrival, message: MessageState, found: Found, state: str
+    conn: sqlite3.Connection, arrival: Arrival, message: MessageState, match: Found, state: str
 ) -> tuple[Change, ...]:
     """Apply a receipt to a segment that is in this state now."""
     receipt, stamp = arrival.receipt, arrival.stamp
@@ -127,24 +127,24 @@ def _apply(
         and message.status in (Status.PENDING, Status.PROCESSING, Status.SENT)
     )
     if not moves:
-        entry = _entry(arrival, message, found, _said_of(receipt, message.status, state))
+        entry = _entry(arrival, message, match, _said_of(receipt, message.status, state))
         timeline.append(conn, message.key, entry)
         return ()
     word = Word(segment_state(receipt.state), receipt.raw, receipt.why)
-    note_receipt(conn, message, found.number, word, stamp.now_ms)
-    if message.segments > 1 and found.number != WHOLE:
+    note_receipt(conn, message, match.number, word, stamp.now_ms)
+    if message.segments > 1 and match.number != WHOLE:
         line = _said(Kind.RECEIPT, receipt, parts=message.segments)
-        timeline.append(conn, message.key, _entry(arrival, message, found, line))
+        timeline.append(conn, message.key, _entry(arrival, message, match, line))
     return settle(conn, message, stamp, receipt_raw=receipt.in_timeline)
 
 
-def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) -> TimelineEntry:
+def _entry(arrival: Arrival, message: MessageState, match: Found, line: Line) -> TimelineEntry:
     return TimelineEntry(
         arrival.stamp.now_ms,
         message.status,
         line,
         arrival.carrier,
-        segment=found.number,
+        segment=match.number,
         raw=arrival.receipt.in_timeline,
     )
 
@@ -170,7 +170,7 @@ def take_those_with_receipts(
 
 
 def _proves_wrong(status: Status, state: str, receipt: Receipt) -> bool:
-    """It failed because its outcome was unknown, and was delivered."""
+    """Whether a segment that failed because its outcome was unknown was delivered."""
     uncertain = status is Status.FAILED and state == SegmentState.UNCERTAIN
     return uncertain and receipt.state is ReceiptState.DELIVERED
 

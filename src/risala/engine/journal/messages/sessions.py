@@ -54,10 +54,10 @@ def shift(
 
 def sealed(conn: sqlite3.Connection, message_key: int) -> bytes | None:
     """A code's sealed text; None: there is none, or no longer."""
-    found: bytes | None = value_of(
+    code: bytes | None = value_of(
         conn, "SELECT sealed FROM hook_codes WHERE message = ?", (message_key,)
     )
-    return found
+    return code
 
 
 def forget_sealed(conn: sqlite3.Connection, message: MessageState) -> None:
@@ -69,16 +69,16 @@ def forget_sealed(conn: sqlite3.Connection, message: MessageState) -> None:
 # -- pages, the newest first
 
 
-def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:
+def _hit(filters: SessionFilter) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted session."""
-    if wanted.status is None:
+    if filters.status is None:
         return "1", ()
-    if wanted.status == SessionState.PENDING:
-        return "status = 'pending' AND expires_at > ?", (wanted.now_ms,)
-    if wanted.status == SessionState.EXPIRED:
+    if filters.status == SessionState.PENDING:
+        return "status = 'pending' AND expires_at > ?", (filters.now_ms,)
+    if filters.status == SessionState.EXPIRED:
         over = "status = 'expired' OR status = 'pending' AND expires_at <= ?"
-        return over, (wanted.now_ms,)
-    return "status = ?", (wanted.status,)
+        return over, (filters.now_ms,)
+    return "status = ?", (filters.status,)
 
 
 _MINE: Final = "organization_id = ? AND mode = ?"
@@ -86,38 +86,38 @@ _PHONES: Final = "verifications INDEXED BY verification_by_phone"
 
 
 def page(
-    conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps
+    conn: sqlite3.Connection, filters: SessionFilter, steps: Steps
 ) -> CursorPage[VerificationRow]:
     """One page of the wanted sessions.
 
     Raises:
         TooManyNumbersError: too many numbers have the digits.
     """
-    mine = (wanted.organization_id, wanted.mode)
-    if wanted.part is not None:
+    mine = (filters.organization_id, filters.mode)
+    if filters.part is not None:
         index = NumberIndex(_PHONES, "recipient", _MINE, mine)
-        numbers = numbers_with(conn, index, wanted.part)
-        ways = [_way(wanted, each) for each in numbers]
+        numbers = numbers_with(conn, index, filters.part)
+        ways = [_way(filters, each) for each in numbers]
         return page_of_walks(conn, SESSIONS, ways, steps, place_of)
-    return page_by_time(conn, SESSIONS, _way(wanted, wanted.recipient), steps, place_of)
+    return page_by_time(conn, SESSIONS, _way(filters, filters.recipient), steps, place_of)
 
 
-def _way(wanted: SessionFilter, recipient: str | None) -> Walk:
+def _way(filters: SessionFilter, recipient: str | None) -> Walk:
     """To the wanted sessions of one number; None: of any."""
     source, where = "verifications INDEXED BY verification_by_organization", _MINE
-    given: tuple[object, ...] = (wanted.organization_id, wanted.mode)
+    values: tuple[object, ...] = (filters.organization_id, filters.mode)
     if recipient is not None:
-        source, where, given = _PHONES, f"{where} AND recipient = ?", (*given, recipient)
-    hit, hit_given = _hit(wanted)
+        source, where, values = _PHONES, f"{where} AND recipient = ?", (*values, recipient)
+    hit, hit_given = _hit(filters)
     return Walk(
         source,
         where,
-        given,
+        values,
         hit,
         hit_given,
         ("created_at", "id"),
-        since=0 if wanted.since is None else wanted.since,
-        until=TIME_END if wanted.until is None else wanted.until,
+        since=0 if filters.since is None else filters.since,
+        until=TIME_END if filters.until is None else filters.until,
     )
 
 

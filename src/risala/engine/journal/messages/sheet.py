@@ -84,20 +84,20 @@ class Sheet:
         self.tell(message, entry)
 
     def send(self, message: MessageState, carrier_id: str, entry: TimelineEntry) -> None:
-        """Its only part was accepted."""
+        """The only part of a message was accepted."""
         message.part_state = ACCEPTED
         message.carrier_key, message.carrier_id = stored_id(carrier_id)
-        told = self._row_line(message, entry, ATTEMPT_TOLD)
+        stage = self._row_line(message, entry, ATTEMPT_TOLD)
         # Mostly null, and for Python's sqlite3 a None costs as much as ten numbers.
         written = 0 if message.carrier_id is None else message.carrier_id
-        row = (message.carrier_key, written, entry.at, *told, message.key)
+        row = (message.carrier_key, written, entry.at, *stage, message.key)
         self._note(message, _SEND, row)
         self._counted[counts.outcome(message, entry.at)] += 1
 
     def deliver(self, message: MessageState, entry: TimelineEntry) -> None:
-        """Its only part was delivered."""
-        told = self._row_line(message, entry, SENT_TOLD)
-        self._note(message, _DELIVER, (entry.at, *told, message.key))
+        """The only part of a message was delivered."""
+        stage = self._row_line(message, entry, SENT_TOLD)
+        self._note(message, _DELIVER, (entry.at, *stage, message.key))
         self._counted[counts.outcome(message, entry.at)] += 1
 
     def _row_line(

@@ -124,16 +124,16 @@ class _RowTimeline:
     @property
     def last(self) -> list[TimelineEntry]:
         """The lines after all those with separate rows."""
-        found = []
-        by, told = (self.carrier, self.attempts), self.told or 0
-        if told >= ATTEMPT_TOLD:
-            found.append(TimelineEntry(self.attempt_at, "processing", ATTEMPT, *by, segment=1))
-        if told >= SENT_TOLD:
-            found.append(TimelineEntry(self.sent_at, "sent", SENT, *by, raw=self.sent_raw))
-        if told >= DELIVERED_TOLD:
+        entries = []
+        by, stage = (self.carrier, self.attempts), self.told or 0
+        if stage >= ATTEMPT_TOLD:
+            entries.append(TimelineEntry(self.attempt_at, "processing", ATTEMPT, *by, segment=1))
+        if stage >= SENT_TOLD:
+            entries.append(TimelineEntry(self.sent_at, "sent", SENT, *by, raw=self.sent_raw))
+        if stage >= DELIVERED_TOLD:
             at, raw = self.delivered_at, self.receipt_raw
-            found.append(TimelineEntry(at, "delivered", DELIVERED, *by, raw=raw))
-        return found
+            entries.append(TimelineEntry(at, "delivered", DELIVERED, *by, raw=raw))
+        return entries
 
 
 ATTEMPT_TOLD: Final = 2

@@ -52,7 +52,7 @@ class UnderWay:
         self._by_id[message.id] = message
 
     def sent(self, message: MessageState) -> None:
-        """It was accepted; a receipt may have its carrier's id."""
+        """A message was accepted; a receipt may have its carrier's id."""
         if self._by_id.get(message.id) is message and message.carrier and message.carrier_key:
             self._by_carrier_id[(message.carrier, message.carrier_key)] = message
 
@@ -80,9 +80,9 @@ class UnderWay:
 
     def of_answers(self, conn: sqlite3.Connection, answers: Sequence[SubmitAnswer]) -> Memory:
         """Messages of answers; each can be used for the first answer about it."""
-        asked = dict.fromkeys(answer.attempt.message_id for answer in answers)
-        found = [self._by_id.get(message_id) for message_id in asked]
-        return self._unchanged(conn, [message for message in found if message is not None])
+        message_ids = dict.fromkeys(answer.attempt.message_id for answer in answers)
+        messages = [self._by_id.get(message_id) for message_id in message_ids]
+        return self._unchanged(conn, [message for message in messages if message is not None])
 
     def of_receipts(
         self,
@@ -99,14 +99,14 @@ class UnderWay:
         if not self._by_carrier_id:
             return {}
         times = Counter(name for some in names for name in some)
-        found: dict[tuple[str, ...], list[MessageState]] = {}
+        candidates: dict[tuple[str, ...], list[MessageState]] = {}
         for arrival, some in zip(arrivals, names, strict=True):
             carriers = tuple(groups(arrival.carrier))
             message = self._meant(arrival.receipt, some[0], carriers)
             if message is not None and all(times[name] == 1 for name in some):
-                found.setdefault(carriers, []).append(message)
+                candidates.setdefault(carriers, []).append(message)
         known: Memory = {}
-        for carriers, messages in found.items():
+        for carriers, messages in candidates.items():
             lone = matching.known_once(conn, carriers, messages)
             for message in self._unchanged(conn, lone).values():
                 assert message.carrier_key is not None

@@ -60,11 +60,11 @@ def started(
     Raises:
         NotFound: unknown, or not theirs: the same words for both.
     """
-    found: str | None = None
+    session_id: str | None = None
     if len(start) >= START_CHARACTERS:
         statement = "SELECT id FROM verifications WHERE id >= ? AND id < ? LIMIT 1"
-        found = value_of(conn, statement, (start, f"{start}~"))
-    return owned(conn, organization_id, mode, found or "")
+        session_id = value_of(conn, statement, (start, f"{start}~"))
+    return owned(conn, organization_id, mode, session_id or "")
 
 
 def latest_to(
@@ -79,8 +79,8 @@ def latest_to(
         "SELECT id FROM verifications WHERE organization_id = ? AND mode = ? AND recipient = ?"
         " ORDER BY created_at DESC LIMIT 1"
     )
-    found = value_of(conn, statement, (organization_id, mode, recipient))
-    return owned(conn, organization_id, mode, found or "")
+    session_id = value_of(conn, statement, (organization_id, mode, recipient))
+    return owned(conn, organization_id, mode, session_id or "")
 
 
 def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationRow:
@@ -97,13 +97,13 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
 
 def image(conn: sqlite3.Connection, verification_id: str) -> Seen:
     """What the audit trail shows of a session: no code, and of the number the ends."""
-    found = of_operator(conn, verification_id)
+    session = of_operator(conn, verification_id)
     values = {
-        "to": masked(found.recipient),
-        "status": str(found.status),
-        "attempts": found.attempts,
+        "to": masked(session.recipient),
+        "status": str(session.status),
+        "attempts": session.attempts,
     }
-    return Seen(found.organization_id, values)
+    return Seen(session.organization_id, values)
 
 
 def check_limits(conn: sqlite3.Connection, new: NewCode) -> None:
@@ -175,7 +175,7 @@ class Begun:
 
     id: str
     accepted: Acceptance
-    """Of its SMS."""
+    """The acceptance of the session's SMS."""
 
 
 def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = None) -> Begun:
@@ -291,10 +291,10 @@ def nearest_deadlines(conn: sqlite3.Connection, count_max: int) -> list[tuple[in
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
     """The organization's Verify configuration as JSON, if it has one."""
-    found: str | None = value_of(
+    text: str | None = value_of(
         conn, "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
     )
-    return found
+    return text
 
 
 def settings_image(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
@@ -303,9 +303,9 @@ def settings_image(conn: sqlite3.Connection, organization_id: str) -> Seen | Non
     return None if text is None else Seen(organization_id, {"settings": text})
 
 
-def put_settings(conn: sqlite3.Connection, organization_id: str, given: VerifySettings) -> None:
+def put_settings(conn: sqlite3.Connection, organization_id: str, new: VerifySettings) -> None:
     """Give an organization this Verify configuration."""
-    text = given.model_dump_json(exclude_defaults=True)
+    text = new.model_dump_json(exclude_defaults=True)
     stored = writable(conn, "verify_settings")
     stored.upsert({"organization_id": organization_id, "settings": text})
 

@@ -81,12 +81,12 @@ def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> in
     """Pending messages of these routes, counted up to ``count_max``."""
     total = 0
     for route in routes:
-        (found,) = conn.execute(
+        (pending,) = conn.execute(
             "SELECT count(*) FROM (SELECT 1 FROM message"  # noqa: S608 -- constants
             f" WHERE status = 0 AND route = {NUMBER} LIMIT ?)",
             (route, count_max - total),
         ).fetchone()
-        total += found
+        total += pending
     return total
 
 
@@ -95,7 +95,7 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
 
     Skips along the index from queue to queue, :data:`QUEUES_MAX` of a route at most.
     """
-    found: int | None = None
+    earliest: int | None = None
     for route in routes:
         last = (-1, -1)
         for _ in range(QUEUES_MAX):
@@ -109,15 +109,15 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
                 break
             priority, organization, due_at = row
             last = (priority, organization)
-            if due_at <= now_ms and (found is None or due_at < found):
-                found = due_at
-    return found
+            if due_at <= now_ms and (earliest is None or due_at < earliest):
+                earliest = due_at
+    return earliest
 
 
 def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
     """Since when the oldest due message has waited, by route; except messages of held organizations
     and those without a carrier."""
-    found: dict[str, int] = {}
+    earliest: dict[str, int] = {}
     place = (-1, -1, -1)
     for _ in range(HEADS_MAX):
         row = conn.execute(_HEAD, place).fetchone()
@@ -128,8 +128,8 @@ def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
         if due_at is not None and due_at <= now_ms and _is_active(conn, organization):
             name = value_of(conn, "SELECT name FROM names WHERE no = ?", (route,))
             if name not in (UNSERVED, None):
-                found[name] = min(due_at, found.get(name, due_at))
-    return found
+                earliest[name] = min(due_at, earliest.get(name, due_at))
+    return earliest
 
 
 def _is_active(conn: sqlite3.Connection, organization: int) -> bool:

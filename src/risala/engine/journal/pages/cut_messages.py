@@ -79,7 +79,7 @@ def cut_messages(conn: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Cut
 
 
 def parts_across(
-    conn: sqlite3.Connection, looked: str, given: Sequence[object], text: str, *, upward: bool
+    conn: sqlite3.Connection, looked: str, values: Sequence[object], text: str, *, upward: bool
 ) -> Across:
     """The parts among some messages whose message has a text, even across a cut. As in ``LIKE``,
     the case of ASCII letters does not matter.
@@ -89,13 +89,13 @@ def parts_across(
         upward: the oldest come first.
     """
     source = _OF_LOOKED.format(looked, "part IS NOT NULL LIMIT ?")
-    parts = _PARTS.gather(conn, source, (*given, JOINED_MAX))
+    parts = _PARTS.gather(conn, source, (*values, JOINED_MAX))
     is_there = re.compile(re.escape(text), re.ASCII | re.IGNORECASE).search
     fitting = (each for each in _completed(conn, parts) if is_there(each.text))
-    found = {part.key for each in fitting for part in each.parts.values()}
+    keys = {part.key for each in fitting for part in each.parts.values()}
     last = max if upward else min
     reached = last(each.key for each in parts) if len(parts) == JOINED_MAX else None
-    return Across(tuple(each.key for each in parts if each.key in found), reached)
+    return Across(tuple(each.key for each in parts if each.key in keys), reached)
 
 
 def _completed(conn: sqlite3.Connection, parts: Iterable[StoredPart]) -> list[CutMessage]:
@@ -103,30 +103,30 @@ def _completed(conn: sqlite3.Connection, parts: Iterable[StoredPart]) -> list[Cu
     alike: defaultdict[tuple[object, ...], dict[int, StoredPart]] = defaultdict(dict)
     for part in parts:
         alike[part.message][part.key] = part
-    found = {message: _separated(some.values()) for message, some in alike.items()}
+    separated = {message: _separated(some.values()) for message, some in alike.items()}
     scattered = [
-        (message, each) for message, some in found.items() for each in some if not each.is_whole
+        (message, each) for message, some in separated.items() for each in some if not each.is_whole
     ]
     for message, each in scattered[:LOOKUPS_MAX]:
         near = (part for part in _near(conn, each) if part.message == message)
         alike[message].update((part.key, part) for part in near)
     for message in {message for message, _ in scattered[:LOOKUPS_MAX]}:
-        found[message] = _separated(alike[message].values())
-    return [each for some in found.values() for each in some]
+        separated[message] = _separated(alike[message].values())
+    return [each for some in separated.values() for each in some]
 
 
 def _separated(parts: Iterable[StoredPart]) -> list[CutMessage]:
     """Parts that may be of one message, as messages. Software submits them in order: so a run of
     rising numbers is one message. Runs that complete each other are one message in another
     order."""
-    found: list[CutMessage] = []
+    messages: list[CutMessage] = []
     for run in _runs(parts):
-        if found and found[-1].may_have(run):
-            found[-1].parts.update(run)
+        if messages and messages[-1].may_have(run):
+            messages[-1].parts.update(run)
         else:
             (first, *_) = run.values()
-            found.append(CutMessage(run, part_of(first.part).total))
-    return found
+            messages.append(CutMessage(run, part_of(first.part).total))
+    return messages
 
 
 def _runs(parts: Iterable[StoredPart]) -> Iterator[dict[int, StoredPart]]:
@@ -147,9 +147,9 @@ def _near(conn: sqlite3.Connection, message: CutMessage) -> list[StoredPart]:
     keys = [each.key for each in message.parts.values()]
     (one, *_) = message.parts.values()
     bounds = ("DESC", min(keys) - APART_MAX, min(keys)), ("ASC", min(keys), max(keys) + APART_MAX)
-    found: list[StoredPart] = []
+    parts: list[StoredPart] = []
     for order, low, high in bounds:
-        given = (one.recipient, one.organization, low, high, LOOKED_MAX, one.part & SAME_MESSAGE)
+        values = (one.recipient, one.organization, low, high, LOOKED_MAX, one.part & SAME_MESSAGE)
         source = _OF_LOOKED.format(_NEAR.format(order), f"part & {SAME_MESSAGE} = ?")
-        found += _PARTS.gather(conn, source, given)
-    return found
+        parts += _PARTS.gather(conn, source, values)
+    return parts

@@ -63,11 +63,11 @@ def first_steps(conn: sqlite3.Connection, organization_id: str) -> FirstSteps:
 
 
 def _has_delivered(conn: sqlite3.Connection, organization_id: str) -> bool:
-    found = conn.execute(
+    rows = conn.execute(
         f"SELECT 1 FROM hour_count WHERE {_ORGANIZATION} AND outcome = 3 LIMIT 1",  # noqa: S608 -- a constant
         (organization_id,),
     )
-    return found.fetchone() is not None
+    return rows.fetchone() is not None
 
 
 def _message(conn: sqlite3.Connection, organization_id: str) -> FirstMessage | None:
@@ -80,12 +80,12 @@ def _message(conn: sqlite3.Connection, organization_id: str) -> FirstMessage | N
     )
     if key is None:
         return None
-    (found,) = lists.shown(conn, [key])
-    return FirstMessage(**shallow(found, FeedMessage), mode=found.mode)
+    (message,) = lists.shown(conn, [key])
+    return FirstMessage(**shallow(message, FeedMessage), mode=message.mode)
 
 
 def _session(conn: sqlite3.Connection, organization_id: str) -> FirstSession | None:
-    found: list[FirstSession] = []
+    sessions: list[FirstSession] = []
     for mode in _MODES:
         for order in ("ASC", "DESC"):
             rows = conn.execute(
@@ -93,13 +93,13 @@ def _session(conn: sqlite3.Connection, organization_id: str) -> FirstSession | N
                 f" WHERE organization_id = ? AND mode = ? ORDER BY created_at {order} LIMIT ?",
                 (organization_id, mode, LOOKED_MAX),
             )
-            found += (FirstSession(*row) for row in rows)
-    told = [each for each in found if each.status in ("approved", "pending")]
-    return max(told, key=lambda each: (each.status == "approved", each.created_at), default=None)
+            sessions += (FirstSession(*row) for row in rows)
+    shown = [each for each in sessions if each.status in ("approved", "pending")]
+    return max(shown, key=lambda each: (each.status == "approved", each.created_at), default=None)
 
 
 def _webhook(conn: sqlite3.Connection, organization_id: str) -> FirstHook | None:
-    found = []
+    hooks = []
     for endpoint in endpoints.endpoints(conn, organization_id):
         arrived = conn.execute(
             "SELECT delivered_at FROM (SELECT state, delivered_at FROM webhook_delivery"
@@ -107,17 +107,17 @@ def _webhook(conn: sqlite3.Connection, organization_id: str) -> FirstHook | None
             (endpoint.id, LOOKED_MAX),
         )
         at = next((at for (at,) in arrived), None)
-        found.append(FirstHook(endpoint.id, endpoint.mode, at))
-    return max(found, key=lambda each: each.delivered_at or 0, default=None)
+        hooks.append(FirstHook(endpoint.id, endpoint.mode, at))
+    return max(hooks, key=lambda each: each.delivered_at or 0, default=None)
 
 
 def _is_paid(conn: sqlite3.Connection, organization_id: str) -> bool:
-    found = conn.execute(
+    rows = conn.execute(
         "SELECT 1 FROM (SELECT amount FROM entry"  # noqa: S608 -- a constant
         f" WHERE {_ORGANIZATION} AND kind >= 2 LIMIT ?) WHERE amount > 0 LIMIT 1",
         (organization_id, LOOKED_MAX),
     )
-    return found.fetchone() is not None
+    return rows.fetchone() is not None
 
 
 # -- figures
@@ -147,12 +147,12 @@ def hours(
     conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
 ) -> tuple[HourFigures, ...]:
     """The hours of a period with accepted messages; ``until`` is the first one after it."""
-    found: dict[int, list[int]] = {}
+    figures: dict[int, list[int]] = {}
     for place, outcome in enumerate(OUTCOMES):
-        given = (organization_id, outcome, since, until, MODES.number(mode))
-        for hour, _, count in conn.execute(_HOURS, given):
-            found.setdefault(hour, [0] * len(OUTCOMES))[place] = count
-    return tuple(HourFigures(hour * _HOUR_MS, *counts) for hour, counts in sorted(found.items()))
+        values = (organization_id, outcome, since, until, MODES.number(mode))
+        for hour, _, count in conn.execute(_HOURS, values):
+            figures.setdefault(hour, [0] * len(OUTCOMES))[place] = count
+    return tuple(HourFigures(hour * _HOUR_MS, *counts) for hour, counts in sorted(figures.items()))
 
 
 def networks(
@@ -162,19 +162,19 @@ def networks(
     counts: dict[str, list[int]] = {}
     buckets: dict[str, list[tuple[int, int]]] = {}
     for place, outcome in enumerate(OUTCOMES):
-        given = (organization_id, outcome, since, until, MODES.number(mode))
-        for network, bucket, count in conn.execute(_NETWORKS, given):
+        values = (organization_id, outcome, since, until, MODES.number(mode))
+        for network, bucket, count in conn.execute(_NETWORKS, values):
             counts.setdefault(network, [0] * len(OUTCOMES))[place] += count
             if outcome == DELIVERED:
                 buckets.setdefault(network, []).append((bucket, count))
-    found = []
+    figures = []
     for network, each in counts.items():
         median = median_ms(buckets.get(network, ()))
         accepted, delivered, undelivered, failed, canceled = each
-        found.append(
+        figures.append(
             NetworkFigures(network, accepted, delivered, undelivered, failed, canceled, median)
         )
-    return tuple(sorted(found, key=lambda each: -each.accepted))
+    return tuple(sorted(figures, key=lambda each: -each.accepted))
 
 
 def whole_median_ms(
@@ -297,14 +297,14 @@ def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> tupl
 
 def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int) -> int | None:
     """Since when the oldest live message has waited that was due before then; None: none waits."""
-    found: int | None = value_of(
+    since: int | None = value_of(
         conn,
         "SELECT min(due_at) FROM (SELECT due_at FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant
         f" WHERE {_ORGANIZATION} AND status = 0 AND status <> 3 AND mode = 0"
         " ORDER BY key LIMIT ?) WHERE due_at < ?",
         (organization_id, WAITING_MAX, before_ms),
     )
-    return found
+    return since
 
 
 # -- of all organizations

@@ -60,7 +60,7 @@ class _Walk:
 
 def page(
     conn: sqlite3.Connection,
-    wanted: Sought,
+    sought: Sought,
     *,
     before: int | None = None,
     after: int | None = None,
@@ -73,7 +73,7 @@ def page(
     """
     upward = after is not None
     bounds = (after + 1, KEY_END) if after is not None else (0, before or KEY_END)
-    keys = sorted(_keys(conn, wanted, bounds, limit + 1, upward=upward), reverse=not upward)
+    keys = sorted(_keys(conn, sought, bounds, limit + 1, upward=upward), reverse=not upward)
     more, keys = len(keys) > limit, keys[:limit]
     onward = keys[-1] if more else None
     shown = _shown(conn, keys)
@@ -84,20 +84,20 @@ def page(
 
 
 def _keys(
-    conn: sqlite3.Connection, wanted: Sought, bounds: tuple[int, int], most: int, *, upward: bool
+    conn: sqlite3.Connection, sought: Sought, bounds: tuple[int, int], most: int, *, upward: bool
 ) -> set[int]:
-    if wanted.message_id is not None:
-        key = find_key(conn, wanted.message_id)
-        found = _numbered(conn, wanted.message_id) if key is None else {key}
-        return {key for key in found if bounds[0] <= key < bounds[1]}
-    if wanted.recipient is not None:
-        walks = _by_recipient(conn, recipient_number(wanted.recipient))
+    if sought.message_id is not None:
+        key = find_key(conn, sought.message_id)
+        keys = _numbered(conn, sought.message_id) if key is None else {key}
+        return {key for key in keys if bounds[0] <= key < bounds[1]}
+    if sought.recipient is not None:
+        walks = _by_recipient(conn, recipient_number(sought.recipient))
         return _walked(conn, walks, bounds, most, upward=upward)
     either: set[int] = set()
-    if wanted.ranges is not None:
-        either |= _walked(conn, _by_ranges(conn, wanted.ranges), bounds, most, upward=upward)
-    if wanted.carrier_id is not None:
-        either |= _of_carrier_id(conn, wanted.carrier_id, bounds, most, upward=upward)
+    if sought.ranges is not None:
+        either |= _walked(conn, _by_ranges(conn, sought.ranges), bounds, most, upward=upward)
+    if sought.carrier_id is not None:
+        either |= _of_carrier_id(conn, sought.carrier_id, bounds, most, upward=upward)
     return either
 
 
@@ -114,8 +114,8 @@ def _of_carrier_id(
 def _numbered(conn: sqlite3.Connection, number: str) -> set[int]:
     """The message whose id an SMPP customer has as a number."""
     statement = "SELECT key FROM message WHERE key = ?"
-    found = (value_of(conn, statement, (key,)) for key in keys_of(number))
-    return {key for key in found if key is not None}
+    numbers = (value_of(conn, statement, (key,)) for key in keys_of(number))
+    return {key for key in numbers if key is not None}
 
 
 def _walked(
@@ -126,7 +126,7 @@ def _walked(
     *,
     upward: bool,
 ) -> set[int]:
-    found: set[int] = set()
+    keys: set[int] = set()
     order = "ASC" if upward else "DESC"
     for walk in islice(walks, WALKS_MAX):
         rows = conn.execute(
@@ -134,8 +134,8 @@ def _walked(
             f" ORDER BY {walk.key} {order} LIMIT ?",
             (*walk.given, *bounds, most),
         )
-        found.update(key for (key,) in rows)
-    return found
+        keys.update(key for (key,) in rows)
+    return keys
 
 
 def _by_recipient(conn: sqlite3.Connection, recipient: int | str) -> Iterator[_Walk]:
@@ -181,13 +181,13 @@ def _by_ranges(conn: sqlite3.Connection, ranges: Sequence[tuple[int, int]]) -> l
 
 
 def _next_recipient(conn: sqlite3.Connection, low: int, high: int) -> int | None:
-    found: int | None = value_of(
+    recipient: int | None = value_of(
         conn,
         "SELECT recipient FROM message INDEXED BY message_by_recipient"
         " WHERE recipient BETWEEN ? AND ? ORDER BY recipient LIMIT 1",
         (low, high),
     )
-    return found
+    return recipient
 
 
 def _by_carrier_id(conn: sqlite3.Connection, carrier_id: str) -> Iterator[_Walk]:
@@ -210,12 +210,12 @@ def _forms(carrier_id: str) -> list[str]:
     """An id as in rows, then as the other of decimal and hexadecimal: some carriers use one in
     answers and the other in receipts."""
     key = carrier_key(carrier_id)
-    found = [key]
+    forms = [key]
     if key.isascii() and key.isdigit():
-        found.append(format(int(key), "x"))
+        forms.append(format(int(key), "x"))
     with suppress(ValueError):
-        found.append(str(int(key, 16)))
-    return found
+        forms.append(str(int(key, 16)))
+    return forms
 
 
 def _shown(conn: sqlite3.Connection, keys: list[int]) -> tuple[FoundMessage, ...]:

@@ -96,78 +96,78 @@ class _Walk:
     given: tuple[object, ...]
 
 
-def _walks(wanted: MessageFilter) -> list[_Walk]:
+def _walks(filters: MessageFilter) -> list[_Walk]:
     """The indexes with the fewest messages to read."""
-    mine = (wanted.organization_id,)
-    if wanted.recipient is not None:
+    mine = (filters.organization_id,)
+    if filters.recipient is not None:
         where = f"recipient = ? AND {_ORGANIZATION}"
         return [
-            _Walk("message_by_recipient", where, (recipient_number(wanted.recipient), *mine)),
+            _Walk("message_by_recipient", where, (recipient_number(filters.recipient), *mine)),
         ]
     statuses: tuple[int, ...] = ()
-    if wanted.status == UNCERTAIN:
+    if filters.status == UNCERTAIN:
         statuses = (PROCESSING,)
-    elif wanted.status is not None and STATUSES.number(wanted.status) != DELIVERED:
-        statuses = (STATUSES.number(wanted.status),)
-    elif wanted.status is None and wanted.cause is not None:
+    elif filters.status is not None and STATUSES.number(filters.status) != DELIVERED:
+        statuses = (STATUSES.number(filters.status),)
+    elif filters.status is None and filters.cause is not None:
         statuses = (UNDELIVERED, FAILED)
     if statuses:
         # The second condition is the index's own.
         where = f"{_ORGANIZATION} AND status = ? AND status <> 3"
         return [_Walk("message_by_status", where, (*mine, each)) for each in statuses]
-    if wanted.sender is not None:
+    if filters.sender is not None:
         where = f"{_ORGANIZATION} AND sender = {NUMBER}"
-        return [_Walk("message_by_sender", where, (*mine, wanted.sender))]
+        return [_Walk("message_by_sender", where, (*mine, filters.sender))]
     return [_Walk("message_by_organization", _ORGANIZATION, mine)]
 
 
-def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object]]:
+def _hit(filters: MessageFilter, across: Sequence[int]) -> tuple[str, list[object]]:
     """The condition for a wanted message.
 
     Args:
         across: keys of parts whose whole message has the searched text.
     """
     conditions = ["mode = ?"]
-    found: list[object] = [MODES.number(wanted.mode)]
-    if wanted.status == UNCERTAIN:
+    values: list[object] = [MODES.number(filters.mode)]
+    if filters.status == UNCERTAIN:
         conditions.append(f"({_IS_UNCERTAIN})")
-    elif wanted.status is not None:
+    elif filters.status is not None:
         conditions.append("status = ?")
-        found.append(STATUSES.number(wanted.status))
-    if wanted.kind is not None:
+        values.append(STATUSES.number(filters.status))
+    if filters.kind is not None:
         conditions.append("kind = ?")
-        found.append(KINDS.number(wanted.kind))
-    if wanted.sender is not None:
+        values.append(KINDS.number(filters.kind))
+    if filters.sender is not None:
         conditions.append(f"sender = {NUMBER}")
-        found.append(wanted.sender)
-    if wanted.api_key is not None:
+        values.append(filters.sender)
+    if filters.api_key is not None:
         conditions.append(f"api_key = {NUMBER}")
-        found.append(wanted.api_key)
-    if wanted.cause is not None:
+        values.append(filters.api_key)
+    if filters.cause is not None:
         # A word of the closed list is ours; any other is a carrier's code.
-        ours = wanted.cause in Cause.__members__
+        ours = filters.cause in Cause.__members__
         conditions.append("error_code = ?" if ours else "carrier_code = ? COLLATE NOCASE")
-        found.append(wanted.cause)
-    if wanted.contains is not None:
-        condition, given = _containing(
-            wanted.contains, wanted.digits, in_texts=wanted.searches_texts
+        values.append(filters.cause)
+    if filters.contains is not None:
+        condition, contained = _containing(
+            filters.contains, filters.digits, in_texts=filters.searches_texts
         )
         conditions.append(f"({condition} OR key IN ({markers(across)}))" if across else condition)
-        found += [*given, *across]
-    return " AND ".join(conditions), found
+        values += [*contained, *across]
+    return " AND ".join(conditions), values
 
 
 def _containing(text: str, digits: str | None, *, in_texts: bool) -> tuple[str, list[object]]:
     """The condition that the number or the text contains this."""
-    ways, found = ["carrier_code = ? COLLATE NOCASE"], [text]
+    ways, values = ["carrier_code = ? COLLATE NOCASE"], [text]
     if digits is not None:
         ways.append("CAST(recipient AS TEXT) LIKE ?")
-        found.append(f"%{digits}%")
+        values.append(f"%{digits}%")
     if in_texts:
         ways.append("pruned & 1 = 0 AND kind = 0 AND body LIKE ? ESCAPE '!'")
         quoted = re.sub("([!%_])", r"!\1", text)
-        found.append(f"%{quoted}%")
-    return "(" + " OR ".join(ways) + ")", [*found]
+        values.append(f"%{quoted}%")
+    return "(" + " OR ".join(ways) + ")", [*values]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class _Found:
 
 def page(
     conn: sqlite3.Connection,
-    wanted: MessageFilter,
+    filters: MessageFilter,
     *,
     before: int | None = None,
     after: int | None = None,
@@ -187,38 +187,38 @@ def page(
     looked_max: int = LOOKED_MAX,
 ) -> ListPage:
     """The newest messages, or those older than the key ``before``, or newer than ``after``."""
-    low = 0 if wanted.since is None else wanted.since << KEY_COUNTER_BITS
-    high = KEY_END if wanted.until is None else wanted.until << KEY_COUNTER_BITS
+    low = 0 if filters.since is None else filters.since << KEY_COUNTER_BITS
+    high = KEY_END if filters.until is None else filters.until << KEY_COUNTER_BITS
     is_upward = after is not None
     if after is not None:
         low = max(low, after + 1)
     elif before is not None:
         high = min(high, before)
     ways = [
-        _walk(conn, each, wanted, (low, high), (limit + 1, looked_max), upward=is_upward)
-        for each in _walks(wanted)
+        _walk(conn, each, filters, (low, high), (limit + 1, looked_max), upward=is_upward)
+        for each in _walks(filters)
     ]
-    found = _joined(ways, upward=is_upward)
-    more = len(found.keys) > limit
-    keys = found.keys[:limit]
+    joined = _joined(ways, upward=is_upward)
+    more = len(joined.keys) > limit
+    keys = joined.keys[:limit]
     # From the last shown one, or from where the search stopped.
-    onward = keys[-1] if more else found.reached
+    onward = keys[-1] if more else joined.reached
     messages = shown(conn, sorted(keys, reverse=True))
-    looked_to = None if more or found.reached is None else key_ms(found.reached)
+    looked_to = None if more or joined.reached is None else key_ms(joined.reached)
     if after is not None:
         return ListPage(messages, onward, keys[0] if keys else after + 1, looked_to)
     newer = None if before is None else (keys[0] if keys else before - 1)
     return ListPage(messages, newer, onward, looked_to)
 
 
-def count_newer(conn: sqlite3.Connection, wanted: MessageFilter, after: int, most: int) -> int:
+def count_newer(conn: sqlite3.Connection, filters: MessageFilter, after: int, most: int) -> int:
     """How many messages are newer than a key; at most ``most``, and among those read."""
-    low = after + 1 if wanted.since is None else max(after + 1, wanted.since << KEY_COUNTER_BITS)
-    high = KEY_END if wanted.until is None else wanted.until << KEY_COUNTER_BITS
+    low = after + 1 if filters.since is None else max(after + 1, filters.since << KEY_COUNTER_BITS)
+    high = KEY_END if filters.until is None else filters.until << KEY_COUNTER_BITS
     bounds = (low, high)
     ways = [
-        _walk(conn, each, wanted, bounds, (most, LOOKED_MAX), upward=True)
-        for each in _walks(wanted)
+        _walk(conn, each, filters, bounds, (most, LOOKED_MAX), upward=True)
+        for each in _walks(filters)
     ]
     return min(sum(len(each.keys) for each in ways), most)
 
@@ -226,7 +226,7 @@ def count_newer(conn: sqlite3.Connection, wanted: MessageFilter, after: int, mos
 def _walk(
     conn: sqlite3.Connection,
     walk: _Walk,
-    wanted: MessageFilter,
+    filters: MessageFilter,
     bounds: tuple[int, int],
     most: tuple[int, int],
     *,
@@ -239,33 +239,33 @@ def _walk(
         f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?"
     )
     across = Across((), None)
-    if wanted.contains is not None and wanted.searches_texts:
-        given = (*walk.given, *bounds, looked_max)
-        across = parts_across(conn, way, given, wanted.contains, upward=upward)
+    if filters.contains is not None and filters.searches_texts:
+        walked = (*walk.given, *bounds, looked_max)
+        across = parts_across(conn, way, walked, filters.contains, upward=upward)
     if across.reached is not None:
         low, high = bounds
         bounds = (low, across.reached + 1) if upward else (across.reached, high)
-    hit, of_hit = _hit(wanted, across.keys)
+    hit, of_hit = _hit(filters, across.keys)
     looked = f"WITH looked AS (SELECT key, {hit} AS hit FROM {way})"  # noqa: S608 -- constants
     values = (*of_hit, *walk.given, *bounds, looked_max)
     # The search ends with the last wanted row; each answer is one text, see `Rows.gather`.
-    found = value_of(
+    keys_text = value_of(
         conn,
         f"{looked} SELECT json_group_array(key)"  # noqa: S608 -- constants
         " FROM (SELECT key FROM looked WHERE hit LIMIT ?)",
         (*values, limit),
     )
-    keys = sorted(json.loads(found), reverse=not upward)
+    keys = sorted(json.loads(keys_text), reverse=not upward)
     if len(keys) == limit:
         return _Found(keys, None)
     # There are not as many: one statement returns both the rows and how far it searched, because
     # messages come in between two statements.
-    found, count, oldest, newest = conn.execute(
+    keys_text, count, oldest, newest = conn.execute(
         f"{looked} SELECT json_group_array(key) FILTER (WHERE hit),"  # noqa: S608 -- constants
         " count(*), min(key), max(key) FROM looked",
         values,
     ).fetchone()
-    keys = sorted(json.loads(found), reverse=not upward)
+    keys = sorted(json.loads(keys_text), reverse=not upward)
     if len(keys) >= limit:
         return _Found(keys[:limit], None)
     is_broken_off = count == looked_max or across.reached is not None
@@ -290,5 +290,5 @@ def shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
     if not keys:
         return ()
     rows = _LISTED.gather(conn, f"message WHERE key IN ({markers(keys)})", keys)
-    found = {each.key: each for each in rows}
-    return tuple(found[key] for key in keys)
+    by_key = {each.key: each for each in rows}
+    return tuple(by_key[key] for key in keys)

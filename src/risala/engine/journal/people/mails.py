@@ -91,10 +91,10 @@ def owe_owners(
 ) -> list[str]:
     """Owe a mail to each owner, in their language; returns their addresses."""
     details = {**details, "organization": organization_id}
-    told = [users.user(conn, each) for each in members.owners(conn, organization_id)]
-    for owner in told:
+    owners = [users.user(conn, each) for each in members.owners(conn, organization_id)]
+    for owner in owners:
         owe(conn, NewMail(kind, owner.email, owner.language, details), now_ms)
-    return [owner.email for owner in told]
+    return [owner.email for owner in owners]
 
 
 def owe_low_balance(
@@ -131,10 +131,10 @@ def first(
     """The mails that are sent next: first those that are due, in turns by :attr:`OwedMail.whose`,
     of each the oldest; then the others by when they are due. Of the :data:`LOOKED_AT_MAX` that are
     due first."""
-    given = {"now": now_ms, "most": LOOKED_AT_MAX}
+    values = {"now": now_ms, "most": LOOKED_AT_MAX}
     order = f"due_at > :now, {_TURN}, due_at, seq"
     owed = table(conn, _TABLE)
-    return _OWED.find(owed, _LOOKED_AT, given, order_by=order, limit=count, broken=broken)
+    return _OWED.find(owed, _LOOKED_AT, values, order_by=order, limit=count, broken=broken)
 
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:
@@ -161,14 +161,14 @@ def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
 
 def queue_status(conn: sqlite3.Connection) -> MailQueueStatus:
     """The state of the queue; without problems in a file from before it existed."""
-    found = table(conn, _TABLE)
-    if not found.exists():
+    stored = table(conn, _TABLE)
+    if not stored.exists():
         return MailQueueStatus(0, 0, 0)
     outcome = "settled_at IS NOT NULL AND outcome = ?"
     return MailQueueStatus(
-        found.count_where("settled_at IS NULL AND tries > 0"),
-        found.count_where(outcome, (MailOutcome.GIVEN_UP.value,)),
-        found.count_where(outcome, (MailOutcome.NO_MAILER.value,)),
+        stored.count_where("settled_at IS NULL AND tries > 0"),
+        stored.count_where(outcome, (MailOutcome.GIVEN_UP.value,)),
+        stored.count_where(outcome, (MailOutcome.NO_MAILER.value,)),
     )
 
 

@@ -37,16 +37,16 @@ _ONE: Final = "organization_id = ? AND user_id = ?"
 
 
 def find(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership | None:
-    found = _MEMBERS.find(table(conn, "members"), _ONE, (organization_id, user_id))
-    return found[0] if found else None
+    rows = _MEMBERS.find(table(conn, "members"), _ONE, (organization_id, user_id))
+    return rows[0] if rows else None
 
 
 def image(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Seen | None:
     """What the audit trail shows of a user as a member of one organization."""
-    found, known = find(conn, organization_id, user_id), users.find(conn, user_id)
-    if found is None or known is None:
+    membership, known = find(conn, organization_id, user_id), users.find(conn, user_id)
+    if membership is None or known is None:
         return None
-    return Seen(organization_id, audit_image(member_of(found, known)))
+    return Seen(organization_id, audit_image(member_of(membership, known)))
 
 
 def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Membership:
@@ -55,14 +55,14 @@ def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Memb
     Raises:
         NotFound: the user is no member.
     """
-    found = find(conn, organization_id, user_id)
-    if found is None:
+    membership = find(conn, organization_id, user_id)
+    if membership is None:
         raise NotFound("There is no such member.")
-    return found
+    return membership
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Membership]:
-    """Its members, the oldest membership first."""
+    """The members of an organization, the oldest membership first."""
     return _MEMBERS.find(
         table(conn, "members"),
         "organization_id = ?",
@@ -73,8 +73,8 @@ def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Memb
 
 def of_user(conn: sqlite3.Connection, user_id: str) -> list[Membership]:
     """Memberships of a user, the oldest first."""
-    found = table(conn, "members")
-    return _MEMBERS.find(found, "user_id = ?", (user_id,), order_by="created_at, organization_id")
+    stored = table(conn, "members")
+    return _MEMBERS.find(stored, "user_id = ?", (user_id,), order_by="created_at, organization_id")
 
 
 def owners(conn: sqlite3.Connection, organization_id: str) -> list[str]:
@@ -176,16 +176,16 @@ def invitation(conn: sqlite3.Connection, invitation_id: str, now_ms: int) -> Inv
     Raises:
         NotFound: it does not exist, or is too old.
     """
-    found = stored_invitation(conn, invitation_id)
-    if found is None or found.expires_at <= now_ms:
+    stored = stored_invitation(conn, invitation_id)
+    if stored is None or stored.expires_at <= now_ms:
         raise NotFound("There is no such invitation.")
-    return found
+    return stored
 
 
 def stored_invitation(conn: sqlite3.Connection, invitation_id: str) -> Invitation | None:
     """An invitation without an answer, even if it is too old."""
-    found = _INVITATIONS.find(table(conn, "invitations"), "id = ?", (invitation_id,))
-    return found[0] if found else None
+    rows = _INVITATIONS.find(table(conn, "invitations"), "id = ?", (invitation_id,))
+    return rows[0] if rows else None
 
 
 def invitations_of(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[Invitation]:
@@ -217,9 +217,9 @@ def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
     known = users.by_email(conn, new.email)
     if known is not None and find(conn, new.organization_id, known.id) is not None:
         raise Conflict("They are already a member.")
-    given = (new.organization_id, new.email)
+    values = (new.organization_id, new.email)
     stored = writable(conn, "invitations")
-    stored.delete_where("organization_id = ? AND email = ?", given)
+    stored.delete_where("organization_id = ? AND email = ?", values)
     _forget_oldest(conn, new)
     waiting = sum(
         each.expires_at > new.created_at
@@ -263,11 +263,11 @@ def answer(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: i
     Raises:
         NotFound: they have no such invitation.
     """
-    found = invitation(conn, invitation_id, now_ms)
-    if found.email != users.user(conn, user_id).email:
+    stored = invitation(conn, invitation_id, now_ms)
+    if stored.email != users.user(conn, user_id).email:
         raise NotFound("There is no such invitation.")
-    withdraw(conn, found.id)
-    return found
+    withdraw(conn, stored.id)
+    return stored
 
 
 def requires_provider(conn: sqlite3.Connection, organization_id: str) -> bool:

@@ -54,11 +54,11 @@ def security(conn: sqlite3.Connection, now_ms: int) -> Security:
     """All of it, for a thread: failed sign-ins are up to a hundred thousand rows."""
     today = now_ms // DAY_MS
     first = today - DAYS + 1
-    found = {
+    by_day = {
         day: (dashboard, console)
         for day, dashboard, console in conn.execute(_BY_DAY, (first * DAY_MS,))
     }
-    days = (FailedDay(day * DAY_MS, *found.get(day, (0, 0))) for day in range(first, today + 1))
+    days = (FailedDay(day * DAY_MS, *by_day.get(day, (0, 0))) for day in range(first, today + 1))
     addresses = conn.execute(_BY_ADDRESS, (now_ms - WEEK_MS, ROWS_MAX)).fetchall()
     keys = conn.execute(_KEYS, (ROWS_MAX,)).fetchall()
     places = conn.execute(_NEW_PLACES, (first * DAY_MS, ROWS_MAX)).fetchall()
@@ -75,8 +75,8 @@ def security(conn: sqlite3.Connection, now_ms: int) -> Security:
 
 def lock(conn: sqlite3.Connection) -> ConsoleLock:
     """The lock of the console."""
-    found = meta.get(conn, _LOCK)
-    return UNLOCKED if found is None else ConsoleLock(**json.loads(found))
+    text = meta.get(conn, _LOCK)
+    return UNLOCKED if text is None else ConsoleLock(**json.loads(text))
 
 
 def lock_console(conn: sqlite3.Connection, address: str, by: str, now_ms: int) -> ConsoleLock:

@@ -73,11 +73,11 @@ def move(conn: sqlite3.Connection, old: str, new: str) -> None:
 
 
 def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
-    found, since = table(conn, _TABLE), new.at - HOUR_MS
-    if found.count_where("audited = 1 AND at > ?", (since,)) >= AUDITED_PER_HOUR:
+    stored, since = table(conn, _TABLE), new.at - HOUR_MS
+    if stored.count_where("audited = 1 AND at > ?", (since,)) >= AUDITED_PER_HOUR:
         return False
     where = "audited = 1 AND at > ? AND kind = ? AND email = ?"
-    return not found.count_where(where, (since, new.kind.value, new.email))
+    return not stored.count_where(where, (since, new.kind.value, new.email))
 
 
 def strangers_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:

@@ -21,14 +21,14 @@ _CODE_REQUESTS: Final = Rows(CodeRequest, kind=SessionKind, language=Language)
 
 def request_of(conn: sqlite3.Connection, browser: bytes) -> CodeRequest | None:
     """The request that a browser waits for, even if it has expired."""
-    found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "browser = ?", (browser,))
-    return found[0] if found else None
+    rows = _CODE_REQUESTS.find(table(conn, _REQUESTS), "browser = ?", (browser,))
+    return rows[0] if rows else None
 
 
 def request(conn: sqlite3.Connection, request_id: str) -> CodeRequest | None:
     """A browser that waits for a code, even if the code has expired."""
-    found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "id = ?", (request_id,))
-    return found[0] if found else None
+    rows = _CODE_REQUESTS.find(table(conn, _REQUESTS), "id = ?", (request_id,))
+    return rows[0] if rows else None
 
 
 def ask(conn: sqlite3.Connection, new: CodeRequest) -> None:
@@ -81,21 +81,21 @@ def add_link(conn: sqlite3.Connection, digest: bytes, new: SignInLink) -> None:
 
 def peek_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkView | None:
     """The purpose of a link; None: it was used, is too old, or does not exist."""
-    found = _link(conn, digest, now_ms)
-    return None if found is None else LinkView(found.kind, found.expires_at)
+    link = _link(conn, digest, now_ms)
+    return None if link is None else LinkView(link.kind, link.expires_at)
 
 
 def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
     """Use a link up; None: it was used, is too old, or does not exist."""
-    found = _link(conn, digest, now_ms)
-    if found is not None:
+    link = _link(conn, digest, now_ms)
+    if link is not None:
         writable(conn, _LINKS).delete((digest,))
-    return found
+    return link
 
 
 def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
-    found = _LINK_ROWS.find(table(conn, _LINKS), "hash = ?", (digest,))
-    return found[0] if found and found[0].expires_at > now_ms else None
+    links = _LINK_ROWS.find(table(conn, _LINKS), "hash = ?", (digest,))
+    return links[0] if links and links[0].expires_at > now_ms else None
 
 
 def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:

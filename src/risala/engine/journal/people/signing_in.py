@@ -70,50 +70,50 @@ def ask(
 def _may_come_in(
     conn: sqlite3.Connection,
     known: User | None,
-    asked: CodeRequest,
+    request: CodeRequest,
     rules: SignInRules,
     now_ms: int,
 ) -> bool:
-    is_invited = bool(members.invitations_to(conn, asked.email, now_ms))  # read in any case
-    return rules.lets_in(known, asked.kind, is_invited=is_invited)
+    is_invited = bool(members.invitations_to(conn, request.email, now_ms))  # read in any case
+    return rules.lets_in(known, request.kind, is_invited=is_invited)
 
 
 def judge(
     conn: sqlite3.Connection, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
 ) -> LetIn | FactorAwaited | Denied | TurnedAway:
     """Judge a code, and count the attempt."""
-    found = judged(conn, browser, code, entrant, rules)
-    if not isinstance(found, CodeRequest):
-        return found
-    known = users.by_email(conn, found.email)
-    if not _may_come_in(conn, known, found, rules, entrant.now_ms):
-        no_operator = found.kind is SessionKind.OPERATOR
+    request = judged(conn, browser, code, entrant, rules)
+    if not isinstance(request, CodeRequest):
+        return request
+    known = users.by_email(conn, request.email)
+    if not _may_come_in(conn, known, request, rules, entrant.now_ms):
+        no_operator = request.kind is SessionKind.OPERATOR
         refused = Forbidden(NO_OPERATOR if no_operator else _NO_SIGN_UP)
-        failure = failure_of(entrant, found.kind, found.email, FailureReason.NOT_ALLOWED)
+        failure = failure_of(entrant, request.kind, request.email, FailureReason.NOT_ALLOWED)
         return turn_away(conn, failure, refused, rules)
-    if found.email != entrant.user.email or found.kind is not entrant.device.kind:
+    if request.email != entrant.user.email or request.kind is not entrant.device.kind:
         return Denied(0)  # the browser requested another code meanwhile
-    return await_or_enter(conn, entrant, known, found, "code")
+    return await_or_enter(conn, entrant, known, request, "code")
 
 
 def judged(
     conn: sqlite3.Connection, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
 ) -> CodeRequest | Denied | TurnedAway:
     """The request whose code this is, which ends by that; else what a wrong code comes to."""
-    found = sign_in_tokens.request_of(conn, browser)
-    if found is None or found.user_id is not None or found.attempts >= ATTEMPTS_MAX:
+    request = sign_in_tokens.request_of(conn, browser)
+    if request is None or request.user_id is not None or request.attempts >= ATTEMPTS_MAX:
         return Denied(0)
-    if entrant.now_ms >= found.expires_at:
-        return wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if entrant.now_ms >= request.expires_at:
+        return wrong(conn, entrant, request, FailureReason.EXPIRED, Denied(0), rules)
     if not entrant.known_browser:
-        refusal = _held_up(conn, found.kind, found.email, entrant.now_ms)
+        refusal = _held_up(conn, request.kind, request.email, entrant.now_ms)
         if refusal is not None:
-            return wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
-    if not rules.matches(found, code):
-        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
-        return wrong(conn, entrant, found, FailureReason.WRONG_CODE, denied, rules)
-    sign_in_tokens.end_request(conn, found.id)
-    return found
+            return wrong(conn, entrant, request, FailureReason.HELD_UP, refusal, rules)
+    if not rules.matches(request, code):
+        denied = Denied(ATTEMPTS_MAX - request.attempts - 1)
+        return wrong(conn, entrant, request, FailureReason.WRONG_CODE, denied, rules)
+    sign_in_tokens.end_request(conn, request.id)
+    return request
 
 
 def use_link(
@@ -155,13 +155,13 @@ def request_by(entrant: Entrant, user: User, kind: SessionKind) -> CodeRequest:
 
 
 def await_or_enter(
-    conn: sqlite3.Connection, entrant: Entrant, known: User | None, asked: CodeRequest, by: str
+    conn: sqlite3.Connection, entrant: Entrant, known: User | None, request: CodeRequest, by: str
 ) -> LetIn | FactorAwaited:
     """Open a session, unless the user has a second factor: then the browser waits for it."""
     if known is None or not users.has_factor(conn, known.id):
         return enter(conn, entrant, known, by)
     expires_at = entrant.now_ms + CODE_MS
-    waiting = replace(asked, attempts=0, expires_at=expires_at, user_id=known.id)
+    waiting = replace(request, attempts=0, expires_at=expires_at, user_id=known.id)
     sign_in_tokens.ask(conn, waiting)
     return FactorAwaited(known.id)
 
@@ -185,14 +185,14 @@ def _held_up(
 def wrong(
     conn: sqlite3.Connection,
     entrant: Entrant,
-    found: CodeRequest,
+    request: CodeRequest,
     reason: FailureReason,
     answer: Denied | Refusal,
     rules: SignInRules,
 ) -> TurnedAway:
     """Count the attempt, so that each code makes few rows for any kind of refusal."""
-    sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
-    failure = failure_of(entrant, found.kind, found.email, reason)
+    sign_in_tokens.change_request(conn, request.id, {"attempts": request.attempts + 1})
+    failure = failure_of(entrant, request.kind, request.email, reason)
     return turn_away(conn, failure, answer, rules)
 
 
@@ -222,7 +222,7 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
     is_slow = is_factor or (is_wrong and is_operators)
     if not sign_in_failures.add(conn, replace(new, is_slow=is_slow)):
         return
-    hand = AuditEntry(
+    entry = AuditEntry(
         caller=Caller(new.address, caller_kind(new.kind), Role.SYSTEM),
         action="sign_in.failed",
         at=new.at,
@@ -230,7 +230,7 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
         said={"reason": new.reason.value},
         always=True,
     )
-    write(conn, hand)
+    write(conn, entry)
 
 
 def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: str) -> LetIn:
@@ -242,7 +242,7 @@ def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: st
     users.seen(conn, user.id, entrant.now_ms)
     device = replace(entrant.device, user_id=user.id)
     web_sessions.add(conn, device, entrant.hashed)
-    hand = AuditEntry(
+    entry = AuditEntry(
         caller=Caller(user.email, caller_kind(device.kind), Role.USER, None, user.id),
         action="sign_in",
         at=entrant.now_ms,
@@ -251,7 +251,7 @@ def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: st
         said={"by": by, "new": known is None},
         always=True,
     )
-    write(conn, hand)
+    write(conn, entry)
     return LetIn(device, known is None)
 
 
@@ -265,10 +265,10 @@ def freshen_by_code(
 ) -> bool | Denied | TurnedAway:
     """A user in a session shows by a code by e-mail who they are; True: the session is fresh. It is
     for users without a factor: a factor is never replaced by e-mail alone."""
-    found = judged(conn, browser, code, entrant, rules)
-    if not isinstance(found, CodeRequest):
-        return found
-    if found.email != entrant.user.email or users.has_factor(conn, entrant.user.id):
+    request = judged(conn, browser, code, entrant, rules)
+    if not isinstance(request, CodeRequest):
+        return request
+    if request.email != entrant.user.email or users.has_factor(conn, entrant.user.id):
         return Denied(0)
     freshened(conn, session_id, entrant, "code")
     return True
@@ -278,7 +278,7 @@ def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: s
     """The session's user has shown who they are; with its line in the audit trail."""
     web_sessions.freshen(conn, session_id, entrant.now_ms)
     user = entrant.user
-    hand = AuditEntry(
+    entry = AuditEntry(
         caller=Caller(user.email, caller_kind(entrant.device.kind), Role.USER, None, user.id),
         action="sign_in.fresh",
         at=entrant.now_ms,
@@ -286,7 +286,7 @@ def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: s
         said={"by": by},
         always=True,
     )
-    write(conn, hand)
+    write(conn, entry)
 
 
 def caller_kind(kind: SessionKind) -> CallerKind:

@@ -103,16 +103,16 @@ _CHANGES: Final = Rows(EmailChange, old_confirmed=bool, new_confirmed=bool)
 
 def email_change_of(conn: sqlite3.Connection, user_id: str) -> EmailChange | None:
     """A user's latest change, even if it has expired."""
-    found = _CHANGES.find(table(conn, _TABLE), "user_id = ?", (user_id,))
-    return found[0] if found else None
+    rows = _CHANGES.find(table(conn, _TABLE), "user_id = ?", (user_id,))
+    return rows[0] if rows else None
 
 
 def pending_email_change(conn: sqlite3.Connection, user_id: str, now_ms: int) -> EmailChange | None:
     """The change of a user that waits for codes."""
-    found = email_change_of(conn, user_id)
-    if found is None or now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX:
+    change = email_change_of(conn, user_id)
+    if change is None or now_ms >= change.expires_at or change.attempts >= ATTEMPTS_MAX:
         return None
-    return found
+    return change
 
 
 def begin_email_change(conn: sqlite3.Connection, new: EmailChange, now_ms: int) -> EmailChange:
@@ -152,28 +152,30 @@ def confirm_email_change(
         judge: the result of the codes.
         audited: writes the line in the audit trail about the change of the address.
     """
-    found, user = pending_email_change(conn, user_id, now_ms), users.user(conn, user_id)
-    if found is None:
+    email_change, user = pending_email_change(conn, user_id, now_ms), users.user(conn, user_id)
+    if email_change is None:
         return Conflict("These codes are no longer valid. Request the change again.")
-    found = judge(found)
-    if not (found.old_confirmed and found.new_confirmed):
+    email_change = judge(email_change)
+    if not (email_change.old_confirmed and email_change.new_confirmed):
         values = {
-            "old_confirmed": found.old_confirmed,
-            "new_confirmed": found.new_confirmed,
-            "attempts": found.attempts,
+            "old_confirmed": email_change.old_confirmed,
+            "new_confirmed": email_change.new_confirmed,
+            "attempts": email_change.attempts,
         }
         writable(conn, _TABLE).update(user_id, values)
-        return user, found
+        return user, email_change
     end_email_change(conn, user_id)
-    holder = users.by_email(conn, found.email)
+    holder = users.by_email(conn, email_change.email)
     if holder is not None and holder.id != user_id:
         return Conflict("There is already an account with this address.")
-    change = partial(users.change, user_id=user_id, values={"email": found.email}, now_ms=now_ms)
+    change = partial(
+        users.change, user_id=user_id, values={"email": email_change.email}, now_ms=now_ms
+    )
     changed = audited(change)(conn)
     web_sessions.make_stale(conn, user_id)
-    details = {"email": found.email}
-    told = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)
-    mails.owe(conn, told, now_ms)
+    details = {"email": email_change.email}
+    mail = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)
+    mails.owe(conn, mail, now_ms)
     return changed, None
 
 
@@ -187,7 +189,7 @@ def end_email_change(conn: sqlite3.Connection, user_id: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class UserRepository:
-    """Who has an account. All reads are by an index, on the loop's thread; a list looks at a
+    """The users. All reads are by an index, on the loop's thread; a list looks at a
     bounded part of the table.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.

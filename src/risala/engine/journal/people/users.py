@@ -36,14 +36,14 @@ NO_ADMINISTRATOR: Final = (
 
 
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
-    found = USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
-    return found[0] if found else None
+    rows = USERS.find(table(conn, _TABLE), "id = ?", (user_id,))
+    return rows[0] if rows else None
 
 
 def image(conn: sqlite3.Connection, user_id: str) -> Seen | None:
     """What the audit trail shows of a user."""
-    found = find(conn, user_id)
-    return None if found is None else Seen(None, audit_image(versioned(found)))
+    user = find(conn, user_id)
+    return None if user is None else Seen(None, audit_image(versioned(user)))
 
 
 def user(conn: sqlite3.Connection, user_id: str) -> User:
@@ -52,16 +52,16 @@ def user(conn: sqlite3.Connection, user_id: str) -> User:
     Raises:
         NotFound: the id is unknown.
     """
-    found = find(conn, user_id)
-    if found is None:
+    stored = find(conn, user_id)
+    if stored is None:
         raise NotFound(f"There is no user {user_id}.")
-    return found
+    return stored
 
 
 def by_email(conn: sqlite3.Connection, email: str) -> User | None:
     """The user with this address, in its one form."""
-    found = USERS.find(table(conn, _TABLE), "email = ?", (email,))
-    return found[0] if found else None
+    rows = USERS.find(table(conn, _TABLE), "email = ?", (email,))
+    return rows[0] if rows else None
 
 
 def has_factor(conn: sqlite3.Connection, user_id: str) -> bool:
@@ -85,8 +85,8 @@ def story(conn: sqlite3.Connection, user_id: str) -> dict[str, Any]:
 
 def operators(conn: sqlite3.Connection) -> list[User]:
     """Users of the operator's pages."""
-    found = table(conn, _TABLE)
-    return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
+    stored = table(conn, _TABLE)
+    return USERS.find(stored, "operator = 1", order_by="email", limit=OPERATORS_MAX)
 
 
 def refuse_without_administrator(conn: sqlite3.Connection) -> None:
@@ -95,24 +95,24 @@ def refuse_without_administrator(conn: sqlite3.Connection) -> None:
     Raises:
         Conflict: nobody could change the others' roles in the console any more.
     """
-    found = table(conn, _TABLE)
+    stored = table(conn, _TABLE)
     administrators = ("operator = 1 AND operator_role = ?", (OperatorRole.ADMINISTRATOR.value,))
-    if found.count_where("operator = 1") and not found.count_where(*administrators):
+    if stored.count_where("operator = 1") and not stored.count_where(*administrators):
         raise Conflict(NO_ADMINISTRATOR)
 
 
 def operators_and(conn: sqlite3.Connection, also: str | None) -> list[tuple[str, Language]]:
-    """Where mails for operators go, and in which language.
+    """The addresses of mails for operators, each with its language.
 
     Args:
         also: the address in the settings, in addition to theirs.
     """
-    found = [(user.email, user.language) for user in operators(conn)]
+    addresses = [(user.email, user.language) for user in operators(conn)]
     also = (also or "").lower()
-    if also and also not in {email.lower() for email, _ in found}:
+    if also and also not in {email.lower() for email, _ in addresses}:
         known = by_email(conn, also)
-        found.append((also, Language.FRENCH if known is None else known.language))
-    return found
+        addresses.append((also, Language.FRENCH if known is None else known.language))
+    return addresses
 
 
 def add(conn: sqlite3.Connection, new: User) -> User:
@@ -164,27 +164,27 @@ def seen(conn: sqlite3.Connection, user_id: str, now_ms: int) -> None:
 # -- pages of them, in the order of their addresses
 
 
-def _hit(wanted: UserFilter) -> tuple[str, tuple[object, ...]]:
+def _hit(filters: UserFilter) -> tuple[str, tuple[object, ...]]:
     """The condition for a wanted user."""
     conditions: list[str] = []
-    given: list[object] = []
-    if wanted.operators is not None:
+    values: list[object] = []
+    if filters.operators is not None:
         conditions.append("operator = ?")
-        given.append(wanted.operators)
-    if wanted.search is not None:
-        names = spellings(wanted.search)
+        values.append(filters.operators)
+    if filters.search is not None:
+        names = spellings(filters.search)
         ways = ["email LIKE ? ESCAPE '\\'", *["name LIKE ? ESCAPE '\\'"] * len(names)]
-        given += [part(wanted.search), *map(part, names)]
+        values += [part(filters.search), *map(part, names)]
         conditions.append(f"({' OR '.join(ways)})")
-    return " AND ".join(conditions) or "1", tuple(given)
+    return " AND ".join(conditions) or "1", tuple(values)
 
 
 def page(
-    conn: sqlite3.Connection, wanted: UserFilter, *, after: str, before: str | None, limit: int
+    conn: sqlite3.Connection, filters: UserFilter, *, after: str, before: str | None, limit: int
 ) -> UsersFound:
     """Users after an address, or with ``before`` those right before one."""
-    hit, given = _hit(wanted)
-    way = Walk("users", "1", (), hit, given, ("email",))
+    hit, values = _hit(filters)
+    way = Walk("users", "1", (), hit, values, ("email",))
     if before is not None:
         # A page goes down: "older" means lesser addresses.
         back = page_by_time(conn, USERS, way, Steps(limit, before=(before,)), _place_of)

@@ -62,23 +62,23 @@ def by_hash(
     conn: sqlite3.Connection, digest: bytes, kind: SessionKind, now_ms: int
 ) -> StoredSession | None:
     """The session whose token has this hash; None: unknown, or the session is over."""
-    found = _STORED.find(
+    rows = _STORED.find(
         table(conn, _TABLE),
         "hash = ? OR (previous_hash = ? AND previous_until > ?)",
         (digest, digest, now_ms),
     )
-    if not found or found[0].kind is not kind or found[0].is_over(now_ms):
+    if not rows or rows[0].kind is not kind or rows[0].is_over(now_ms):
         return None
-    row = found[0]
+    row = rows[0]
     return StoredSession(row.device, row.stale, row.hash != digest)
 
 
 def of_user(conn: sqlite3.Connection, user_id: str, now_ms: int) -> list[Device]:
     """A user's sessions, the newest first."""
-    found = _STORED.find(
+    sessions = _STORED.find(
         table(conn, _TABLE), "user_id = ?", (user_id,), order_by="created_at DESC, id DESC"
     )
-    return [row.device for row in found if not row.is_over(now_ms)]
+    return [row.device for row in sessions if not row.is_over(now_ms)]
 
 
 def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
@@ -116,8 +116,8 @@ def rotate(
     conn: sqlite3.Connection, digest: bytes, kind: SessionKind, new: bytes, now_ms: int
 ) -> bool:
     """Set another token for a session; False if it is unknown, or was just rotated."""
-    found = by_hash(conn, digest, kind, now_ms)
-    if found is None or found.is_previous:
+    session = by_hash(conn, digest, kind, now_ms)
+    if session is None or session.is_previous:
         return False
     values = {
         "hash": new,
@@ -125,7 +125,7 @@ def rotate(
         "previous_until": now_ms + GRACE_MS,
         "stale": False,
     }
-    writable(conn, _TABLE).update(found.device.id, values)
+    writable(conn, _TABLE).update(session.device.id, values)
     return True
 
 
@@ -135,7 +135,7 @@ def freshen(conn: sqlite3.Connection, session_id: str, now_ms: int) -> None:
 
 
 def make_stale(conn: sqlite3.Connection, user_id: str) -> None:
-    """Their role changed: their tokens must be replaced."""
+    """A user's role changed: the tokens of all their sessions must be replaced."""
     stored = writable(conn, _TABLE)
     for row in _STORED.find(stored, "user_id = ?", (user_id,)):
         stored.update(row.id, {"stale": True})
@@ -195,8 +195,8 @@ def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class WebSessionRepository:
-    """Where users are signed in. All reads are by an index, on the loop's thread. Who signs in is
-    given a session by :class:`SignInRepository`.
+    """The sessions of signed-in users. All reads are by an index, on the loop's thread.
+    :class:`SignInRepository` gives a session to who signs in.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """

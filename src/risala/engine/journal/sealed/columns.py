@@ -29,7 +29,7 @@ class SealedColumn:
     remedy: str
     """The command that makes the secret anew; ``{}`` stands for the id of its row."""
     by_name: bool = False
-    """It holds JSON, names with one sealed value each, as headers are."""
+    """Whether the column holds JSON, names with one sealed value each, as headers are."""
     key: str = "id"
     """The column that names the row."""
 
@@ -62,11 +62,11 @@ class SealedColumn:
 def _members(stored: Stored) -> dict[str, str] | None:
     """The values of a column by their names; None: it cannot be read."""
     try:
-        found = json.loads(stored)
+        members = json.loads(stored)
     except (ValueError, RecursionError):
         return None
-    is_right = isinstance(found, dict) and all(isinstance(each, str) for each in found.values())
-    return found if is_right else None
+    is_right = isinstance(members, dict) and all(isinstance(each, str) for each in members.values())
+    return members if is_right else None
 
 
 def header_of(endpoint_id: str, name: str) -> str:
@@ -99,7 +99,7 @@ _COLUMNS: Final = (
 
 @cache
 def sealed_columns() -> tuple[SealedColumn, ...]:
-    """Those of the core and of all features, in the order of their purposes."""
+    """The sealed columns of the core and of all features, in the order of their purposes."""
     theirs = (each.sealed() for each in features() if each.sealed is not None)
     purposes = list(SecretPurpose)
     return tuple(sorted(chain(_COLUMNS, *theirs), key=lambda each: purposes.index(each.purpose)))

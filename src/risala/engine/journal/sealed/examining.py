@@ -19,7 +19,7 @@ class SealedFacts:
     total: int
     """Stored secrets."""
     lost: int
-    """Those that no key here opens."""
+    """Secrets that no key here opens."""
     has_key: bool
     is_exported: bool
     """The newest key was exported."""

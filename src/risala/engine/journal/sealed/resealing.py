@@ -44,7 +44,7 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ResealCursor:
-    """Where a rotation goes on: a column, and the last row that was looked at."""
+    """The place where a rotation goes on: a column, and the last row that was looked at."""
 
     column: int = 0
     after: str = ""
@@ -128,8 +128,8 @@ def counted(conn: sqlite3.Connection) -> dict[str, int]:
     """How many rows have a secret of each purpose."""
     counts: dict[str, int] = {}
     for column in sealed_columns():
-        found = sum(1 for _ in _rows(conn, column, "", None))
-        counts[column.purpose.value] = counts.get(column.purpose.value, 0) + found
+        count = sum(1 for _ in _rows(conn, column, "", None))
+        counts[column.purpose.value] = counts.get(column.purpose.value, 0) + count
     return counts
 
 
@@ -218,14 +218,14 @@ class SealedRepository:
     sealed_in = staticmethod(sealed_in)
 
     async def lost(self) -> tuple[LostSecret, ...]:
-        """Those that no key here opens."""
+        """The secrets that no key here opens."""
         keys = self._store.sealing
         return await self._store.scan(lambda conn: tuple(lost(conn, keys)))
 
     async def counted(self) -> tuple[SealedCount, ...]:
         """How many there are, by purpose."""
-        found = await self._store.scan(counted)
-        return tuple(SealedCount(purpose, count) for purpose, count in found.items())
+        counts = await self._store.scan(counted)
+        return tuple(SealedCount(purpose, count) for purpose, count in counts.items())
 
     async def reseal(self) -> int:
         """Seal all of them with the newest key, some at a time; returns how many rows there were.
@@ -245,9 +245,9 @@ class SealedRepository:
 
     async def note_exported(self, now_ms: int) -> None:
         """Note that the newest key was exported."""
-        said = f"{self._store.sealing.ring().newest.id} {now_ms}"
+        note = f"{self._store.sealing.ring().newest.id} {now_ms}"
 
         def unit(conn: sqlite3.Connection) -> None:
-            meta.put(conn, EXPORTED, said)
+            meta.put(conn, EXPORTED, note)
 
         await self._store.commit(unit)

@@ -15,7 +15,7 @@ Json = dict[str, Any]
 class AccountPart:
     rows: Sequence[Json]
     last: str | None
-    """Where the next part begins; None: no further part."""
+    """The place where the next part begins; None: no further part."""
 
 
 Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]

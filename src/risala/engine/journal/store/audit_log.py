@@ -102,25 +102,25 @@ def version_of(
 def _last(
     conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None
 ) -> AuditLine | None:
-    given: dict[str, Any] = {"subject": subject, "first": f"{family}.", "end": f"{family}/"}
+    values: dict[str, Any] = {"subject": subject, "first": f"{family}.", "end": f"{family}/"}
     where = (
         "subject = :subject AND action >= :first AND action < :end"
         " AND coalesce(before, after) IS NOT NULL"  # else it was a read
     )
     if organization_id is not None:
         where += " AND organization_id = :organization_id"
-        given["organization_id"] = organization_id
-    found = LINES.find(table(conn, TABLE), where, given, order_by="seq DESC", limit=1)
-    return found[0] if found else None
+        values["organization_id"] = organization_id
+    rows = LINES.find(table(conn, TABLE), where, values, order_by="seq DESC", limit=1)
+    return rows[0] if rows else None
 
 
 def last_of(conn: sqlite3.Connection, subject: str, action: str) -> AuditLine | None:
     """The last line of one action on an object; None: there is none, or it is no longer kept."""
-    given = (subject, action)
-    found = LINES.find(
-        table(conn, TABLE), "subject = ? AND action = ?", given, order_by="seq DESC", limit=1
+    values = (subject, action)
+    rows = LINES.find(
+        table(conn, TABLE), "subject = ? AND action = ?", values, order_by="seq DESC", limit=1
     )
-    return found[0] if found else None
+    return rows[0] if rows else None
 
 
 def lines(
@@ -133,12 +133,12 @@ def lines(
     who: str | None = None,
 ) -> list[AuditLine]:
     """The newest first. ``before`` is the number of a line; the other arguments are filters."""
-    wanted = {"organization_id": organization_id, "action": action, "who": who}
-    given = {name: value for name, value in wanted.items() if value is not None}
+    conditions = {"organization_id": organization_id, "action": action, "who": who}
+    values = {name: value for name, value in conditions.items() if value is not None}
     return LINES.find(
         table(conn, TABLE),
-        " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in given)]),
-        {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **given},
+        " AND ".join(["seq < :seq", *(f"{name} = :{name}" for name in values)]),
+        {"seq": _SEQ_MAX if before is None else max(0, min(before, _SEQ_MAX)), **values},
         order_by="seq DESC",
         limit=count,
     )
@@ -146,8 +146,8 @@ def lines(
 
 def line(conn: sqlite3.Connection, seq: int) -> AuditLine | None:
     """One line by its number."""
-    found = LINES.find(table(conn, TABLE), "seq = ?", (min(seq, _SEQ_MAX),))
-    return found[0] if found else None
+    rows = LINES.find(table(conn, TABLE), "seq = ?", (min(seq, _SEQ_MAX),))
+    return rows[0] if rows else None
 
 
 def chained(conn: sqlite3.Connection, after: int, count: int) -> list[tuple[int, str]]:

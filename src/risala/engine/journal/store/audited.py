@@ -67,12 +67,12 @@ def seen_of(conn: sqlite3.Connection, entry: AuditEntry, subject: str | None) ->
         seen: Seen | None = _MEMBER()(conn, entry.organization_id or "", subject)
         return seen
     try:
-        found = _look_of(entry.image)(conn, subject)
+        stored = _look_of(entry.image)(conn, subject)
     except NotFound:
         return None
-    if found is None or isinstance(found, Seen):
-        return found
-    return Seen(getattr(found, "organization_id", None), audit_image(found))
+    if stored is None or isinstance(stored, Seen):
+        return stored
+    return Seen(getattr(stored, "organization_id", None), audit_image(stored))
 
 
 @cache

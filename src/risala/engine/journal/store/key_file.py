@@ -51,14 +51,14 @@ def load(data_dir: Path) -> bytes:
     """
     path = data_dir / KEY_FILE
     try:
-        found = bytes.fromhex(path.read_text(encoding="ascii"))
+        key = bytes.fromhex(path.read_text(encoding="ascii"))
     except FileNotFoundError:
         return _make(path)
     except (OSError, ValueError) as error:
         raise StorageUnusable(f"{path} cannot be read: {error}.") from error
-    if len(found) != SEED_BYTES:
+    if len(key) != SEED_BYTES:
         raise StorageUnusable(f"{path} is not a key of {SEED_BYTES} bytes in hexadecimal.")
-    return found
+    return key
 
 
 def _make(path: Path) -> bytes:

@@ -70,7 +70,7 @@ class Rows(Generic[T]):
             values[place] = make(values[place])
         return self._make(*values)
 
-    def gather(self, conn: sqlite3.Connection, source: str, given: Sequence[object]) -> list[T]:
+    def gather(self, conn: sqlite3.Connection, source: str, values: Sequence[object]) -> list[T]:
         """The values of all rows of ``source``, which is what stands behind ``FROM``, in whatever
         order. Numbers are whole and nothing is bytes.
 
@@ -79,13 +79,13 @@ class Rows(Generic[T]):
         the page costs, and each time the thread that writes may have taken it.
         """
         statement = f"SELECT json_group_array(json_array({self._values})) FROM {source}"  # noqa: S608 -- names of our own
-        return [self.of(row) for row in json.loads(value_of(conn, statement, given))]
+        return [self.of(row) for row in json.loads(value_of(conn, statement, values))]
 
     def find(
         self,
         table: Table,
         where: str | None = None,
-        given: Sequence[object] | dict[str, Any] | None = None,
+        values: Sequence[object] | dict[str, Any] | None = None,
         *,
         order_by: str | None = None,
         limit: int | None = None,
@@ -103,7 +103,7 @@ class Rows(Generic[T]):
         parts += [] if where is None else [f"WHERE {where}"]
         parts += [] if order_by is None else [f"ORDER BY {order_by}"]
         parts += [] if limit is None or broken is not None else [f"LIMIT {int(limit)}"]
-        with closing(table.db.conn.execute(" ".join(parts), given or ())) as rows:
+        with closing(table.db.conn.execute(" ".join(parts), values or ())) as rows:
             return [*islice(readable(rows, self.of, self._key, broken), limit)]
 
     def named(self, row: Mapping[str, Any]) -> T:

@@ -38,28 +38,28 @@ NUMBER: Final = "(SELECT no FROM names WHERE name = ?)"
 
 def number(conn: sqlite3.Connection, name: str) -> int:
     """The number of a name, which gets one if it has none. Part of a unit of work."""
-    found = known(conn, name)
-    if found is not None:
-        return found
+    stored = known(conn, name)
+    if stored is not None:
+        return stored
     return _give(conn, name)
 
 
 def known(conn: sqlite3.Connection, name: str) -> int | None:
     """The number of a name, if it has one."""
-    found: int | None = value_of(conn, _FIND, (name,))
-    return found
+    number: int | None = value_of(conn, _FIND, (name,))
+    return number
 
 
-def numbers(conn: sqlite3.Connection, wanted: Collection[str]) -> dict[str, int]:
+def numbers(conn: sqlite3.Connection, names: Collection[str]) -> dict[str, int]:
     """The numbers of many names, by name; new names get one.
 
     Part of a unit of work, as :func:`number` is; one statement if all are known.
     """
-    found = dict(conn.execute(_FIND_ALL, (json.dumps(list(wanted)),)).fetchall())
-    for name in wanted:
-        if name not in found:
-            found[name] = _give(conn, name)
-    return found
+    by_name = dict(conn.execute(_FIND_ALL, (json.dumps(list(names)),)).fetchall())
+    for name in names:
+        if name not in by_name:
+            by_name[name] = _give(conn, name)
+    return by_name
 
 
 def _give(conn: sqlite3.Connection, name: str) -> int:

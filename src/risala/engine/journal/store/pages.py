@@ -48,22 +48,22 @@ def page_by_time(
 ) -> CursorPage[T]:
     """The newest rows, or those older than the place ``before``, or newer than ``after``."""
     upward = steps.after is not None
-    beyond, given = _beyond(way, steps.after if upward else steps.before, upward=upward)
+    beyond, values = _beyond(way, steps.after if upward else steps.before, upward=upward)
     order = ", ".join(f"{column} {'ASC' if upward else 'DESC'}" for column in way.order)
-    found = f"FROM {way.source} WHERE {way.where}{beyond} ORDER BY {order}"
+    ordered = f"FROM {way.source} WHERE {way.where}{beyond} ORDER BY {order}"
     # An unwanted row is not made into an object: that would take longer than reading it.
     looked = conn.execute(
-        f"SELECT * FROM (SELECT {rows.columns}, {way.hit} AS hit {found} LIMIT ?)"  # noqa: S608 -- constants
+        f"SELECT * FROM (SELECT {rows.columns}, {way.hit} AS hit {ordered} LIMIT ?)"  # noqa: S608 -- constants
         " WHERE hit LIMIT ?",
-        (*way.hit_given, *way.given, *given, steps.looked_max, steps.limit + 1),
+        (*way.hit_given, *way.given, *values, steps.looked_max, steps.limit + 1),
     )
     kept = sorted((rows.of(row[:-1]) for row in looked), key=place_of, reverse=not upward)
     more = len(kept) > steps.limit
     place = None
     if not more:
         place = conn.execute(
-            f"SELECT {', '.join(way.order)} {found} LIMIT 1 OFFSET ?",
-            (*way.given, *given, steps.looked_max - 1),
+            f"SELECT {', '.join(way.order)} {ordered} LIMIT 1 OFFSET ?",
+            (*way.given, *values, steps.looked_max - 1),
         ).fetchone()
     reached = None if place is None else _at(conn, rows, way, place)
     kept = kept[: steps.limit]
@@ -90,32 +90,36 @@ def page_of_walks(
     pages = [page_by_time(conn, rows, each, steps, place_of) for each in ways]
     ends = [each.looked_to for each in pages if each.looked_to is not None]
     reached = (min if upward else max)(ends, key=place_of, default=None)
-    found = sorted((one for each in pages for one in each.found), key=place_of, reverse=not upward)
+    rows_found = sorted(
+        (one for each in pages for one in each.found), key=place_of, reverse=not upward
+    )
     if reached is not None:
         end = place_of(reached)
-        found = [one for one in found if (place_of(one) <= end) == upward or place_of(one) == end]
+        rows_found = [
+            one for one in rows_found if (place_of(one) <= end) == upward or place_of(one) == end
+        ]
     onward = [each.newer if upward else each.older for each in pages]
-    more = len(found) > steps.limit or (reached is None and any(onward))
-    found = found[: steps.limit]
+    more = len(rows_found) > steps.limit or (reached is None and any(onward))
+    rows_found = rows_found[: steps.limit]
     if more:
         reached = None
-    last = place_of(found[-1]) if more else None if reached is None else place_of(reached)
-    first = place_of(found[0]) if found else None
+    last = place_of(rows_found[-1]) if more else None if reached is None else place_of(reached)
+    first = place_of(rows_found[0]) if rows_found else None
     if steps.after is not None:
         older = first or _just_above(steps.after)
-        return CursorPage(tuple(reversed(found)), last, older, reached)
+        return CursorPage(tuple(reversed(rows_found)), last, older, reached)
     newer = None if steps.before is None else first or _just_below(steps.before)
-    return CursorPage(tuple(found), newer, last, reached)
+    return CursorPage(tuple(rows_found), newer, last, reached)
 
 
 def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:
     """The row at a place."""
     exactly = " AND ".join(f"{column} = ?" for column in way.order)
-    found = conn.execute(
+    row = conn.execute(
         f"SELECT {rows.columns} FROM {way.source} WHERE {way.where} AND {exactly}",  # noqa: S608 -- constants
         (*way.given, *place),
     ).fetchone()
-    return rows.of(found)
+    return rows.of(row)
 
 
 def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:

@@ -93,22 +93,22 @@ class Presence:
         for path, first in zip(self._paths, self._first, strict=True):
             what = "" if path is self._paths[0] else f"'s {path.name} beside it"
             try:
-                found = os.stat(path)
+                status = os.stat(path)
             except FileNotFoundError:
                 return f"{what} was removed"
             except OSError as error:
                 return f"{what} cannot be reached ({error.strerror})"
-            if _identity(found) != first:
+            if _identity(status) != first:
                 return f"{what} was replaced by another file"
             if not what:
-                if found.st_size < self._bytes_min:  # ours never shrinks
+                if status.st_size < self._bytes_min:  # ours never shrinks
                     return " was cut short"
-                self._bytes_min = found.st_size
+                self._bytes_min = status.st_size
         return None
 
 
-def _identity(found: os.stat_result) -> Identity:
-    return found.st_dev, found.st_ino
+def _identity(status: os.stat_result) -> Identity:
+    return status.st_dev, status.st_ino
 
 
 def _size(path: Path) -> int:

@@ -40,10 +40,10 @@ class ServerKeys:
         Raises:
             StorageUnusable: they cannot be read or made, or are invalid.
         """
-        given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
-        self._path = None if given else data_dir / KEY_FILE
-        if given:
-            self._ring = parsed(given, f"the environment variable {KEY_VARIABLE}")
+        text = (os.environ if environ is None else environ).get(KEY_VARIABLE)
+        self._path = None if text else data_dir / KEY_FILE
+        if text:
+            self._ring = parsed(text, f"the environment variable {KEY_VARIABLE}")
         else:
             self._ring = _load(data_dir / KEY_FILE)
 

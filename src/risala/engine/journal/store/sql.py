@@ -11,9 +11,9 @@ from typing import Any, Final
 from risala.engine.journal.store.tables import writable
 
 
-def value_of(conn: sqlite3.Connection, statement: str, given: Sequence[object] = ()) -> Any:  # noqa: ANN401 -- as SQLite gives it
+def value_of(conn: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401 -- as SQLite gives it
     """The only column of the first row; None if there is no row."""
-    for (value,) in conn.execute(statement, given):
+    for (value,) in conn.execute(statement, values):
         return value
     return None
 
@@ -26,8 +26,8 @@ def markers(values: Sequence[object]) -> str:
 _SIZES: Final = (1, 8, 32, 128)
 """Sizes of lists of rows in a statement: few, so that each statement is compiled once."""
 _HALVES: Final = (64, 32, 16, 8, 4, 2, 1)
-"""The same for writes, where a row too many would be written: any number is a sum of these. In
-larger lists a row costs the same."""
+"""Sizes of lists of rows in a write, which would write a row too many: any number is a sum of
+these. In larger lists a row costs the same."""
 Row = Sequence[object]
 
 
@@ -42,14 +42,14 @@ def rows_of_values(
 
     A query for each row would release the interpreter each time. A row may occur twice.
     """
-    found: list[tuple[Any, ...]] = []
+    answers: list[tuple[Any, ...]] = []
     largest = _SIZES[-1]
     for start in range(0, len(rows), largest):
         some = rows[start : start + largest]
         size = next(size for size in _SIZES if size >= len(some))
         padded = [*some, *[some[-1]] * (size - len(some))]
-        found += conn.execute(_asked(statement, width, size), [*chain.from_iterable(padded)])
-    return found
+        answers += conn.execute(_asked(statement, width, size), [*chain.from_iterable(padded)])
+    return answers
 
 
 def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
@@ -63,8 +63,8 @@ def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) 
     for size in _HALVES:
         while len(rows) - start >= size:
             some = rows[start : start + size]
-            asked = _asked(statement, len(some[0]), size)
-            conn.execute(asked, [*chain.from_iterable(some)])
+            filled = _asked(statement, len(some[0]), size)
+            conn.execute(filled, [*chain.from_iterable(some)])
             start += size
 
 

@@ -26,8 +26,8 @@ def stopped(conn: sqlite3.Connection, now_ms: int) -> None:
 
 def noted(conn: sqlite3.Connection) -> int | None:
     """When the service stopped in order; None: it runs, or was killed."""
-    found = meta.get(conn, _STOPPED)
-    return None if found is None else int(found)
+    text = meta.get(conn, _STOPPED)
+    return None if text is None else int(text)
 
 
 def stopped_at(database: Path) -> int | None:

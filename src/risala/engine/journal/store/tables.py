@@ -49,7 +49,7 @@ def writable(conn: sqlite3.Connection, name: str) -> Table:
     """
     if not conn.in_transaction:
         raise RuntimeError(f"{name} is written in a unit of work, and no transaction is open")
-    found = table(conn, name)
-    if not found.exists():
+    stored = table(conn, name)
+    if not stored.exists():
         raise RuntimeError(f"there is no table {name}")
-    return found
+    return stored

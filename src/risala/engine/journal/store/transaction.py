@@ -47,7 +47,7 @@ class Group(Generic[Item, T]):
         return list(self.work(conn, self.items))
 
     def alone(self) -> list[Group[Item, T]]:
-        """The same, an item each."""
+        """The group as groups of an item each."""
         return [Group(self.work, (item,)) for item in self.items]
 
 
@@ -140,7 +140,7 @@ def _together(answers: Sequence[Any], alone: Sequence[Done]) -> Done:
 
 
 def in_doubt(done: Done) -> Done:
-    """The same batch, after its commits turned out to be uncertain."""
+    """A batch after its commits turned out to be uncertain."""
     answers = [
         answer if isinstance(answer, Failed) else Failed(OutcomeUnknown())
         for answer in done.answers

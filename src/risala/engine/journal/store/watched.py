@@ -69,7 +69,7 @@ def _is_fault(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def telling(meet: Meet) -> Iterator[None]:
-    """The same for a block with separate connections.
+    """Storage faults reported, for a block with separate connections.
 
     Raises:
         StorageFailed: the storage failed it.

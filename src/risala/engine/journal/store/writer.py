@@ -95,7 +95,7 @@ class _Entry:
 
 
 class CommitLog(Protocol):
-    """Where else a batch has to be before it is answered. Called on the writer's thread."""
+    """A second log that must have a batch before it is answered. Called on the writer's thread."""
 
     @property
     def behind(self) -> bool:
@@ -418,7 +418,7 @@ class Journal:
                 self.stop()
 
     async def _work_as_task(self, conn: sqlite3.Connection, disk: SimulatedDisk) -> None:
-        """The same as :meth:`_work`, as a task: until a stop, and never cut short."""
+        """Work as :meth:`_work` does, as a task: until a stop, and never cut short."""
         stopping = False
         with trio.CancelScope(shield=True):
             while not stopping:
@@ -434,7 +434,7 @@ class Journal:
     async def _run_batch_as_task(
         self, conn: sqlite3.Connection, batch: list[_Entry], disk: SimulatedDisk
     ) -> Done:
-        """The same as :meth:`_run_batch`; what a thread would wait for, the disk waits for."""
+        """Run a batch as :meth:`_run_batch` does; the disk waits instead of a thread."""
         log = self._log
         if log is None or log.is_over:
             return self._run_batch(conn, batch)

@@ -39,6 +39,6 @@ def read(data_dir: Path) -> BackupNote | None:
     """The note of the last backup; None: it does not exist, or cannot be read."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         with open(data_dir / NAME, "rb") as content:
-            found = json.loads(content.read(_BYTES_MAX))
-        return BackupNote(int(found["at"]), int(found["size_bytes"]))
+            values = json.loads(content.read(_BYTES_MAX))
+        return BackupNote(int(values["at"]), int(values["size_bytes"]))
     return None

@@ -11,7 +11,7 @@ from typing import Final
 
 SUFFIX: Final = ".sha256"
 SIGNATURE_SUFFIX: Final = ".signature"
-"""Of the file that shows who made a backup."""
+"""The suffix of the file that shows who made a backup."""
 PIECE_BYTES: Final = 1 << 20
 """Bytes read between two checks for a wish to end."""
 _LINE: Final = re.compile(r"([0-9a-f]{64}) [ *]\S.*\n?", re.ASCII)
@@ -68,9 +68,9 @@ def expected(file: Path) -> str | None:
             text = content.read(_FILE_BYTES_MAX).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
-    found = _LINE.fullmatch(text)
-    if found is None:
+    line = _LINE.fullmatch(text)
+    if line is None:
         raise UnreadableChecksum(
             f"{beside(file)} has no checksum. Remove the file, or fetch it again."
         )
-    return found[1]
+    return line[1]

@@ -100,10 +100,10 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
 
     The delivery stays due: after a crash it is found again.
     """
-    found = conn.execute(_BEGUN, (seq,)).fetchone()
-    if found is None:
+    row = conn.execute(_BEGUN, (seq,)).fetchone()
+    if row is None:
         return None
-    begun = _BEGUN_ROWS.of(found)
+    begun = _BEGUN_ROWS.of(row)
     if begun.state != "pending":
         return None
     if not begun.enabled:
@@ -152,10 +152,10 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
 
 def _arrival(conn: sqlite3.Connection, event: EventRow, begun: _Begun) -> MessageArrival:
     """How an event's message came, for an endpoint that gets it in another shape."""
-    found = conn.execute(
+    row = conn.execute(
         "SELECT carrier, received_at FROM inbound WHERE id = ?", (event.subject_id,)
     ).fetchone()
-    carrier, received_at = found or (None, event.at)
+    carrier, received_at = row or (None, event.at)
     return MessageArrival(begun.shape, begun.template, carrier, received_at)
 
 

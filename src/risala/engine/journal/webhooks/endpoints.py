@@ -70,19 +70,19 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
     Raises:
         NotFound: the id is unknown.
     """
-    found = _ENDPOINTS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (endpoint_id,))
-    if not found:
+    rows = _ENDPOINTS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (endpoint_id,))
+    if not rows:
         raise NotFound(f"There is no webhook endpoint {endpoint_id}.")
-    return found[0]
+    return rows[0]
 
 
 def image(conn: sqlite3.Connection, endpoint_id: str) -> Seen:
     """What the audit trail shows of an endpoint: nothing that may contain a secret."""
-    found = endpoint(conn, endpoint_id)
-    values = audit_image(found)
-    values |= {"url": _origin(found.url), "headers": sorted(found.headers)}
-    values["template"] = len(found.template)
-    return Seen(found.organization_id, values)
+    stored = endpoint(conn, endpoint_id)
+    values = audit_image(stored)
+    values |= {"url": _origin(stored.url), "headers": sorted(stored.headers)}
+    values["template"] = len(stored.template)
+    return Seen(stored.organization_id, values)
 
 
 def _origin(url: str) -> str:
@@ -205,7 +205,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
     Raises:
         NotFound: the id is unknown.
     """
-    found = endpoint(conn, endpoint_id)
+    stored = endpoint(conn, endpoint_id)
     writable(conn, _TABLE).update(
         endpoint_id,
         {
@@ -219,7 +219,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
             "updated_at": now_ms,
         },
     )
-    return found
+    return stored
 
 
 def next_notice(
@@ -355,12 +355,12 @@ def _owe_notice(
         "at": endpoint.updated_at,
     }
     kind, organization_id = MailKind.WEBHOOK_DISABLED, endpoint.organization_id
-    told = mails.owe_owners(conn, organization_id, kind, details, now_ms)
-    also = endpoint.notify or (None if told else operator)
-    if also is not None and also.lower() not in told:
+    addresses = mails.owe_owners(conn, organization_id, kind, details, now_ms)
+    also = endpoint.notify or (None if addresses else operator)
+    if also is not None and also.lower() not in addresses:
         known = users.by_email(conn, also.lower())
         language = Language.FRENCH if known is None else known.language
         mails.owe(conn, NewMail(kind, also, language, details), now_ms)
-        told = [*told, also]
+        addresses = [*addresses, also]
     settle_notice(conn, endpoint.id, None)
-    return len(told)
+    return len(addresses)

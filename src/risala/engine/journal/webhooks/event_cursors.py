@@ -63,9 +63,9 @@ def opened(
         " DO UPDATE SET organization = excluded.organization, types = excluded.types",
         (consumer, seq, organization, bits(types), now_ms),
     )
-    found = one(conn, consumer)
-    assert found is not None
-    return found
+    cursor = one(conn, consumer)
+    assert cursor is not None
+    return cursor
 
 
 def one(conn: sqlite3.Connection, consumer: str) -> StoredCursor | None:

@@ -206,8 +206,8 @@ def own(
         limit: events at most, those that cannot be read among them.
         broken: as :func:`after` takes it.
     """
-    wanted = (MODES.number(owner.mode.value), owner.api_key, f'"{owner.sent_with}"', limit)
-    rows = conn.execute(_OWN, (*span, *whose, *wanted)).fetchall()
+    values = (MODES.number(owner.mode.value), owner.api_key, f'"{owner.sent_with}"', limit)
+    rows = conn.execute(_OWN, (*span, *whose, *values)).fetchall()
     last = rows[-1][_KEY] if len(rows) == limit else None
     return tuple(readable(rows, _own_event, _KEY, broken)), last
 
@@ -234,8 +234,8 @@ def by_key(conn: sqlite3.Connection, key: int) -> EventRow | None:
 def by_id(conn: sqlite3.Connection, event_id: str) -> EventRow | None:
     """The event of an id; None: unknown, or no longer kept."""
     key = ids.key_of(event_id)
-    found = None if key is None else by_key(conn, key)
-    return found if found is not None and found.event_id == event_id else None
+    row = None if key is None else by_key(conn, key)
+    return row if row is not None and row.event_id == event_id else None
 
 
 # -- freezing and building again: each family has both -------------------------------------------
@@ -274,8 +274,8 @@ def frozen_of(event: Event) -> str | None:
         case VerificationEvent():
             return frozen_session(event.type, event.status, event.reason)
         case InboundEvent():
-            told = [event.recipient, event.sender, event.provider_message_id, event.text]
-            return _json(told if event.sent_at is None else [*told, event.sent_at])
+            values = [event.recipient, event.sender, event.provider_message_id, event.text]
+            return _json(values if event.sent_at is None else [*values, event.sent_at])
         case SenderEvent():
             return _json([event.name, event.status, event.reason])
         case BalanceEvent():
@@ -295,8 +295,8 @@ def _message(row: EventRow) -> Event:
     assert row.price is not None
     assert row.currency is not None
     recipient, metadata = recipient_text(row.recipient), json.loads(row.metadata or "{}")
-    told = (recipient, row.sender, status, provider, error, code, metadata)
-    return MessageEvent(*_whose(row), *told, row.price, row.currency)
+    values = (recipient, row.sender, status, provider, error, code, metadata)
+    return MessageEvent(*_whose(row), *values, row.price, row.currency)
 
 
 def _session(row: EventRow) -> Event:

@@ -296,8 +296,8 @@ class DeliveryRepository:
         reader = self._store.reader
         rows = page(reader, endpoint_id, state, steps)
         end = None if rows.looked_to is None else shown(reader, rows.looked_to)
-        found = tuple(shown(reader, row) for row in rows.found)
-        return CursorPage(found, rows.newer, rows.older, end)
+        deliveries = tuple(shown(reader, row) for row in rows.found)
+        return CursorPage(deliveries, rows.newer, rows.older, end)
 
     summed = read(summed)
     pending_count = read(pending)

@@ -213,9 +213,9 @@ _SESSION: Final = f"SELECT {_SESSIONS.columns} FROM verifications WHERE id = ?" 
 def _session_event(
     conn: sqlite3.Connection, verification_id: str, kind: EventType, at: int
 ) -> NewEvent:
-    told = _SESSIONS.of(conn.execute(_SESSION, (verification_id,)).fetchone())
-    kept = frozen_session(kind, told.status, told.reason)
-    return NewEvent(kind, at, told.organization_id, told.mode, verification_id, kept)
+    session = _SESSIONS.of(conn.execute(_SESSION, (verification_id,)).fetchone())
+    kept = frozen_session(kind, session.status, session.reason)
+    return NewEvent(kind, at, session.organization_id, session.mode, verification_id, kept)
 
 
 def verification_event(

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from risala.engine.rules.trail.chain import COLUMNS, EMPTY, ChainEnd, hash_of
 
 END_KEY: Final = "audit_head"
-"""Of ``meta``: the last line, as :attr:`ChainEnd.text` writes it."""
+"""The key in ``meta`` of the last line, as :attr:`ChainEnd.text` writes it."""
 _ROWS_AT_ONCE: Final = 1000
 """Lines that are chained between two reads: few enough for little memory."""
 
@@ -81,8 +81,8 @@ def chain_lines(db: Database) -> None:
             break
     if end == EMPTY:
         return
-    said = f'{{"lines": {end.seq}}}'
-    last = (end.seq + 1, at, "risala", "system", "system", "audit.chain", None, None, None, said)
+    details = f'{{"lines": {end.seq}}}'
+    last = (end.seq + 1, at, "risala", "system", "system", "audit.chain", None, None, None, details)
     end = ChainEnd(end.seq + 1, hash_of(end.hash, last))
     places = ", ".join("?" * (len(last) + 1))
     conn.execute(

@@ -18,9 +18,9 @@ from risala.engine.journal.store.schema.views import make_views
 OBJECTS_MAX: Final = 2000
 """Tables, indexes, views and triggers of a file: eight times what this version has."""
 _SQL_CHARACTERS_MAX: Final = 20_000
-"""Of the statement that made one of them: seven times the longest of ours."""
+"""Characters of a statement that made one of these objects: seven times the longest of ours."""
 _NAME_CHARACTERS_MAX: Final = 60
-"""Of a name in a sentence."""
+"""Characters of a name in a sentence."""
 _OWN: Final = frozenset({"sqlite_sequence", "sqlite_stat1", "sqlite_stat4"})
 """Tables that SQLite makes by itself."""
 _PUT_ASIDE: Final = "old_"
@@ -43,11 +43,11 @@ def refuse_foreign(conn: sqlite3.Connection) -> None:
         sqlite3.Error: it cannot be read.
     """
     conn.execute("pragma trusted_schema = off")
-    found = _objects(conn)
+    objects = _objects(conn)
     own = tuple(known())
     whole = _expected(own, frozenset(own))
     table = ("table", migrations.migrations_table)
-    if found.get(table) != whole[table]:  # first: the names of the migrations are read from it
+    if objects.get(table) != whole[table]:  # first: the names of the migrations are read from it
         raise ForeignSchema(f"it has no {_said(table)} as Risala makes it")
     db = Database(conn, execute_plugins=False)
     refuse_wrong(db)
@@ -55,22 +55,22 @@ def refuse_foreign(conn: sqlite3.Connection) -> None:
         f"SELECT name FROM {table[1]} WHERE migration_set = ? LIMIT ?",  # noqa: S608 -- a name of ours
         (migrations.name, OBJECTS_MAX),
     )
-    _compare(found, _expected(own, frozenset(str(name) for (name,) in names)))
+    _compare(objects, _expected(own, frozenset(str(name) for (name,) in names)))
 
 
-def _compare(found: _Objects, expected: _Objects) -> None:
+def _compare(objects: _Objects, expected: _Objects) -> None:
     """
     Raises:
         ForeignSchema: they differ.
     """
-    for key, made in found.items():
+    for key, made in objects.items():
         if key not in expected:
             raise ForeignSchema(f"it has the {_said(key)}, which Risala does not make")
         # Views are made anew before anything is read by them: an older version's differ.
         if made != expected[key] and key[0] != "view":
             raise ForeignSchema(f"its {_said(key)} is not as Risala makes it")
     for key in expected:
-        if key not in found and not key[1].startswith(_PUT_ASIDE) and key[0] != "view":
+        if key not in objects and not key[1].startswith(_PUT_ASIDE) and key[0] != "view":
             raise ForeignSchema(f"it lacks the {_said(key)}")
 
 
@@ -89,14 +89,14 @@ def _objects(conn: sqlite3.Connection) -> _Objects:
     rows = conn.execute(query, (_SQL_CHARACTERS_MAX, OBJECTS_MAX + 1)).fetchall()
     if len(rows) > OBJECTS_MAX:
         raise ForeignSchema(f"it has more than {OBJECTS_MAX} tables, indexes, views and triggers")
-    found: _Objects = {}
+    objects: _Objects = {}
     for kind, name, table, sql in rows:
         key = (str(kind), str(name))
-        if key in found:
+        if key in objects:
             raise ForeignSchema(f"it has the {_said(key)} twice")
         if key[0] != "table" or key[1] not in _OWN:
-            found[key] = (str(table), sql)
-    return found
+            objects[key] = (str(table), sql)
+    return objects
 
 
 @lru_cache(maxsize=4)

@@ -57,11 +57,11 @@ class WrongSchema(Exception):
 
 
 class NewerSchema(WrongSchema):
-    """It was a newer Risala."""
+    """A newer Risala wrote the file."""
 
 
 class EarlySchema(WrongSchema):
-    """It was a development version from before 1.0.0."""
+    """A development version from before 1.0.0 wrote the file."""
 
 
 def migrate(db: Database, *, before: str | None = None) -> None:

@@ -76,7 +76,7 @@ class Forecast:
     """The work of the next start."""
 
     begun: bool
-    """It continues an earlier one."""
+    """Whether the work continues an earlier start's."""
     need_bytes: int
     """Bytes of free disk."""
     free_bytes: int
@@ -246,8 +246,8 @@ class _Upgrade:
         return f"{self.path.stem}-before-{number}-{moment:%Y%m%dT%H%M%S}.db"
 
     def _books(self) -> Books:
-        found = database_copy.audit_with(self.conn, self.progress)
-        return Books(found.organizations, found.messages, found.entries, found.faults)
+        report = database_copy.audit_with(self.conn, self.progress)
+        return Books(report.organizations, report.messages, report.entries, report.faults)
 
     # -- the move
 
