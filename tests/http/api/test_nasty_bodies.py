@@ -69,8 +69,8 @@ async def test_each_member_of_each_body(office):
 
 @pytest.mark.slow
 async def test_each_query_is_passed_over_or_refused(office):
-    """With a key, so that whatever reads a query is come to; and at one address with a wrong one, as
-    after thirty of these each further one waits."""
+    """With a key, so that whatever reads a query is come to; with a wrong one at one address alone:
+    after thirty of those each further answer waits."""
     document = await (await office.client.get("/openapi.json")).get_json()
     good, wrong = office.keys["sk_test"], "sk_none"
     asked = [
