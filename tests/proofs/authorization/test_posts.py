@@ -89,7 +89,7 @@ FALLS_SHORT = {
 numbers = count(1)
 
 
-async def test_nobody_is_refused_a_form_that_their_role_allows(open_city):
+async def test_nobody_is_refused_a_form_that_their_role_allows(open_city, autojump_clock):
     sent, short = 0, set()
     async with open_city(sms=BANK) as city:
         for who, role in PEOPLE:
@@ -119,7 +119,7 @@ NASTY = (
 
 
 @pytest.mark.long
-async def test_no_field_of_a_form_ends_in_an_error(open_city, monkeypatch):
+async def test_no_field_of_a_form_ends_in_an_error(open_city, autojump_clock, monkeypatch):
     """Each field that a form reads gets one of them, beside others that are as they should be."""
     read, get, tried = set(), SentForm.text, 0
     monkeypatch.setattr(SentForm, "text", lambda self, *of: (read.add(of[0]), get(self, *of))[1])
