@@ -58,7 +58,7 @@ class ApiAnswer(Component):
     about: str | None = None
     """What it is, if the record does not say it."""
     closed: bool = False
-    """It will have no further member."""
+    """Whether the answer will have no further member."""
 
     def wire(self, record: object, **more: object) -> Json:
         """A record as this answer; ``more`` are the members that the record has not."""

@@ -120,7 +120,7 @@ def late_api(
 
 
 def _add_api(
-    plain: PlainRoutes, gateway: ApiGateway, settings: Settings, clock: Clock, door: ApiKeyAuth
+    plain: PlainRoutes, gateway: ApiGateway, settings: Settings, clock: Clock, auth: ApiKeyAuth
 ) -> None:
     """Answer the API's paths and the probes."""
 
@@ -128,12 +128,12 @@ def _add_api(
         return BodyContext(clock.now_ms(), settings.plan)
 
     _add_probes(plain, gateway)
-    add_sms(plain, gateway, context, door)
-    add_batch(plain, gateway, context, settings.http, door)
-    add_verify(plain, gateway, context, door)
-    add_lists(plain, gateway, context, door)
-    add_actions(plain, gateway, context, door)
-    add_webhooks(plain, gateway, door)
+    add_sms(plain, gateway, context, auth)
+    add_batch(plain, gateway, context, settings.http, auth)
+    add_verify(plain, gateway, context, auth)
+    add_lists(plain, gateway, context, auth)
+    add_actions(plain, gateway, context, auth)
+    add_webhooks(plain, gateway, auth)
 
 
 def _add_probes(paths: PlainRoutes, gateway: ApiGateway) -> None:
@@ -164,7 +164,7 @@ class _SendsTogether:
 
     gateway: GatewayFacade
     context: Compared
-    door: ApiKeyAuth
+    auth: ApiKeyAuth
 
     def takes(self, fields: Fields) -> bool:
         return fields.get(b"content-type") == [JSON.encode()] and b"content-encoding" not in fields
@@ -174,37 +174,37 @@ class _SendsTogether:
         return None if members is None else quick_send(members, self.context().plan)
 
     def holder(self, request: PlainRequest) -> Principal:
-        return self.door.secret(request)
+        return self.auth.secret(request)
 
     async def answers(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[bytes | Exception | None] | None:
-        found = await self.gateway.send_together(principal, commands)
-        if found is None or not principal.without_id:
-            return found
-        return [without_id(each) if isinstance(each, bytes) else each for each in found]
+        stored = await self.gateway.send_together(principal, commands)
+        if stored is None or not principal.without_id:
+            return stored
+        return [without_id(each) if isinstance(each, bytes) else each for each in stored]
 
 
 def add_sms(
-    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, door: ApiKeyAuth
+    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, auth: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:
-        principal = door.secret(request)
+        principal = auth.secret(request)
         command = parse_send(await read_body(request), context())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
         answer = await gateway.send_message(principal, command)
         return PlainAnswer(without_id(answer) if principal.without_id else answer)
 
     async def get(request: PlainRequest) -> PlainAnswer:
-        principal = door.secret(request)
+        principal = auth.secret(request)
         message_id = parse_get(await read_body(request))
-        told = message_wire(gateway.get_message(principal, message_id))
-        return PlainAnswer(json_bytes(lean(told) if gateway.is_lean(principal) else told))
+        wire = message_wire(gateway.get_message(principal, message_id))
+        return PlainAnswer(json_bytes(lean(wire) if gateway.is_lean(principal) else wire))
 
     paths.route("/api/sms", send)
-    paths.together("/api/sms", _SendsTogether(gateway, context, door))
+    paths.together("/api/sms", _SendsTogether(gateway, context, auth))
     paths.route("/api/sms/get", get)
 
 
@@ -218,17 +218,17 @@ def add_batch(
     gateway: GatewayFacade,
     context: Compared,
     http: HttpSection,
-    door: ApiKeyAuth,
+    auth: ApiKeyAuth,
 ) -> None:
     """Serve ``POST /api/sms/batch``."""
-    desk = BatchSlots(http.batches_read_max)
+    slots = BatchSlots(http.batches_read_max)
 
     async def read_items(request: PlainRequest) -> list[Item]:
-        with desk.slot():
+        with slots.slot():
             return await parse_batch(await read_body(request), context())
 
     async def send_batch(request: PlainRequest) -> PlainAnswer:
-        principal = door.secret(request)
+        principal = auth.secret(request)
         items = await read_items(request)
         commands = [item for item in items if isinstance(item, SendMessage)]
         try:

@@ -197,11 +197,11 @@ class _Reader:
 
     def _take(self, characters: str) -> str:
         """Step past the next character, which must be one of these, and return it."""
-        found = self.peek()
-        if not found or found not in characters:
+        character = self.peek()
+        if not character or character not in characters:
             raise fault("invalid_json")
         self._at += 1
-        return found
+        return character
 
     def _decode(self, path: tuple[str | int, ...]) -> tuple[Any, int]:
         """The value that begins here, and the number of brackets in its text."""
@@ -225,7 +225,7 @@ class _Reader:
 
 
 def _is_number(value: object) -> bool:
-    """Of all values only a number reads as a whole one where its text was cut off."""
+    """Whether a value is a number: where its text was cut off, no other reads as whole."""
     return isinstance(value, int | float)
 
 

@@ -104,7 +104,7 @@ _PACKAGE: Final = Path(risala.__file__).parent
 _PROJECT: Final = _PACKAGE.parents[1] / "clients" / "python"
 """In a checkout."""
 _MADE_AT: Final = (2020, 2, 2, 0, 0, 0)
-"""Of all files in the archive, so that the same sources make the same octets."""
+"""The time of all files in the archive, so that the same sources make the same octets."""
 _IS_FILE: Final = 0o100644 << 16
 _WHEEL: Final = "Wheel-Version: 1.0\nGenerator: risala\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
@@ -132,12 +132,12 @@ def client_wheel() -> Wheel | None:
         if path.suffix == ".py" or path.name == "py.typed"
     }
     readme = (about / project["readme"]).read_text(encoding="utf-8")
-    told = f"{name}.dist-info"
-    files[f"{told}/METADATA"] = _metadata(project, readme).encode()
-    files[f"{told}/WHEEL"] = _WHEEL.encode()
+    info = f"{name}.dist-info"
+    files[f"{info}/METADATA"] = _metadata(project, readme).encode()
+    files[f"{info}/WHEEL"] = _WHEEL.encode()
     for each in project["license-files"]:
-        files[f"{told}/licenses/{each}"] = (about / each).read_bytes()
-    return Wheel(f"{name}-py3-none-any.whl", _archive(files, f"{told}/RECORD"))
+        files[f"{info}/licenses/{each}"] = (about / each).read_bytes()
+    return Wheel(f"{name}-py3-none-any.whl", _archive(files, f"{info}/RECORD"))
 
 
 def _metadata(project: Mapping[str, Any], readme: str) -> str:

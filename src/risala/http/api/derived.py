@@ -90,8 +90,8 @@ def body_of(
 
 def _alias(name: str) -> FieldInfo:
     alias = camel(name)
-    found: FieldInfo = Field(alias=None if alias == name else alias)
-    return found
+    alias_field: FieldInfo = Field(alias=None if alias == name else alias)
+    return alias_field
 
 
 def _member(

@@ -63,8 +63,8 @@ Compared = Callable[[], BodyContext]
 def _number(text: str, info: ValidationInfo) -> str:
     plan = cast(BodyContext, info.context).plan
     if not plan.serves(text):
-        told = {"wanted": plan.wanted}
-        raise PydanticCustomError("invalid_phone_number", "`to` must be {wanted}", told)
+        holes = {"wanted": plan.wanted}
+        raise PydanticCustomError("invalid_phone_number", "`to` must be {wanted}", holes)
     return text
 
 

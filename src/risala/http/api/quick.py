@@ -55,8 +55,8 @@ def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
         and members.keys() <= _SEND
     ):
         # Made of a tuple: to call the class takes three times as long.
-        told = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s, None)
-        return SendMessage._make(told)
+        values = (to, body, sender, key, PRIORITY_MESSAGE, metadata or {}, None, validity_s, None)
+        return SendMessage._make(values)
     return None
 
 

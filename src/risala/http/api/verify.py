@@ -29,26 +29,26 @@ _DENIED: Final = json_bytes({"status": "denied"})
 
 
 def add_verify(
-    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, key_door: ApiKeyAuth
+    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, key_auth: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
-    door = _VerifyAuth(gateway, key_door)
+    auth = _VerifyAuth(gateway, key_auth)
 
     async def send(request: PlainRequest) -> PlainAnswer:
-        principal = await door.enter(request, AddressUse.CODE_SEND)
+        principal = await auth.enter(request, AddressUse.CODE_SEND)
         faults_of = partial(gateway.code_faults, principal)
         command = parse_send_code(await read_body(request), context(), faults_of)
         verification_id = await gateway.send_code(principal, command)
         return PlainAnswer(json_bytes({"verificationId": verification_id}))
 
     async def check(request: PlainRequest) -> PlainAnswer:
-        principal = await door.enter(request, AddressUse.CODE_CHECK)
+        principal = await auth.enter(request, AddressUse.CODE_CHECK)
         verification_id, code = parse_check(await read_body(request))
         approved = await gateway.check_code(principal, verification_id, code)
         return PlainAnswer(_APPROVED if approved else _DENIED)
 
     async def get(request: PlainRequest) -> PlainAnswer:
-        principal = key_door.secret(request)
+        principal = key_auth.secret(request)
         verification_id = parse_get(await read_body(request))
         # After an unknown outcome of a check, this tells the truth.
         view = await gateway.show_verification(principal, verification_id)
@@ -64,10 +64,10 @@ class _VerifyAuth:
     """Checks the key, its origin and the address's limit, before a byte of the body is read."""
 
     gateway: GatewayFacade
-    key_door: ApiKeyAuth
+    key_auth: ApiKeyAuth
 
     async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:
-        """Who asks: checks the key and its organization, its origin, then the address's limit.
+        """The key that asks: checks it and its organization, its origin, then the address's limit.
 
         Raises:
             Unauthorized: the key is missing, unknown or disabled.
@@ -75,11 +75,11 @@ class _VerifyAuth:
                 or not for the client's address.
             RateLimited: the address has asked too often; this call was not counted.
         """
-        principal = self.key_door.holder(request)
+        principal = self.key_auth.holder(request)
         check_origin(principal, request.fields.get(b"origin", ()))
-        self.key_door.check_address(principal, request)
+        self.key_auth.check_address(principal, request)
         if principal.type is KeyType.PUBLISHABLE:
-            await self.gateway.take_address(use, bucket_of(self.key_door.address(request)))
+            await self.gateway.take_address(use, bucket_of(self.key_auth.address(request)))
         return principal
 
 

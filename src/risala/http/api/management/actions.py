@@ -55,10 +55,10 @@ class EstimateBody(RequestBody):
 
 
 def add_actions(
-    paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: ApiKeyAuth
+    paths: PlainRoutes, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
-    actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, door)
+    actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, auth)
     paths.route("/api/sms/cancel", actions.cancel)
     paths.route("/api/sms/estimate", actions.estimate)
     paths.route("/api/verify/cancel", actions.cancel_verification)
@@ -69,30 +69,30 @@ class _Actions:
     gateway: ApiGateway
     performer: KeyPerformer
     context: Compared
-    door: ApiKeyAuth
+    auth: ApiKeyAuth
 
     async def cancel(self, request: PlainRequest) -> PlainAnswer:
-        principal = self.door.secret(request)
+        principal = self.auth.secret(request)
         message_id = parse_get(await read_body(request))
         self.gateway.get_message(principal, message_id)  # of this key's organization and mode
         await self.performer.ask(principal, messages.CANCEL, message_id=message_id)
-        told = message_wire(self.gateway.get_message(principal, message_id))
-        return PlainAnswer(json_bytes(lean(told) if self.gateway.is_lean(principal) else told))
+        wire = message_wire(self.gateway.get_message(principal, message_id))
+        return PlainAnswer(json_bytes(lean(wire) if self.gateway.is_lean(principal) else wire))
 
     async def cancel_verification(self, request: PlainRequest) -> PlainAnswer:
-        principal = self.door.secret(request)
+        principal = self.auth.secret(request)
         verification_id = parse_get_verification(await read_body(request))
         self.gateway.get_verification(principal, verification_id)
         view = await self.performer.ask(principal, sessions.CANCEL, verification_id=verification_id)
         return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
-        principal = self.door.secret(request)
-        given = parse_body(EstimateBody, await read_body(request), self.context()).given()
+        principal = self.auth.secret(request)
+        arguments = parse_body(EstimateBody, await read_body(request), self.context()).given()
         mine = principal.organization_id
-        found = await self.performer.ask(
-            principal, messages.ESTIMATE, organization_id=mine, **given
+        estimated = await self.performer.ask(
+            principal, messages.ESTIMATE, organization_id=mine, **arguments
         )
         if principal.mode is Mode.TEST:
-            found = replace(found, price=0)
-        return PlainAnswer(json_bytes(ESTIMATE.wire(found)))
+            estimated = replace(estimated, price=0)
+        return PlainAnswer(json_bytes(ESTIMATE.wire(estimated)))

@@ -59,8 +59,8 @@ def page(
 ) -> PlainAnswer:
     """One page of a list; ``places`` are where the next and the previous page begin."""
     next_, previous = (written(of, each) for each in places)
-    told = {"items": [write(each) for each in items], "next": next_, "previous": previous}
-    return PlainAnswer(json_bytes(told))
+    members = {"items": [write(each) for each in items], "next": next_, "previous": previous}
+    return PlainAnswer(json_bytes(members))
 
 
 def read(of: ListName, text: str) -> str:
@@ -72,11 +72,11 @@ def read(of: ListName, text: str) -> str:
     if len(text) > CHARACTERS_MAX or not _is_cursor(text):
         raise ValueError("no cursor")
     try:
-        found = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode()
+        decoded = base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True).decode()
     except (binascii.Error, UnicodeError) as error:
         raise ValueError("no cursor") from error
-    place = found.removeprefix(of.value)
-    if place == found or (of in NUMBERED and not _is_number(place)):
+    place = decoded.removeprefix(of.value)
+    if place == decoded or (of in NUMBERED and not _is_number(place)):
         raise ValueError("a cursor of another list")
     return place
 

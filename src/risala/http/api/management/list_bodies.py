@@ -28,8 +28,8 @@ def _one_of(*words: str) -> tuple[AfterValidator, Any]:
 
     def known(text: str, info: ValidationInfo) -> str:
         if text not in words:
-            told = {"name": info.field_name, "words": ", ".join(words)}
-            raise PydanticCustomError("unknown_word", "`{name}` must be one of {words}.", told)
+            holes = {"name": info.field_name, "words": ", ".join(words)}
+            raise PydanticCustomError("unknown_word", "`{name}` must be one of {words}.", holes)
         return text
 
     return AfterValidator(known), fields.schema(type="string", enum=list(words))
@@ -85,7 +85,7 @@ class PageBody(RequestBody):
 
 
 class PeriodBody(PageBody):
-    """Of which time."""
+    """The period of a list."""
 
     since: Annotated[
         fields.Instant | None,

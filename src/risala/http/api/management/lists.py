@@ -36,9 +36,9 @@ from risala.http.common.validation import RequestBody, parse_body
 Json = dict[str, Any]
 
 
-def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
+def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth) -> None:
     """Serve what lists, and what tells of the balance."""
-    lists = _Lists(gateway, context, door)
+    lists = _Lists(gateway, context, auth)
     paths.route("/api/sms/list", lists.messages)
     paths.route("/api/verify/list", lists.verifications)
     paths.route("/api/inbound/list", lists.inbound)
@@ -48,88 +48,88 @@ def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, door: 
 
 
 class _Lists:
-    def __init__(self, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
+    def __init__(self, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth) -> None:
         self._ask = KeyPerformer(gateway, "There is no such organization.").ask
         self._gateway = gateway
         self._is_lean = gateway.is_lean
         self._context = context
-        self._door = door
+        self._auth = auth
 
     async def _read(
         self, request: PlainRequest, model: type[RequestBody]
     ) -> tuple[Principal, Json]:
         """The key that asks, and the arguments of its body."""
-        principal = self._door.secret(request)
-        given = parse_body(model, await read_body(request), self._context()).given()
-        if "sender" in given:
-            given["from"] = given.pop("sender")
-        return principal, {"limit": LIMIT_USUAL, **_mine(principal), **given}
+        principal = self._auth.secret(request)
+        arguments = parse_body(model, await read_body(request), self._context()).given()
+        if "sender" in arguments:
+            arguments["from"] = arguments.pop("sender")
+        return principal, {"limit": LIMIT_USUAL, **_mine(principal), **arguments}
 
     async def messages(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, ListMessagesBody)
+        principal, arguments = await self._read(request, ListMessagesBody)
         # A code's message is the verification's matter, here as in `POST /api/sms/get`.
-        given |= {"mode": principal.mode.value, "kind": "sms"}
-        found = await self._ask(principal, message_lists.LIST, **given)
+        arguments |= {"mode": principal.mode.value, "kind": "sms"}
+        listed = await self._ask(principal, message_lists.LIST, **arguments)
         shape = _lean if self._is_lean(principal) else message_wire
-        return page(ListName.MESSAGES, found.messages, shape, (found.older, found.newer))
+        return page(ListName.MESSAGES, listed.messages, shape, (listed.older, listed.newer))
 
     async def verifications(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, ListVerificationsBody)
-        found = await self._ask(principal, sessions.LIST, **given, mode=principal.mode.value)
-        places = found.older, found.newer
-        return page(ListName.VERIFICATIONS, found.sessions, answers.VERIFICATION.wire, places)
+        principal, arguments = await self._read(request, ListVerificationsBody)
+        listed = await self._ask(principal, sessions.LIST, **arguments, mode=principal.mode.value)
+        places = listed.older, listed.newer
+        return page(ListName.VERIFICATIONS, listed.sessions, answers.VERIFICATION.wire, places)
 
     async def inbound(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, ListInboundBody)
+        principal, arguments = await self._read(request, ListInboundBody)
         if principal.mode is Mode.TEST:  # what comes in comes from carriers: there is none of tests
             return page(ListName.INBOUND)
-        given.pop("status", None)  # all have the same
-        found = await self._ask(principal, inbound.LIST, **given)
-        places = found.older, found.newer
-        return page(ListName.INBOUND, found.messages, _received, places)
+        arguments.pop("status", None)  # all have the same
+        listed = await self._ask(principal, inbound.LIST, **arguments)
+        places = listed.older, listed.newer
+        return page(ListName.INBOUND, listed.messages, _received, places)
 
     async def ledger(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, ListEntriesBody)
+        principal, arguments = await self._read(request, ListEntriesBody)
         if principal.mode is Mode.TEST:  # tests cost nothing
             return page(ListName.LEDGER)
-        kind = given.pop("kind", None)
+        kind = arguments.pop("kind", None)
         kinds = None if kind is None else [kind]
-        found = await self._ask(principal, ledger.LIST, **given, kinds=kinds)
-        places = found.next, found.previous
-        return page(ListName.LEDGER, found.entries, answers.LEDGER_ENTRY.wire, places)
+        listed = await self._ask(principal, ledger.LIST, **arguments, kinds=kinds)
+        places = listed.next, listed.previous
+        return page(ListName.LEDGER, listed.entries, answers.LEDGER_ENTRY.wire, places)
 
     async def balance(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._read(request, EmptyBody)
-        found = await self._ask(principal, organizations.SHOW, **_mine(principal))
-        told = answers.BALANCE.wire(found)
+        organization = await self._ask(principal, organizations.SHOW, **_mine(principal))
+        wire = answers.BALANCE.wire(organization)
         if self._gateway.is_self_paid:
-            told |= {"balance": money(0), "lowBalance": None}
+            wire |= {"balance": money(0), "lowBalance": None}
         if principal.mode is Mode.TEST:  # nothing of the money is a test key's business
-            told |= {"balance": money(0), "lowBalance": None}
-            told |= {"spentToday": money(0), "spendCap": None}
-        elif found.low_balance is None and not self._gateway.is_self_paid:
-            told["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
+            wire |= {"balance": money(0), "lowBalance": None}
+            wire |= {"spentToday": money(0), "spendCap": None}
+        elif organization.low_balance is None and not self._gateway.is_self_paid:
+            wire["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
         if len(self._context().plan.countries) > 1:
             reached = await self._ask(principal, countries.LIST, **_mine(principal))
-            told["countries"] = [answers.COUNTRY.wire(each) for each in reached.countries]
-        return PlainAnswer(json_bytes(told))
+            wire["countries"] = [answers.COUNTRY.wire(each) for each in reached.countries]
+        return PlainAnswer(json_bytes(wire))
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._read(request, EmptyBody)
-        found = await self._ask(principal, senders.LIST, **_mine(principal))
+        listed = await self._ask(principal, senders.LIST, **_mine(principal))
         volume = await self._ask(principal, senders.VOLUME, **_mine(principal))
-        items = [answers.SENDER.wire(each, volume=volume.weekly) for each in found.senders]
+        items = [answers.SENDER.wire(each, volume=volume.weekly) for each in listed.senders]
         return PlainAnswer(json_bytes({"items": items}))
 
 
-def _lean(found: Listed) -> dict[str, Any]:
+def _lean(message: Listed) -> dict[str, Any]:
     """For an organization that wants seven fields and four states."""
-    return lean(message_wire(found))
+    return lean(message_wire(message))
 
 
 def _mine(principal: Principal) -> dict[str, str]:
     return {"organization_id": principal.organization_id}
 
 
-def _received(found: Received) -> dict[str, Any]:
-    return answers.INBOUND.wire(found, status="received")
+def _received(message: Received) -> dict[str, Any]:
+    return answers.INBOUND.wire(message, status="received")

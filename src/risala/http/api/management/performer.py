@@ -36,10 +36,10 @@ class KeyPerformer:
             NotFound: there is no such thing for this key: the same words whatever the reason.
             Refusal, Unavailable: as the engine raises them.
         """
-        given = {name: value for name, value in arguments.items() if value is not None}
+        known = {name: value for name, value in arguments.items() if value is not None}
         caller = key_holder(principal.key_id, principal.organization_id)
         try:
-            return (await self.operator.ask(ask, given, caller)).value
+            return (await self.operator.ask(ask, known, caller)).value
         except Invalid as error:
             raise bad_body([issue_of(fault) for fault in error.faults]) from error
         except Conflict as error:
@@ -50,5 +50,5 @@ class KeyPerformer:
 
 def issue_of(fault: FieldFault) -> BodyIssue:
     """A fault of an operation's argument, as one of the body's member that it came by."""
-    name = _word.sub(lambda found: found[1].upper(), fault.path)
+    name = _word.sub(lambda hit: hit[1].upper(), fault.path)
     return BodyIssue((name,), fault.code, fault.message.replace(fault.path, name))

@@ -36,9 +36,9 @@ CHUNKS_MAX: Final = 25
 Json = dict[str, Any]
 
 
-def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, auth: ApiKeyAuth) -> None:
     """Serve ``/api/webhooks/…``."""
-    hooks = _Webhooks(gateway, door)
+    hooks = _Webhooks(gateway, auth)
     for name, handler in (
         ("list", hooks.list),
         ("create", hooks.create),
@@ -53,49 +53,51 @@ def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, door: ApiKeyAuth) -> N
 
 
 class _Webhooks:
-    def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+    def __init__(self, gateway: ApiGateway, auth: ApiKeyAuth) -> None:
         self._faults = gateway.endpoint_faults
         self._ask = KeyPerformer(gateway, NO_ENDPOINT).ask
         self._ask_delivery = KeyPerformer(gateway, NO_DELIVERY).ask
-        self._door = door
+        self._auth = auth
 
     async def list(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
+        principal = self._auth.secret(request)
         parse_body(EmptyBody, await read_body(request))
         mine = principal.organization_id
-        found = await self._ask(principal, webhooks.LIST, organization_id=mine)
-        own = [to_json(each) for each in found.endpoints if each.mode == principal.mode.value]
+        listed = await self._ask(principal, webhooks.LIST, organization_id=mine)
+        own = [to_json(each) for each in listed.endpoints if each.mode == principal.mode.value]
         return PlainAnswer(json_bytes({"items": own}))
 
     async def create(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        given = self._settings(bodies.CREATE, await read_body(request))
+        principal = self._auth.secret(request)
+        arguments = self._settings(bodies.CREATE, await read_body(request))
         mine = {"organization_id": principal.organization_id, "mode": principal.mode.value}
-        return _with_secret(await self._ask(principal, webhooks.CREATE, **mine, **given))
+        return _with_secret(await self._ask(principal, webhooks.CREATE, **mine, **arguments))
 
     async def update(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        given = self._settings(bodies.UPDATE, await read_body(request))
-        this = {"endpoint_id": given.pop("endpoint_id"), **_own(principal)}
-        enabled = given.pop("enabled", None)
-        found: ShownEndpoint | EndpointWithCounts | None = None
-        if given:
-            found = await self._ask(principal, webhooks.UPDATE, **this, **given)
+        principal = self._auth.secret(request)
+        arguments = self._settings(bodies.UPDATE, await read_body(request))
+        this = {"endpoint_id": arguments.pop("endpoint_id"), **_own(principal)}
+        enabled = arguments.pop("enabled", None)
+        shown: ShownEndpoint | EndpointWithCounts | None = None
+        if arguments:
+            shown = await self._ask(principal, webhooks.UPDATE, **this, **arguments)
         if enabled is not None:
             switch = webhooks.ENABLE if enabled else webhooks.DISABLE
-            found = await self._ask(principal, switch, **this)
-        if found is None:
-            found = await self._ask(principal, webhooks.SHOW, **this)
-        return PlainAnswer(json_bytes(to_json(found.endpoint)))
+            shown = await self._ask(principal, switch, **this)
+        if shown is None:
+            shown = await self._ask(principal, webhooks.SHOW, **this)
+        return PlainAnswer(json_bytes(to_json(shown.endpoint)))
 
     async def delete(self, request: PlainRequest) -> PlainAnswer:
         principal, this = await self._read(request, bodies.ONE)
-        found = await self._ask(principal, webhooks.DELETE, **this)
-        return PlainAnswer(json_bytes(answers.ENDPOINT_DELETED.wire(found.endpoint, deleted=True)))
+        deletion = await self._ask(principal, webhooks.DELETE, **this)
+        return PlainAnswer(
+            json_bytes(answers.ENDPOINT_DELETED.wire(deletion.endpoint, deleted=True))
+        )
 
     async def rotate(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, bodies.ROTATE)
-        return _with_secret(await self._ask(principal, webhooks.ROTATE, **given))
+        principal, arguments = await self._read(request, bodies.ROTATE)
+        return _with_secret(await self._ask(principal, webhooks.ROTATE, **arguments))
 
     async def test(self, request: PlainRequest) -> PlainAnswer:
         principal, this = await self._read(request, bodies.ONE)
@@ -103,28 +105,32 @@ class _Webhooks:
         return PlainAnswer(json_bytes(to_json(owed.delivery)))
 
     async def deliveries(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, bodies.DELIVERIES)
-        found = await self._ask(principal, webhooks.DELIVERIES, **{"limit": LIMIT_USUAL, **given})
-        places = (found.before, found.after)
-        return page(ListName.DELIVERIES, found.deliveries, places=places)
+        principal, arguments = await self._read(request, bodies.DELIVERIES)
+        listed = await self._ask(
+            principal, webhooks.DELIVERIES, **{"limit": LIMIT_USUAL, **arguments}
+        )
+        places = (listed.before, listed.after)
+        return page(ListName.DELIVERIES, listed.deliveries, places=places)
 
     async def replay(self, request: PlainRequest) -> PlainAnswer:
-        principal, given = await self._read(request, bodies.REPLAY)
-        if ("event_id" in given) == ("since" in given):
+        principal, arguments = await self._read(request, bodies.REPLAY)
+        if ("event_id" in arguments) == ("since" in arguments):
             text = "Give either `eventId` or `since`, not both."
             raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
-        until = given.pop("until", None)
-        if "event_id" in given:
-            found = await self._ask_delivery(principal, webhooks.REPLAY, **given)
-            return PlainAnswer(json_bytes(to_json(found.delivery)))
+        until = arguments.pop("until", None)
+        if "event_id" in arguments:
+            replayed = await self._ask_delivery(principal, webhooks.REPLAY, **arguments)
+            return PlainAnswer(json_bytes(to_json(replayed.delivery)))
         until_ms = None if until is None else instant_ms(until)
-        return PlainAnswer(json_bytes(await self._replay_failed(principal, given, until_ms)))
+        return PlainAnswer(json_bytes(await self._replay_failed(principal, arguments, until_ms)))
 
-    async def _replay_failed(self, principal: Principal, given: Json, until: int | None) -> Json:
+    async def _replay_failed(
+        self, principal: Principal, arguments: Json, until: int | None
+    ) -> Json:
         replayed, done = 0, False
         for _ in range(CHUNKS_MAX):
-            found = await self._ask(principal, webhooks.REPLAY_FAILED, **given, until=until)
-            replayed, until, done = replayed + found.replayed, found.until, found.done
+            chunk = await self._ask(principal, webhooks.REPLAY_FAILED, **arguments, until=until)
+            replayed, until, done = replayed + chunk.replayed, chunk.until, chunk.done
             if done:
                 break
         return {"replayed": replayed, "until": iso(until or 0), "done": done}
@@ -133,7 +139,7 @@ class _Webhooks:
         self, request: PlainRequest, model: type[DerivedBody]
     ) -> tuple[Principal, Json]:
         """The key that asks, and the arguments of its body."""
-        principal = self._door.secret(request)
+        principal = self._auth.secret(request)
         return principal, {**parse_body(model, await read_body(request)).given(), **_own(principal)}
 
     def _settings(self, model: type[DerivedBody], raw: bytes) -> Json:

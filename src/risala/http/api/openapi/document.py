@@ -192,7 +192,7 @@ def _in_currency(made: Any, currency: str) -> Any:  # noqa: ANN401 -- any JSON
             return made.replace(amount_pattern(USUAL), amount_pattern(decimals_of(currency)))
         case str():
             with counting_in(currency):
-                return _AMOUNT.sub(lambda found: money(int(found[1] + found[2])), made)
+                return _AMOUNT.sub(lambda hit: money(int(hit[1] + hit[2])), made)
     return made
 
 

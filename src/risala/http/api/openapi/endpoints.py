@@ -66,8 +66,8 @@ def _of(
     *,
     body: type[BaseModel],
     answer: answers.Component,
-    asked: Mapping[str, Any],
-    told: Mapping[str, Any],
+    body_examples: Mapping[str, Any],
+    answer_examples: Mapping[str, Any],
 ) -> ApiOperation:
     return ApiOperation(
         path=f"/api/webhooks/{name}",
@@ -78,8 +78,8 @@ def _of(
         body=body,
         answer=answer,
         errors=WITH_BODY if name in ("list", "create") else (*WITH_BODY, 404),
-        body_examples={each: {"value": value} for each, value in asked.items()},
-        answer_examples={each: {"value": value} for each, value in told.items()},
+        body_examples={each: {"value": value} for each, value in body_examples.items()},
+        answer_examples={each: {"value": value} for each, value in answer_examples.items()},
     )
 
 
@@ -158,15 +158,15 @@ OPERATIONS: Final = (
         *("list", "listEndpoints", "Webhook endpoints", "At most twenty."),
         body=EmptyBody,
         answer=answers.ENDPOINTS,
-        asked={"all": {}},
-        told={"one": {"items": [_ENDPOINT]}},
+        body_examples={"all": {}},
+        answer_examples={"one": {"items": [_ENDPOINT]}},
     ),
     _of(
         *("create", "createEndpoint", "Create a webhook endpoint"),
         "Only this answer has the secret that signs the calls.",
         body=bodies.CREATE,
         answer=answers.ENDPOINT_SECRET,
-        asked={
+        body_examples={
             "plain": {"url": "https://example.com/events"},
             "chosen": {
                 "url": "https://example.com/events",
@@ -175,23 +175,23 @@ OPERATIONS: Final = (
             },
             "shaped": {"url": "https://example.com/c/kn/4711/receive", "shape": "rapidpro"},
         },
-        told={"made": _SECRET},
+        answer_examples={"made": _SECRET},
     ),
     _of(
         *("update", "updateEndpoint", "Change a webhook endpoint"),
         "Fields that are left out stay as they are. `enabled` switches the endpoint on and off.",
         body=bodies.UPDATE,
         answer=answers.ENDPOINT,
-        asked={"off": {**_THIS, "enabled": False}},
-        told={"off": {**_ENDPOINT, "enabled": False, "disabledReason": "owner"}},
+        body_examples={"off": {**_THIS, "enabled": False}},
+        answer_examples={"off": {**_ENDPOINT, "enabled": False, "disabledReason": "owner"}},
     ),
     _of(
         *("delete", "deleteEndpoint", "Delete a webhook endpoint"),
         "Its pending deliveries are dropped.",
         body=bodies.ONE,
         answer=answers.ENDPOINT_DELETED,
-        asked={"one": _THIS},
-        told={"one": {**_ENDPOINT, "deleted": True}},
+        body_examples={"one": _THIS},
+        answer_examples={"one": {**_ENDPOINT, "deleted": True}},
     ),
     _of(
         *("rotate", "rotateSecret", "Rotate the secret of a webhook endpoint"),
@@ -199,16 +199,16 @@ OPERATIONS: Final = (
         "`atOnce` is true.",
         body=bodies.ROTATE,
         answer=answers.ENDPOINT_SECRET,
-        asked={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
-        told={"made": {**_SECRET, "oldSecretUntil": "2026-11-22T08:30:00.123Z"}},
+        body_examples={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
+        answer_examples={"made": {**_SECRET, "oldSecretUntil": "2026-11-22T08:30:00.123Z"}},
     ),
     _of(
         *("test", "testEndpoint", "Send a test event"),
         "The event's type is `webhook.test`.",
         body=bodies.ONE,
         answer=answers.DELIVERY,
-        asked={"one": _THIS},
-        told={
+        body_examples={"one": _THIS},
+        answer_examples={
             "owed": {
                 **_DELIVERY,
                 "type": "webhook.test",
@@ -225,8 +225,8 @@ OPERATIONS: Final = (
         "Newest first, in pages as in the other lists.",
         body=bodies.DELIVERIES,
         answer=answers.DELIVERIES,
-        asked={"failed": {**_THIS, "state": "failed", "limit": 1}},
-        told={
+        body_examples={"failed": {**_THIS, "state": "failed", "limit": 1}},
+        answer_examples={
             "page": {
                 "items": [_DELIVERY],
                 "next": written(ListName.DELIVERIES, 4711),
@@ -241,11 +241,11 @@ OPERATIONS: Final = (
         "false.",
         body=bodies.REPLAY,
         answer=answers.REPLAY,
-        asked={
+        body_examples={
             "one": {**_THIS, "eventId": f"evt_{_ID}"},
             "failed": {**_THIS, "since": "2026-11-21T00:00:00Z"},
         },
-        told={
+        answer_examples={
             "one": {**_DELIVERY, "state": "pending", "nextAttemptAt": _AT},
             "failed": {"replayed": 12, "until": _AT, "done": True},
         },

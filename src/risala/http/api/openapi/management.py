@@ -76,11 +76,11 @@ def _list(
     of: ListName,
     tag: str,
     words: str,
-    asked: Mapping[str, Any],
+    example: Mapping[str, Any],
 ) -> ApiOperation:
     place = f"1795231187670.ver_{ID}" if of is ListName.VERIFICATIONS else "1795231187670"
     page = {"items": [item], "next": written(of, place), "previous": None}
-    some = {"limit": 1, "since": "2026-11-21T00:00:00Z", **asked}
+    some = {"limit": 1, "since": "2026-11-21T00:00:00Z", **example}
     return ApiOperation(
         path=path,
         name=name,
@@ -109,7 +109,7 @@ OPERATIONS: Final = (
         of=ListName.MESSAGES,
         tag="SMS",
         words=f"Items look as in `POST /api/sms/get`. Messages with codes are not included.{LEAN}",
-        asked={"status": "delivered", "to": EXAMPLE},
+        example={"status": "delivered", "to": EXAMPLE},
     ),
     _list(
         "/api/verify/list",
@@ -121,7 +121,7 @@ OPERATIONS: Final = (
         of=ListName.VERIFICATIONS,
         tag="Verify",
         words="Items look as in `POST /api/verify/get`.",
-        asked={"status": "pending"},
+        example={"status": "pending"},
     ),
     _list(
         "/api/inbound/list",
@@ -133,7 +133,7 @@ OPERATIONS: Final = (
         of=ListName.INBOUND,
         tag="SMS",
         words="Test keys receive no messages.",
-        asked={"from": EXAMPLE},
+        example={"from": EXAMPLE},
     ),
     _list(
         "/api/ledger/list",
@@ -145,7 +145,7 @@ OPERATIONS: Final = (
         of=ListName.LEDGER,
         tag="Account",
         words="Test keys do not move money, so their list is empty.",
-        asked={"kind": "charge"},
+        example={"kind": "charge"},
     ),
     ApiOperation(
         path="/api/balance/get",
