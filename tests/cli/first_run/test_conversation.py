@@ -128,7 +128,7 @@ def test_back_returns_across_steps(trials):
 
 def test_what_does_not_work_is_told_and_may_be_changed_or_kept(trials):
     said = "The carrier says that the password is wrong."
-    trials.wrong["smpp"] = [Wrong(said=said), Wrong(said=said)]
+    trials.wrong["smpp"] = [Wrong(remark=said), Wrong(remark=said)]
     again = ("",) * 5 + ("other", "", "")
     answers, told = talk(trials, *MONEY, *SMPP, "n", *again, "y", *LAST)
     assert told.count(said) == 2

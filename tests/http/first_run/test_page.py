@@ -187,7 +187,7 @@ async def test_what_the_carrier_says_may_be_kept_all_the_same():
         await reader.answer("payer", payer="customers")
         await reader.answer("money", currency="MRU", price="0.50")
         await reader.answer("carrier", carrier="smpp")
-        reader.machine.wrong = [Wrong(said="Bad <system_id>.")] * 2
+        reader.machine.wrong = [Wrong(remark="Bad <system_id>.")] * 2
         account = {
             "carrier_name": "mattel",
             "smpp_host": "h.mr",

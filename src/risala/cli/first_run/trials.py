@@ -101,10 +101,10 @@ async def _modems() -> Choices:
     from risala.drivers.modem.port.host import Host
 
     host = Host()
-    found = await ask_all(candidates(host), _BAUD, holders=host.holders)
+    modems = await ask_all(candidates(host), _BAUD, holders=host.holders)
     return [
         (each.port, each.modem or each.description or each.text)
-        for each in found
+        for each in modems
         if each.answers or each.served
     ]
 
@@ -113,9 +113,9 @@ async def _bind(table: dict[str, Any]) -> None:
     from risala.drivers.smpp.bind_check import check_bind
     from risala.drivers.smpp.settings import SmppSettings
 
-    said = await check_bind(SmppSettings.model_validate(table))
-    if said is not None:
-        raise Wrong(said=said)
+    reason = await check_bind(SmppSettings.model_validate(table))
+    if reason is not None:
+        raise Wrong(remark=reason)
 
 
 async def _modem(table: dict[str, Any]) -> None:
@@ -128,9 +128,9 @@ async def _modem(table: dict[str, Any]) -> None:
 
     settings, memory = ModemSettings.model_validate(table), PinMemory(NoteFile(notes_path()))
     bench = Bench(settings, memory=memory, types_anyway=False, host=Host())
-    found = await examine(bench, _MODEM_S)
-    if found.can_send is False:
-        raise Wrong(said=found.verdict)
+    report = await examine(bench, _MODEM_S)
+    if report.can_send is False:
+        raise Wrong(remark=report.verdict)
 
 
 async def _address(port: int, url: str) -> None:
@@ -164,6 +164,6 @@ async def _mail(table: dict[str, Any]) -> None:
     try:
         await SmtpMailer(settings).check(password)
     except (OSError, smtplib.SMTPException, ValueError) as error:
-        sentence = next(told for kind, told in _MAIL_FAULTS if isinstance(error, kind))
-        said = smtp_reason(error) if sentence.endswith(":") else ""
-        raise Wrong(sentence, said, host=settings.host, port=settings.port) from None
+        sentence = next(text for kind, text in _MAIL_FAULTS if isinstance(error, kind))
+        reason = smtp_reason(error) if sentence.endswith(":") else ""
+        raise Wrong(sentence, reason, host=settings.host, port=settings.port) from None

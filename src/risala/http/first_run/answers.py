@@ -35,15 +35,15 @@ class Wrong(ValueError):
 
     Args:
         sentence: what is wrong and what to do, as the catalogues have it.
-        said: what a carrier, a modem or a server said; it is told behind the sentence.
+        remark: what a carrier, a modem or a server said; it stands behind the sentence.
         holes: the values of the sentence's placeholders.
     """
 
-    def __init__(self, sentence: str = "", said: str = "", **holes: object) -> None:
+    def __init__(self, sentence: str = "", remark: str = "", **holes: object) -> None:
         self.sentence = sentence
-        self.said = said
+        self.remark = remark
         self.holes = holes
-        super().__init__(" ".join(filter(None, (sentence.format(**holes), said))))
+        super().__init__(" ".join(filter(None, (sentence.format(**holes), remark))))
 
 
 def one_line(text: str, _: Answers) -> str:
@@ -102,10 +102,10 @@ def parts_per_day(text: str, answers: Answers) -> str:
 
 def one_of(*keys: str) -> Reader:
     def read(text: str, _: Answers) -> str:
-        found = text.lower()
-        if found not in keys:
+        choice = text.lower()
+        if choice not in keys:
             raise Wrong(N_("Choose one of these: {choices}."), choices=", ".join(keys))
-        return found
+        return choice
 
     return read
 
@@ -136,11 +136,11 @@ def country_here() -> str:
     zones: Mapping[str, str] = get_global("zone_territories")
     named = os.environ.get("TZ", "").lstrip(":")
     zone = named or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
-    found = [zones.get(zone, "")]
+    codes = [zones.get(zone, "")]
     for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
         language = re.match(r"[a-z]{2,3}_([A-Z]{2})\b", os.environ.get(name, ""))
-        found += [] if language is None else [language[1]]
-    for code in found:
+        codes += [] if language is None else [language[1]]
+    for code in codes:
         with suppress(ValueError):
             return plan_of((code,)).home.code
     return DEFAULT.home.code
@@ -169,27 +169,27 @@ def price(text: str, answers: Answers) -> str:
 
 def rate(text: str, _: Answers) -> str:
     try:
-        found = float(text.replace(",", "."))
+        parts = float(text.replace(",", "."))
     except ValueError:
-        found = 0.0
-    if not 0 < found <= _RATE_MAX:
+        parts = 0.0
+    if not 0 < parts <= _RATE_MAX:
         raise Wrong(N_("Write how many parts a second your contract allows, such as 10."))
-    return f"{found:g}"
+    return f"{parts:g}"
 
 
 def rate_of(text: str) -> float:
     """A whole number where it is one, as people write it."""
-    found = float(text)
-    return int(found) if found.is_integer() else found
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def sender(text: str, _: Answers) -> str:
-    found = spelled(text.upper())
-    if sender_fault(found) is not None:
+    name = spelled(text.upper())
+    if sender_fault(name) is not None:
         raise Wrong(
             N_("A sender name has 1 to 11 letters, digits and spaces, and at least one letter.")
         )
-    return found
+    return name
 
 
 def modem_port(text: str, _: Answers) -> str:

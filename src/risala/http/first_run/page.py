@@ -93,8 +93,8 @@ class FirstRunPageRequest:
 
     def explained(self, wrong: Wrong) -> Markup:
         """What is wrong with an answer, in the reader's language."""
-        said = driver_said(self.words, wrong.said) if wrong.said else ""
-        return Markup(" ").join(filter(None, (self.sentence(wrong.sentence, wrong.holes), said)))
+        remark = driver_said(self.words, wrong.remark) if wrong.remark else ""
+        return Markup(" ").join(filter(None, (self.sentence(wrong.sentence, wrong.holes), remark)))
 
     # -- answers
 
@@ -102,8 +102,8 @@ class FirstRunPageRequest:
         self, template: str, *, status: int = 200, faults: Mapping[str, Markup], **values: object
     ) -> TrioResponse:
         """A page as an answer."""
-        given = {"request": self, "faults": faults, **values}
-        text = render(self.loaded, f"first_run/{template}", self, given)
+        context = {"request": self, "faults": faults, **values}
+        text = render(self.loaded, f"first_run/{template}", self, context)
         return html_response(self.http, text, status)
 
     def gone(self) -> TrioResponse:
@@ -156,9 +156,9 @@ async def show(request: FirstRunPageRequest) -> TrioResponse:
     step = _step(request)
     if step.name in ("carrier", "modem"):
         async with progress.trying:
-            found = await progress.trials.modems()
-        if found:
-            progress.answers.setdefault("modem_found", found[0][0])
+            modems = await progress.trials.modems()
+        if modems:
+            progress.answers.setdefault("modem_found", modems[0][0])
     return await _draw(request, step, progress.answers, {})
 
 
@@ -167,14 +167,14 @@ async def submit(request: FirstRunPageRequest) -> TrioResponse:
     if progress.is_finishing:
         return request.go("end")
     step = _step(request)
-    given = {each.name: _typed(each, form) for each in step.questions}
-    answers, faults, wrong = await progress.read(step, given, tries=not form.ticked(_ANYWAY))
-    told = {name: request.explained(each) for name, each in faults.items()}
+    entered = {each.name: _typed(each, form) for each in step.questions}
+    answers, faults, wrong = await progress.read(step, entered, tries=not form.ticked(_ANYWAY))
+    explained = {name: request.explained(each) for name, each in faults.items()}
     if wrong is not None:
-        told[TOP] = request.explained(wrong)
-    if told:
-        typed = {each.name: given[each.name] for each in step.questions if not each.secret}
-        return await _draw(request, step, {**answers, **typed}, told)
+        explained[TOP] = request.explained(wrong)
+    if explained:
+        typed = {each.name: entered[each.name] for each in step.questions if not each.secret}
+        return await _draw(request, step, {**answers, **typed}, explained)
     progress.answers = answers
     steps = steps_of(answers)
     after = steps[steps.index(step) + 1 :]
@@ -183,10 +183,10 @@ async def submit(request: FirstRunPageRequest) -> TrioResponse:
 
 def _step(request: FirstRunPageRequest) -> FirstRunStep:
     name = request.here.rpartition("/")[2]
-    found = next((each for each in steps_of(request.progress.answers) if each.name == name), None)
-    if found is None:
+    step = next((each for each in steps_of(request.progress.answers) if each.name == name), None)
+    if step is None:
         raise plain(404)
-    return found
+    return step
 
 
 def _typed(question: Question, form: SentForm) -> str:
@@ -234,7 +234,7 @@ async def _choices(request: FirstRunPageRequest, question: Question) -> Choices:
         return sorted(named, key=lambda each: each[1])
     if question.name == "modem_port":
         return await request.progress.trials.modems()
-    return [(key, request.words(told)) for key, told in question.choices]
+    return [(key, request.words(label)) for key, label in question.choices]
 
 
 # -- all answers, and the end
@@ -252,10 +252,10 @@ def _answered(request: FirstRunPageRequest, step: FirstRunStep) -> list[tuple[Qu
 def _answer(request: FirstRunPageRequest, question: Question, value: str) -> str:
     if question.secret and value:
         return "•••"
-    told = dict(question.choices).get(value)
-    if told is None and question.reads is yes_or_no:
-        told = N_("yes") if value == YES else N_("no")
-    return value if told is None else request.words(told)
+    label = dict(question.choices).get(value)
+    if label is None and question.reads is yes_or_no:
+        label = N_("yes") if value == YES else N_("no")
+    return value if label is None else request.words(label)
 
 
 def _stage(request: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup]:
@@ -263,6 +263,6 @@ def _stage(request: FirstRunPageRequest, stage: Stage) -> tuple[str, str, Markup
     parts = [request.sentence(stage.sentence, stage.holes)]
     if stage.cause is not None and stage.cause in [*Cause]:
         parts.append(escape(CAUSE_SENTENCES[Cause(stage.cause)][request.words.language.value]))
-    if stage.said:
-        parts.append(Markup('<q dir="auto" lang="en">{}</q>').format(stage.said))
+    if stage.remark:
+        parts.append(Markup('<q dir="auto" lang="en">{}</q>').format(stage.remark))
     return stage.kind, _SHAPES[stage.kind], Markup(" ").join(parts)

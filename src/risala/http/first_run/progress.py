@@ -62,24 +62,24 @@ def read_answer(question: Question, text: str, answers: Answers) -> str:
 
 
 def read_step(
-    step: FirstRunStep, given: Answers, answers: Answers, standing: Answers
+    step: FirstRunStep, entered: Answers, answers: Answers, standing: Answers
 ) -> tuple[dict[str, str], dict[str, Wrong]]:
     """All answers with those of a step, and what is wrong with each of them.
 
     Args:
-        given: what was typed. A question that is missing in it has its default.
+        entered: what was typed. A question that is missing in it has its default.
     """
-    found, faults = dict(answers), dict[str, Wrong]()
+    merged, faults = dict(answers), dict[str, Wrong]()
     for question in step.questions:
-        if not question.when(found):
-            found.pop(question.name, None)
+        if not question.when(merged):
+            merged.pop(question.name, None)
             continue
-        usual = "" if question.secret else offered(question, found, standing)
+        usual = "" if question.secret else offered(question, merged, standing)
         try:
-            found[question.name] = read_answer(question, given.get(question.name, usual), found)
+            merged[question.name] = read_answer(question, entered.get(question.name, usual), merged)
         except Wrong as wrong:
             faults[question.name] = wrong
-    return found, faults
+    return merged, faults
 
 
 # -- the end, as the terminal and the page show it
@@ -91,7 +91,7 @@ class StageKind(StrEnum):
     NOW = "now"
     DONE = "done"
     ODD = "odd"
-    """It may be well; its reader should look."""
+    """The stage may be well; the reader should look."""
     BAD = "bad"
 
 
@@ -102,7 +102,7 @@ class Stage:
     kind: StageKind
     sentence: str
     holes: Mapping[str, object] = field(default_factory=dict)
-    said: str = ""
+    remark: str = ""
     """What a carrier or the service said; it stands behind the sentence."""
     cause: str | None = None
     """The error code of the message."""
@@ -110,7 +110,7 @@ class Stage:
     @property
     def english(self) -> str:
         """The line for the terminal."""
-        parts = (self.sentence.format(**self.holes), cause_text(self.cause), self.said)
+        parts = (self.sentence.format(**self.holes), cause_text(self.cause), self.remark)
         return " ".join(filter(None, parts))
 
 
@@ -124,7 +124,7 @@ class FirstRunEnd:
     url: str = field(repr=False)
     """Signs the operator in, once."""
     local_url: str = field(repr=False)
-    """The same on this machine itself."""
+    """The link as this machine itself opens it."""
     organization_id: str
     message_id: str | None
     """None: no message was sent."""
@@ -163,16 +163,16 @@ class FirstRunProgress:
     finishing: Callable[[Answers, Report], Awaitable[FirstRunEnd]]
     answers: dict[str, str] = field(init=False, repr=False)
     token: str = field(init=False, repr=False, default_factory=lambda: secrets.token_urlsafe(32))
-    """Of the link; empty once it was used."""
+    """The token of the link; empty once it was used."""
     session: str = field(init=False, repr=False, default="")
-    """Of the browser that used it; empty before."""
+    """The session of the browser that used the link; empty before."""
     mark: str = field(init=False, repr=False, default_factory=lambda: secrets.token_hex(32))
     is_finishing: bool = field(init=False, default=False)
     stages: list[Stage] = field(init=False, default_factory=list)
     ended: FirstRunEnd | None = field(init=False, default=None)
     failure: str = field(init=False, default="")
     """Why the latest end failed."""
-    asked: trio.Event = field(init=False, default_factory=trio.Event)
+    end_wanted: trio.Event = field(init=False, default_factory=trio.Event)
     """Set when the reader wants the end; a new event follows each failure."""
     trying: trio.Lock = field(init=False, default_factory=trio.Lock)
 
@@ -194,44 +194,44 @@ class FirstRunProgress:
     def unanswered(self) -> FirstRunStep | None:
         """The first step with an answer that is missing or wrong; None: all is answered."""
         for step in steps_of(self.answers):
-            given = {each.name: self.answers.get(each.name, "") for each in step.questions}
-            if read_step(step, given, self.answers, self.standing)[1]:
+            entered = {each.name: self.answers.get(each.name, "") for each in step.questions}
+            if read_step(step, entered, self.answers, self.standing)[1]:
                 return step
         return None
 
     async def read(
-        self, step: FirstRunStep, given: Answers, *, tries: bool
+        self, step: FirstRunStep, entered: Answers, *, tries: bool
     ) -> tuple[dict[str, str], dict[str, Wrong], Wrong | None]:
         """The answers with those of a step, what is wrong with each, and what their try found.
 
         The passwords of a step whose try failed are kept: no page shows them again, and nobody
         should have to type them twice.
         """
-        found, faults = read_step(step, given, self.answers, self.standing)
+        merged, faults = read_step(step, entered, self.answers, self.standing)
         if faults or not tries:
-            return found, faults, None
+            return merged, faults, None
         async with self.trying:
             try:
-                await self.trials.attempt(step, found, self.standing)
+                await self.trials.attempt(step, merged, self.standing)
             except Wrong as wrong:
-                typed = {each.name: found.get(each.name) for each in step.questions if each.secret}
+                typed = {each.name: merged.get(each.name) for each in step.questions if each.secret}
                 self.answers |= {name: each for name, each in typed.items() if each}
-                return found, faults, wrong
-        return found, faults, None
+                return merged, faults, wrong
+        return merged, faults, None
 
     async def run(self) -> None:
         """Wait until the reader wants the end, and do it, again after each failure."""
         while self.ended is None:
-            await self.asked.wait()
+            await self.end_wanted.wait()
             try:
                 self.ended = await self.finishing(self.answers, self.stages.append)
             except FinishFailed as failed:
                 self.failure = str(failed)
                 self.is_finishing = False
-                self.asked = trio.Event()
+                self.end_wanted = trio.Event()
 
     def finish(self) -> None:
         """The reader wants the end."""
         self.is_finishing, self.failure = True, ""
         self.stages.clear()
-        self.asked.set()
+        self.end_wanted.set()
