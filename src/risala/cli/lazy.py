@@ -69,8 +69,8 @@ class LazyGroup(click.Group):
 
 
 def of_features(group: str) -> Mapping[str, str]:
-    """Where the commands are that features bring to a group; empty: to the root. It imports the
-    declarations of all of them."""
+    """The places of the commands that features bring to a group; empty: to the root. It imports the
+    declarations of all features."""
     from risala.engine.model.features import features
 
     return {

@@ -99,8 +99,10 @@ class Conversation:
         choices = self._modems if question.name == "modem_port" else question.choices
         if question.hint:
             _hint(question.hint)
-        for number, (key, told) in enumerate(choices, 1):
-            click.echo(f"    {number}  {output.clean(told)}" + ("" if told == key else f" ({key})"))
+        for number, (key, label) in enumerate(choices, 1):
+            click.echo(
+                f"    {number}  {output.clean(label)}" + ("" if label == key else f" ({key})")
+            )
         while True:
             typed = self._unseen(question) if question.secret else self._typed(question, choices)
             if typed == _BACK and not question.secret:

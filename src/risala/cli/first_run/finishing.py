@@ -168,11 +168,11 @@ class Finish:
         """The organization of that name; where customers pay, a new one gets a balance for some
         messages."""
         name = answers.get("organization", "")
-        found = (await session.ask(organizations.FIND, name=name)).value
-        if found.organization_id is not None:
-            return found.organization_id
-        if found.count:
-            named = output.counted(found.count, "organization is", "organizations are")
+        match = (await session.ask(organizations.FIND, name=name)).value
+        if match.organization_id is not None:
+            return match.organization_id
+        if match.count:
+            named = output.counted(match.count, "organization is", "organizations are")
             raise CommandRefused(f"{named} named {name}. Choose another name.")
         made = (await session.ask(organizations.CREATE, name=name)).value
         if answers.get("payer") == SELF:
@@ -204,39 +204,39 @@ class Finish:
         )
         sending = N_("An SMS to {number} leaves by {carrier}.")
         self._tell(StageKind.NOW, sending, number=to, carrier=carrier)
-        found = await self._follow(session, accepted.value.message_id)
-        if found.carrier not in (None, carrier):
+        message = await self._follow(session, accepted.value.message_id)
+        if message.carrier not in (None, carrier):
             other = N_("The routes chose another carrier for it: {carrier}.")
-            self._tell(StageKind.ODD, other, carrier=found.carrier)
-        self._judge(found, answers, accepted.value.sender)
-        return found
+            self._tell(StageKind.ODD, other, carrier=message.carrier)
+        self._judge(message, answers, accepted.value.sender)
+        return message
 
     async def _follow(self, session: GatewaySession, message_id: str) -> messages.MessageView:
         until, last = trio.current_time() + _RECEIPT_S, ""
         while True:
-            found = (await session.ask(messages.SHOW, message_id=message_id)).value.message
-            if found.status in _OVER or trio.current_time() > until:
-                return found
-            if found.status != last:
-                last = found.status
+            message = (await session.ask(messages.SHOW, message_id=message_id)).value.message
+            if message.status in _OVER or trio.current_time() > until:
+                return message
+            if message.status != last:
+                last = message.status
                 sent = N_("The carrier has the SMS. Its receipt comes in a moment.")
                 waiting = N_("The SMS waits until the carrier is ready.")
                 self._tell(StageKind.NOW, sent if last == "sent" else waiting)
             await trio.sleep(_LOOK_S)
 
-    def _judge(self, found: messages.MessageView, answers: Answers, sender: str) -> None:
-        match found.status:
+    def _judge(self, message: messages.MessageView, answers: Answers, sender: str) -> None:
+        match message.status:
             case "delivered" if answers.get("carrier", "") == TRIAL:
                 self._tell(StageKind.ODD, _DELIVERED_ON_TRIAL)
             case "delivered":
                 self._tell(StageKind.DONE, N_("Your phone has the SMS."))
             case "sent":
                 self._tell(StageKind.ODD, _NO_RECEIPT)
-            case "failed" | "undelivered" if found.error_code == "SENDER_REFUSED":
+            case "failed" | "undelivered" if message.error_code == "SENDER_REFUSED":
                 self._tell(StageKind.BAD, _SENDER_REFUSED, sender=sender)
             case "failed" | "undelivered" | "canceled":
-                said, sentence = found.carrier_code or "", N_("The SMS did not arrive.")
-                self.report(Stage(StageKind.BAD, sentence, {}, said, found.error_code))
+                code, sentence = message.carrier_code or "", N_("The SMS did not arrive.")
+                self.report(Stage(StageKind.BAD, sentence, {}, code, message.error_code))
             case _:
                 self._tell(StageKind.ODD, _STILL_WAITING)
 
@@ -246,10 +246,10 @@ class Finish:
 
 async def _follow_payer(session: GatewaySession, answers: Answers) -> None:
     """Have the service follow the answer, where an operator or an older file says otherwise."""
-    now, wanted = (await session.ask(payer.SHOW)).value, answers.get("payer", CUSTOMERS)
+    now, payer_wanted = (await session.ask(payer.SHOW)).value, answers.get("payer", CUSTOMERS)
     parts = int(answers.get("parts_per_day") or now.self_parts_per_day)
-    if (wanted, parts) != (now.payer, now.self_parts_per_day):
-        await session.ask(payer.SET, payer=wanted, self_parts_per_day=parts, sure=True)
+    if (payer_wanted, parts) != (now.payer, now.self_parts_per_day):
+        await session.ask(payer.SET, payer=payer_wanted, self_parts_per_day=parts, sure=True)
 
 
 async def _first_key(session: GatewaySession, organization_id: str) -> str | None:

@@ -81,11 +81,11 @@ class FirstRun:
 
     def by_file(self, answers: Path | None) -> None:
         """Take the answers of a file."""
-        given, standing = read_answers(answers), self._present_answers()
+        entered, standing = read_answers(answers), self._present_answers()
 
         async def main(finish: Finish, nursery: trio.Nursery) -> FirstRunEnd:
-            found = await checked(given, standing, self._trials, tries=self._tries)
-            return await finish.run(found, nursery)
+            merged = await checked(entered, standing, self._trials, tries=self._tries)
+            return await finish.run(merged, nursery)
 
         self._run(main, stays=False)
 
@@ -121,17 +121,17 @@ class FirstRun:
 
     def _present_answers(self) -> dict[str, str]:
         """The answers that the settings and the data have already."""
-        found = self._file.present_answers()
+        present = self._file.present_answers()
         if not self._file.text:
-            return found
+            return present
         from risala.engine.wiring.foundation import DATABASE  # the whole engine comes with it
 
         # What root opens, the service's own user could not open any longer.
         may_open = self._is_running or service.is_ours(self._data)
         if may_open and (self._data / DATABASE).exists():
             with suppress(CommandRefused):
-                found |= session.run(self._settings(self._data), _people, quiet=True)
-        return found
+                present |= session.run(self._settings(self._data), _people, quiet=True)
+        return present
 
     # -- the end in a terminal
 
@@ -158,7 +158,7 @@ class FirstRun:
         click.echo(click.style(text, fg=_COLOURS.get(stage.kind)))
 
     def _tell(self, ended: FirstRunEnd) -> None:
-        told = {
+        report = {
             "path": str(self._path),
             "organizationId": ended.organization_id,
             "messageId": ended.message_id,
@@ -166,7 +166,7 @@ class FirstRun:
             "url": ended.url,
             "key": ended.key,
         }
-        if output.show(self._as_json, told):
+        if output.show(self._as_json, report):
             return
         is_elsewhere = ended.local_url != ended.url
         for about, text in (
@@ -181,17 +181,17 @@ class FirstRun:
                 click.echo(text)
 
 
-async def _people(asked: GatewaySession) -> dict[str, str]:
-    found: dict[str, str] = {}
-    operators = (await asked.ask(users.LIST, operator=True)).value.users
+async def _people(service: GatewaySession) -> dict[str, str]:
+    answers: dict[str, str] = {}
+    operators = (await service.ask(users.LIST, operator=True)).value.users
     if operators:
-        found["operator"] = operators[0].email
-    now = (await asked.ask(payer.SHOW)).value
-    found |= {"payer": now.payer, "parts_per_day": str(now.self_parts_per_day)}
-    first = (await asked.ask(organizations.LIST, limit=1)).value.organizations
+        answers["operator"] = operators[0].email
+    now = (await service.ask(payer.SHOW)).value
+    answers |= {"payer": now.payer, "parts_per_day": str(now.self_parts_per_day)}
+    first = (await service.ask(organizations.LIST, limit=1)).value.organizations
     if first:
-        found["organization"] = first[0].name
-    return found
+        answers["organization"] = first[0].name
+    return answers
 
 
 # The first run without questions: answers from a file, for machines that scripts set up.
@@ -228,7 +228,7 @@ def _unknown(name: str) -> str:
 
 
 async def checked(
-    given: Answers, standing: Answers, trials: Trials, *, tries: bool
+    entered: Answers, standing: Answers, trials: Trials, *, tries: bool
 ) -> dict[str, str]:
     """All answers: those that are given, those that stand, and the usual ones.
 
@@ -242,7 +242,7 @@ async def checked(
     for step in STEPS:
         if not step.when(answers):
             continue
-        answers, faults = read_step(step, given, answers, standing)
+        answers, faults = read_step(step, entered, answers, standing)
         wrong += [f"{name}: {fault}" for name, fault in faults.items()]
         if tries and not faults:
             try:

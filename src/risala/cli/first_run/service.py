@@ -20,7 +20,7 @@ from risala.cli.reach.refused import CommandRefused
 SYSTEM_FILE: Final = Path("/etc/risala/risala.toml")
 """The settings of the service that systemd runs."""
 SYSTEM_DATA: Final = Path("/var/lib/risala")
-"""Its data, as its unit says."""
+"""The data of the service that systemd runs, as its unit says."""
 _BOOTED: Final = Path("/run/systemd/system")
 """Is there where systemd runs the machine (sd_booted(3))."""
 _START_S: Final = 60.0
@@ -57,9 +57,10 @@ async def by_systemd() -> None:
             ["systemctl", *command], capture_stdout=True, capture_stderr=True, check=False
         )
         if done.returncode:
-            said = done.stderr.decode(errors="replace").strip()
+            reason = done.stderr.decode(errors="replace").strip()
             raise CommandRefused(
-                f"systemd does not start the service. {said} `journalctl -u risala -n 20` says why."
+                f"systemd does not start the service. {reason}"
+                " `journalctl -u risala -n 20` says why."
             )
 
 
@@ -107,8 +108,8 @@ class ChildService:
                     await _stop(process)
             nursery.cancel_scope.cancel()
         if not self.url:
-            said = " ".join([*self._lines][-_LINES_TOLD:])
-            raise CommandRefused(f"The service does not start. {said}")
+            reason = " ".join([*self._lines][-_LINES_TOLD:])
+            raise CommandRefused(f"The service does not start. {reason}")
 
     async def wait(self) -> None:
         """Show what the service prints, until it ends."""
@@ -150,7 +151,7 @@ async def _stop(process: trio.Process) -> None:
 
 
 def _risala() -> list[str]:
-    """This very Risala: the module of this Python, or the one file that has everything in it."""
+    """The command of this Risala: the module of this Python, or the one file that has all in it."""
     if zipfile.is_zipfile(sys.argv[0]):
         return [sys.executable, sys.argv[0]]
     return [sys.executable, "-P", "-m", "risala"]

@@ -43,13 +43,13 @@ _PLAIN: Final = [
 ]
 _check: Final = partial(load_settings, environ={})
 _Where = tuple[str | int, ...]
-"""Where a setting is in the file; a number counts the carriers."""
+"""The place of a setting in the file; a number counts the carriers."""
 
 
 def of_carrier(kind: str) -> list[Question]:
     """The questions that are a setting of a carrier of that kind each."""
-    asked = [each for step in STEPS if step.name == kind for each in step.questions]
-    return [each for each in asked if each.setting.startswith(_OF_CARRIER)]
+    questions = [each for step in STEPS if step.name == kind for each in step.questions]
+    return [each for each in questions if each.setting.startswith(_OF_CARRIER)]
 
 
 def value_of(question: Question, answers: Answers) -> object:
@@ -67,8 +67,8 @@ def text_of(value: object) -> str:
 
 def table_of(section: str, answers: Answers) -> dict[str, Any]:
     """What the answers are of a section, by its keys."""
-    asked = [each for each in QUESTIONS.values() if each.setting.rpartition(".")[0] == section]
-    values = {each.setting.rpartition(".")[2]: value_of(each, answers) for each in asked}
+    questions = [each for each in QUESTIONS.values() if each.setting.rpartition(".")[0] == section]
+    values = {each.setting.rpartition(".")[2]: value_of(each, answers) for each in questions}
     return {key: value for key, value in values.items() if value is not None}
 
 
@@ -109,37 +109,37 @@ class SettingsFile:
         if number is None:
             return self._present("", 0)
         kind = self._kind(number)
-        found = {"carrier": kind, "carrier_name": self._carriers[number].get("name", "")}
-        return found | self._present(kind, number)
+        present = {"carrier": kind, "carrier_name": self._carriers[number].get("name", "")}
+        return present | self._present(kind, number)
 
     def _present(self, kind: str, number: int) -> dict[str, str]:
         """The answers of the file, those of a carrier of that kind too."""
-        found: dict[str, str] = {}
+        present: dict[str, str] = {}
         countries = self._at(("numbers", "countries"))
         if countries:
-            found["country"] = str(countries[0])
+            present["country"] = str(countries[0])
         for each in (*_PLAIN, *of_carrier(kind)):
             where = _where(each, number)
             value = self._secret(where) or None if each.secret else self._at(where)
             if value is None and each.reads is yes_or_no and self._at(where[:-1]) is not None:
                 value = False  # as it is without the setting
             if value is not None:
-                found[each.name] = f"{value:g}" if each.reads is rate else text_of(value)
-        if found.get("price") == _FREE:  # nobody pays
-            del found["price"]
-        elif "price" in found:
-            found.setdefault("payer", CUSTOMERS)  # as the service reads a file that does not say
-        return found
+                present[each.name] = f"{value:g}" if each.reads is rate else text_of(value)
+        if present.get("price") == _FREE:  # nobody pays
+            del present["price"]
+        elif "price" in present:
+            present.setdefault("payer", CUSTOMERS)  # as the service reads a file that does not say
+        return present
 
     def _at(self, where: _Where) -> Any:  # noqa: ANN401 -- a value of TOML
         """What stands there; None: nothing."""
-        found: Any = self.tree
+        value: Any = self.tree
         for key in where:
             try:
-                found = found[key]
+                value = value[key]
             except (KeyError, IndexError):
                 return None
-        return found
+        return value
 
     def _secret(self, where: _Where) -> str:
         variable = self._at(_variable_at(where)) or ""
@@ -147,8 +147,8 @@ class SettingsFile:
 
     @property
     def _carriers(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.tree.get("carriers", [])
-        return found
+        carriers: list[dict[str, Any]] = self.tree.get("carriers", [])
+        return carriers
 
     def _kind(self, number: int) -> str:
         """The kind of a carrier; empty: it has another driver."""
@@ -157,10 +157,10 @@ class SettingsFile:
 
     def _carrier(self, kind: str = "") -> int | None:
         """The carrier that the answers are about: the first one that is on, or of a kind."""
-        wanted = [kind] if kind else [*_DRIVERS]
-        found = [n for n in range(len(self._carriers)) if self._kind(n) in wanted]
-        on = [n for n in found if self._carriers[n].get("enabled", True)]
-        return next(iter(on or (found if kind else ())), None)
+        kinds = [kind] if kind else [*_DRIVERS]
+        numbers = [n for n in range(len(self._carriers)) if self._kind(n) in kinds]
+        on = [n for n in numbers if self._carriers[n].get("enabled", True)]
+        return next(iter(on or (numbers if kind else ())), None)
 
     # -- what is to be written
 
@@ -306,5 +306,5 @@ def _table(kind: str, table: dict[str, Any], changes: Sequence[Change]) -> dict[
 
 
 def _variable_at(where: _Where) -> _Where:
-    """Where the variable of a password is named."""
+    """The setting that names the variable of a password."""
     return (*where[:-1], f"{where[-1]}_env")

@@ -53,12 +53,12 @@ def content_of(path: str) -> tuple[str, bytes]:
     return name, content
 
 
-def hidden_words(found: ReadSheet) -> str | None:
+def hidden_words(sheet: ReadSheet) -> str | None:
     """What the sheet hides, and whether it is read; None: it hides nothing."""
-    counts = {"row": found.hidden_rows, "column": found.hidden_columns}
+    counts = {"row": sheet.hidden_rows, "column": sheet.hidden_columns}
     hidden = " and ".join(
         output.counted(count, f"hidden {of}") for of, count in counts.items() if count
     )
     if not hidden:
         return None
-    return f"with {hidden}" if found.with_hidden else f"without {hidden} (--with-hidden)"
+    return f"with {hidden}" if sheet.with_hidden else f"without {hidden} (--with-hidden)"
