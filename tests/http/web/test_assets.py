@@ -61,6 +61,7 @@ def test_icons_that_templates_and_modules_name_are_in_the_sprite():
         asked |= set(re.findall(r"""icon\(["']([\w-]+)["'][,)]""", path.read_text("utf-8")))
     states = (ROOT / "src/risala/http/web/languages.py").read_text("utf-8")
     asked |= set(re.findall(r'"(s-[a-z]+)"', states))
-    for path in (ROOT / "src/risala/http").glob("*/navigation.py"):
-        asked |= set(re.findall(r'tem\(\s*"\w+",\s*"(\w+)"', path.read_text("utf-8")))
+    for path in (ROOT / "src/risala/http").rglob("*.py"):
+        asked |= set(re.findall(r'NavItem\(\s*"[\w-]+",\s*"([\w-]+)"', path.read_text("utf-8")))
+    assert {"overview", "mailings"} < asked
     assert asked - there == set()

@@ -35,13 +35,9 @@ from risala.http.web.entry import fresh, identity, outbox, reader, security, sig
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, NavItem, PageAccess, WebFace
 from risala.http.web.languages import N_, NC_
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, with_entries
 
-# The pages of an organization, as the rail and the dock list them.
-#
-# A page that no route serves, or that is not for the reader's role, is not listed.
-
-NAVIGATION: Final = (
+_CORE: Final = (
     NavGroup(
         None, (NavItem("overview", "overview", N_("Overview"), short=NC_("dock", "Home"), key="o"),)
     ),
@@ -49,9 +45,6 @@ NAVIGATION: Final = (
         N_("Send"),
         (
             NavItem("messages", "messages", N_("Messages"), short=NC_("dock", "Messages"), key="m"),
-            NavItem("mailings", "mailings", N_("Mailings"), key="a"),
-            NavItem("lists", "lists", N_("Lists"), key="l"),
-            NavItem("texts", "texts", N_("Texts"), key="x"),
             NavItem("inbound", "inbox", N_("Inbound"), key="i"),
             NavItem("verify", "verify", N_("Verify"), short=NC_("dock", "Verify"), key="v"),
             NavItem("senders", "sender", N_("Sender IDs"), key="s"),
@@ -61,7 +54,6 @@ NAVIGATION: Final = (
         N_("Connect"),
         (
             NavItem("keys", "key", N_("API keys"), key="k"),
-            NavItem("connect", "link", N_("Connect software"), key="c"),
             NavItem("webhooks", "webhooks", N_("Webhooks"), key="w"),
             NavItem("start", "book", N_("Quick start"), key="q"),
         ),
@@ -75,8 +67,8 @@ NAVIGATION: Final = (
         ),
     ),
 )
-
-
+"""The pages of an organization, as the rail and the dock list them; features bring entries of their
+own. A page that is not for the reader's role is not listed."""
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROUTES: Final[tuple[PageRoute, ...]] = (
     *sign_in.routes("", sign_up=True),
@@ -103,7 +95,7 @@ FACE: Final = WebFace(
     root="",
     home="/app",
     frame="shell.html",
-    navigation=NAVIGATION,
+    navigation=with_entries(_CORE, ROUTES),
     of_money=frozenset({"billing"}),
     first=("overview", "messages", "keys"),
 )

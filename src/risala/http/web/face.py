@@ -57,6 +57,8 @@ class NavItem:
     """After `g`: leads there."""
     counts: str = ""
     """The number of :attr:`Visit.waiting` shown next to it."""
+    after: str = ""
+    """The slug of the entry before it; only where the page's route brings the entry."""
 
 
 @dataclass(frozen=True, slots=True)

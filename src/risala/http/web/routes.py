@@ -6,14 +6,15 @@ Every page is in a table of these, so that a test can check the access to each.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.dataclass import dataclass
 from risala.engine.model.records.asks import Ask
-from risala.http.web.face import PageAccess
+from risala.http.web.face import NavGroup, NavItem, PageAccess
 from risala.http.web.lists.filters import Filter
 from risala.http.web.page_request import PageRequest
 
@@ -42,6 +43,8 @@ class PageRoute:
     needs: Ask[Any] | None = None
     """The operation that a page of the console is for: whose role does not allow it is refused.
     None: all operators may open it."""
+    entry: NavItem | None = None
+    """The page's entry in the rail; None: the face has it in its list, or the page has none."""
 
     def __post_init__(self) -> None:
         if self.needs is not None and self.access is not PageAccess.OPERATOR:
@@ -63,6 +66,23 @@ class PageRoute:
     def pattern(self) -> re.Pattern[str]:
         """All addresses of this route."""
         return re.compile(re.sub(r"<\w+>", "[^/]+", self.path))
+
+
+def with_entries(groups: Sequence[NavGroup], routes: Iterable[PageRoute]) -> tuple[NavGroup, ...]:
+    """The groups of a rail with the entries that routes bring, each right after the entry that it
+    names.
+
+    Raises:
+        LookupError: there is no such entry.
+    """
+    items = [[*group.items] for group in groups]
+    for entry in (route.entry for route in routes if route.entry is not None):
+        places = [(of, item) for of in items for item in of if item.slug == entry.after]
+        if not places:
+            raise LookupError(f"the rail has no {entry.after!r}, after which {entry.slug!r} stands")
+        of, before = places[0]
+        of.insert(of.index(before) + 1, entry)
+    return tuple(replace(group, items=tuple(of)) for group, of in zip(groups, items, strict=True))
 
 
 def shows(

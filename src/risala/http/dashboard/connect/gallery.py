@@ -16,7 +16,7 @@ from risala.engine.features.hooks.records import Hook, HookPreset, MadeHook
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import senders
 from risala.http.dashboard.connect.guides import ShownStep, steps_of
-from risala.http.web.face import PageAccess
+from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.lists.filters import typed
 from risala.http.web.page_request import PageRequest
@@ -174,6 +174,7 @@ ROUTES: Final = (
         view=shows("connect/list.html", _gallery),
         access=PageAccess.VIEWER,
         filters=(typed("q", N_("Program")),),
+        entry=NavItem("connect", "link", N_("Connect software"), key="c", after="keys"),
     ),
     PageRoute(path=_PROGRAM, view=shows("connect/program.html", _new), access=PageAccess.VIEWER),
     PageRoute(path=_PROGRAM, view=create, access=PageAccess.DEVELOPER, method="POST", once=True),

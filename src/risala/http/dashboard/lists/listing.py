@@ -11,8 +11,9 @@ from risala.engine.features.lists import records as recipient_lists
 from risala.engine.features.lists.records import ListGrowth
 from risala.engine.features.tables.records import FILE_BYTES_MAX, NAME_MAX
 from risala.engine.model.errors import Invalid, Refusal
-from risala.http.web.face import PageAccess
+from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.forms import SentForm
+from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute, shows
@@ -107,7 +108,12 @@ def address_of(request: PageRequest, grown: ListGrowth) -> str:
 
 _LISTS: Final = "/app/<org>/lists"
 ROUTES: Final = (
-    PageRoute(path=_LISTS, view=shows(_TEMPLATE, _values), access=PageAccess.VIEWER),
+    PageRoute(
+        path=_LISTS,
+        view=shows(_TEMPLATE, _values),
+        access=PageAccess.VIEWER,
+        entry=NavItem("lists", "lists", N_("Lists"), key="l", after="messages"),
+    ),
     PageRoute(
         path=_LISTS,
         view=create,

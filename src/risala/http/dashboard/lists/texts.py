@@ -11,7 +11,7 @@ from risala.engine.features.lists.records import SavedText
 from risala.engine.features.tables.records import NAME_MAX
 from risala.engine.model.errors import Refusal
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.face import PageAccess
+from risala.http.web.face import NavItem, PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
@@ -113,7 +113,12 @@ _TEXTS: Final = "/app/<org>/texts"
 _TEXT: Final = f"{_TEXTS}/<saved_text_id>"
 _DEVELOPER: Final = PageAccess.DEVELOPER
 ROUTES: Final = (
-    PageRoute(path=_TEXTS, view=shows(_ALL, _values), access=PageAccess.VIEWER),
+    PageRoute(
+        path=_TEXTS,
+        view=shows(_ALL, _values),
+        access=PageAccess.VIEWER,
+        entry=NavItem("texts", "texts", N_("Texts"), key="x", after="lists"),
+    ),
     PageRoute(path=_TEXTS, view=create, access=_DEVELOPER, method="POST", once=True),
     PageRoute(path=_TEXT, view=shows(_ONE, _one), access=PageAccess.VIEWER),
     PageRoute(path=_TEXT, view=change, access=_DEVELOPER, method="POST"),

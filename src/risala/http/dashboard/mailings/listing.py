@@ -12,7 +12,8 @@ from risala.engine.features.mailings import records as mailings
 from risala.engine.features.mailings.records import Mailing, MailingState
 from risala.engine.model.states import Mode
 from risala.http.dashboard.mailings.words import BADGES, SOURCES
-from risala.http.web.face import PageAccess
+from risala.http.web.face import NavItem, PageAccess
+from risala.http.web.languages import N_
 from risala.http.web.lists.filters import counts
 from risala.http.web.lists.pager import Pager
 from risala.http.web.page_request import PageRequest
@@ -67,6 +68,10 @@ def _shown(request: PageRequest, mailing: Mailing) -> MailingShown:
 
 ROUTES: Final = (
     PageRoute(
-        path="/app/<org>/mailings", view=show, access=PageAccess.VIEWER, filters=counts("older")
+        path="/app/<org>/mailings",
+        view=show,
+        access=PageAccess.VIEWER,
+        filters=counts("older"),
+        entry=NavItem("mailings", "mailings", N_("Mailings"), key="a", after="messages"),
     ),
 )
