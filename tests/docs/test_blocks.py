@@ -37,6 +37,7 @@ from risala.plugins.manager import PluginManager
 
 TYPED = ("console", "sh", "text")
 HELD = {
+    ("examples/feature/README.md", "diff"): "tests/flows/test_with_one_more_feature.py",
     ("docs/reference/verification-states.md", "mermaid"): "tests/docs/test_verification_states.py",
     ("docs/tutorials/write-a-driver.md", "python"): "tests/docs/test_driver_plugin.py",
     ("docs/tutorials/write-a-driver.md", "toml"): "tests/docs/test_driver_plugin.py",
