@@ -30,7 +30,7 @@ TEXT = "Invoices: second floor."
 
 
 def added() -> set[str]:
-    """The new files with anything in them, and those that a block changes."""
+    """The new files that have anything in them."""
     source = EXAMPLE / "src/risala"
     new = (path for path in source.rglob("*") if path.is_file() and path.suffix != ".pyc")
     return {str(path.relative_to(source)) for path in new if path.stat().st_size}
