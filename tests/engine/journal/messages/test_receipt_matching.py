@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 import trio
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
@@ -408,6 +408,7 @@ TOLD = st.tuples(
         max_size=10,
     )
 )
+@example([("told", "a", "1", OTHER), ("answer", "a", "1", PHONE)])  # early, and another number's
 def test_whatever_comes_only_the_one_message_that_fits_is_delivered(open_book, history):
     book = open_book()
     organization_id = book.organization()
