@@ -134,7 +134,7 @@ class Delivery(Protocol):
         """
 
     def route(self, recipient: str, segments: int) -> RouteAnswer:
-        """Where a message would go now, and why."""
+        """The route of a message that came now, and why."""
 
     def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
         """The numbers of a plan that no carrier serves now, and how many messages wait for that
@@ -225,7 +225,7 @@ class EngineStart:
     log_stands: Callable[[CommitLog], object]
     """To be told of the log that answers wait for, once it stands."""
     parts: Parts
-    """Of the services to come."""
+    """The parts of the services to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +250,7 @@ class Services:
     server_keys: ServerKeys
     sealing: SealingKeys
     seal: Seal
-    """Of codes that other software made, until they have left."""
+    """Seals codes that other software made, until they have left."""
     public_url: str
     """Without a slash at its end."""
     router: Router
@@ -269,10 +269,10 @@ class Services:
     def part(self, kind: Callable[[Services], T]) -> T:
         """The one object that ``kind``, a class or function of a feature, makes of the services: it
         is made when it is first wanted."""
-        found: T | None = self.parts.get(kind)
-        if found is None:
-            found = self.parts[kind] = kind(self)
-        return found
+        made: T | None = self.parts.get(kind)
+        if made is None:
+            made = self.parts[kind] = kind(self)
+        return made
 
     def forget_organization(self, organization_id: str) -> None:
         """An organization was changed or deleted: features read again what they remember of it."""

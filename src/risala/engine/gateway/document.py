@@ -116,14 +116,14 @@ def _roles(roles: frozenset[Role]) -> str:
 
 
 def _arguments(operation: Operation[Any, Any]) -> str:
-    found = [
+    texts = [
         _argument(operation, field.alias or name, field)
         for name, field in operation.arguments.model_fields.items()
     ]
     if issubclass(operation.arguments, Configure):
         known = ", ".join(f"`{name}`" for name in VerifySettings.model_fields)
-        found.append(f"[any setting: {known}] ({_roles(operation.reserved['sender'])})")
-    return ", ".join(found)
+        texts.append(f"[any setting: {known}] ({_roles(operation.reserved['sender'])})")
+    return ", ".join(texts)
 
 
 def _argument(operation: Operation[Any, Any], name: str, field: FieldInfo) -> str:

@@ -84,8 +84,8 @@ class Gateway:
         """
         for feature in features():
             if feature.name == of.feature and feature.access is not None:
-                found: R = feature.access()(self.services)
-                return found
+                offered: R = feature.access()(self.services)
+                return offered
         raise NotFound("This service does not do that.")
 
     @property

@@ -75,8 +75,8 @@ async def perform(services: Services, caller: Caller, name: str, arguments: Json
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
     value, version = await _answer(services, caller, operation, arguments)
-    told = operation.wire(value)
-    return told if operation.versioned_by is None else {**told, "version": version}
+    wire = operation.wire(value)
+    return wire if operation.versioned_by is None else {**wire, "version": version}
 
 
 async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Json) -> Versioned[R]:
@@ -87,29 +87,31 @@ async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Jso
 async def _answer(
     services: Services, caller: Caller, operation: Operation[A, R], arguments: Json
 ) -> Versioned[R]:
-    given = parse(operation.arguments, arguments, services.settings.plan)
+    parsed = parse(operation.arguments, arguments, services.settings.plan)
     # A read takes the version before the values. Otherwise the version could include a change that
     # the values lack, and an edit with that version would undo the change unseen.
-    seen = None if operation.writes(given) else _version(services, operation, given)
-    value = await perform_typed(services, caller, operation, given, arguments)
-    return Versioned(value, _version(services, operation, given) if seen is None else seen)
+    seen = None if operation.writes(parsed) else _version(services, operation, parsed)
+    value = await perform_typed(services, caller, operation, parsed, arguments)
+    return Versioned(value, _version(services, operation, parsed) if seen is None else seen)
 
 
-def _version(services: Services, operation: Operation[Any, Any], given: Arguments) -> int | None:
+def _version(
+    services: Services, operation: Operation[Any, Any], arguments: Arguments
+) -> int | None:
     """The version of the thing that the arguments name; None: the operation edits nothing."""
     if operation.versioned_by is None:
         return None
-    subject: str = getattr(given, operation.versioned_by)
+    subject: str = getattr(arguments, operation.versioned_by)
     return services.repositories.audit.version_of(subject, family_of(operation.name))
 
 
 async def perform_typed(
-    services: Services, caller: Caller, operation: Operation[A, R], given: A, arguments: Json
+    services: Services, caller: Caller, operation: Operation[A, R], parsed: A, arguments: Json
 ) -> R:
     """Do one operation.
 
     Args:
-        arguments: those that ``given`` was made of.
+        arguments: those that ``parsed`` was made of.
 
     Raises:
         NotFound: the named thing does not exist, or this caller may not see it.
@@ -118,14 +120,14 @@ async def perform_typed(
         Unavailable: it cannot be done now.
     """
     condition = services.recorder.journal.condition
-    call = Call(services, caller, operation.name, given)
+    call = Call(services, caller, operation.name, parsed)
     # Shielded: where the caller hangs up after the commit, the caches must still be brought up to
     # date with the journal.
     with trio.CancelScope(shield=True):
         try:
             with telling(condition.meet):
-                operation.refuse(services, caller, given)
-                if operation.shows_all(given):
+                operation.refuse(services, caller, parsed)
+                if operation.shows_all(parsed):
                     await call.note(call.audit(always=True))
                 async with _watched(call, operation, arguments):
                     return await _handled(services, operation, call)
