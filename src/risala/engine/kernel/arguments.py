@@ -59,8 +59,8 @@ class Arguments(BaseModel):
 
     def given_of(self, record: type[Any]) -> dict[str, Any]:
         """The given fields that a record has too."""
-        given = self.model_fields_set
-        return {name: value for name, value in self.values_of(record).items() if name in given}
+        names = self.model_fields_set
+        return {name: value for name, value in self.values_of(record).items() if name in names}
 
 
 class NoArguments(Arguments):
@@ -87,8 +87,8 @@ def parse(model: type[A], values: Json, plan: NumberingPlan = DEFAULT) -> A:
     try:
         return model.model_validate(values, context=plan)
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        raise Invalid.of([_fault(each) for each in found]) from None
+        errors = error.errors(include_input=False, include_url=False)
+        raise Invalid.of([_fault(each) for each in errors]) from None
 
 
 def refuse_unstorable(values: Json) -> None:
@@ -97,9 +97,9 @@ def refuse_unstorable(values: Json) -> None:
     Raises:
         Invalid: each of them.
     """
-    found = {name: why for name, value in values.items() if (why := unstorable({name: value}))}
-    if found:
-        raise Invalid.of([_unstorable(name, why) for name, why in found.items()])
+    reasons = {name: why for name, value in values.items() if (why := unstorable({name: value}))}
+    if reasons:
+        raise Invalid.of([_unstorable(name, why) for name, why in reasons.items()])
 
 
 def _unstorable(name: str, why: Unstorable) -> FieldFault:
@@ -146,10 +146,10 @@ def one_of(code: str, words: Iterable[str]) -> Callable[[object], str]:
     known = tuple(words)
 
     def parse_word(value: object) -> str:
-        found = text(value)
-        if found not in known:
+        word = text(value)
+        if word not in known:
             raise fault(code, f"`{{name}}` is one of: {', '.join(known)}.")
-        return found
+        return word
 
     return parse_word
 
@@ -177,10 +177,10 @@ def words(characters_max: int) -> Callable[[object], str]:
 
 def search(value: object) -> str:
     """A text that is looked for: longer ones are in nothing, and SQLite has a bound for them."""
-    found = text(value)
-    if len(found) > SEARCH_MAX:
+    searched = text(value)
+    if len(searched) > SEARCH_MAX:
         raise fault("invalid_length", f"`{{name}}` has at most {SEARCH_MAX} characters.")
-    return found
+    return searched
 
 
 def name_text(
@@ -201,14 +201,14 @@ def name_text(
 
     def parse_name(value: object) -> str:
         try:
-            found = as_name(any_text(value) if may_be_empty else text(value), characters_max)
+            name = as_name(any_text(value) if may_be_empty else text(value), characters_max)
         except NameTooLong:
             raise fault(code, length) from None
         except UnfitName as error:
             raise fault("unsafe_name", str(error)) from None
-        if not found and not may_be_empty:
+        if not name and not may_be_empty:
             raise fault(code, length)
-        return found
+        return name
 
     return parse_name
 
@@ -252,12 +252,12 @@ def moment(value: object) -> int:
     """UTC epoch milliseconds of an ISO 8601 time with its offset."""
     written = text(value)
     try:
-        found = datetime.fromisoformat(written)
+        instant = datetime.fromisoformat(written)
     except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
+        instant = None
+    if instant is None or instant.tzinfo is None:
         raise fault("invalid_time", "`{name}` must be a time like 2026-11-21T08:30:00Z.")
-    at_ms = round(found.timestamp() * 1000)
+    at_ms = round(instant.timestamp() * 1000)
     if not MOMENT_MIN_MS <= at_ms <= MOMENT_MAX_MS:
         raise fault("invalid_time", "`{name}` must be in the years 1 to 9999, in UTC.")
     return at_ms
@@ -267,30 +267,30 @@ def amount(value: object) -> int:
     """Minor units."""
     written = text(value)
     try:
-        found = minor_units(written)
+        units = minor_units(written)
     except ValueError as error:
         raise fault("invalid_amount", f"`{{name}}`: {error}.") from error
-    if found > AMOUNT_MAX:
+    if units > AMOUNT_MAX:
         raise fault("invalid_amount", "`{name}` is too large for an amount.")
-    return found
+    return units
 
 
 def amount_above_0(value: object) -> int:
     """An amount above 0, as minor units."""
-    found = amount(value)
-    if not found:
+    units = amount(value)
+    if not units:
         raise fault("invalid_amount", "`{name}` must be more than 0.")
-    return found
+    return units
 
 
 def signed_amount(value: object) -> int:
     """Minor units, not zero, of an amount with or without a sign."""
-    given = text(value)
-    sign = -1 if given.startswith("-") else 1
-    found = amount(given.removeprefix("-" if sign < 0 else "+"))
-    if not found:
+    written = text(value)
+    sign = -1 if written.startswith("-") else 1
+    units = amount(written.removeprefix("-" if sign < 0 else "+"))
+    if not units:
         raise fault("invalid_amount", "`{name}` must not be 0.")
-    return sign * found
+    return sign * units
 
 
 def number(value: object, info: ValidationInfo) -> str:
@@ -312,20 +312,20 @@ def unread(error: UnreadNumber, plan: NumberingPlan) -> PydanticCustomError:
 def number_part(value: object, info: ValidationInfo) -> str:
     """Digits in a row of a phone number, as many as a search needs."""
     plan: NumberingPlan = info.context or DEFAULT
-    found = plan.digits_of(text(value))
-    if found is None:
+    digits = plan.digits_of(text(value))
+    if digits is None:
         raise fault("invalid_phone_number", "`{name}` must be digits of a phone number.")
-    if len(found) < plan.part_min:
+    if len(digits) < plan.part_min:
         raise fault("too_few_digits", f"`{{name}}` has at least {plan.part_min} digits.")
-    return found
+    return digits
 
 
 def mode(value: object) -> str:
     """``live`` or ``test``."""
-    found = text(value)
-    if found not in ("live", "test"):
+    word = text(value)
+    if word not in ("live", "test"):
         raise fault("invalid_mode", "`{name}` must be live or test.")
-    return found
+    return word
 
 
 def origins(value: object) -> tuple[str, ...] | None:
@@ -350,10 +350,10 @@ def addresses(value: object) -> tuple[str, ...] | None:
 
 def sender(value: object) -> str:
     """Whom a message is from: a name or a number that phones can show."""
-    found = text(value)
-    if wrong := sender_fault(found):
+    name = text(value)
+    if wrong := sender_fault(name):
         raise fault("invalid_sender", wrong)
-    return found
+    return name
 
 
 TEXT: Final = ArgumentKind("text")
@@ -370,7 +370,7 @@ _NAME_LENGTH: Final = f"A name can have at most {NAME_MAX} characters."
 _name: Final = name_text(NAME_MAX, _NAME_CODE, _NAME_LENGTH)
 _any_name: Final = name_text(NAME_MAX, _NAME_CODE, _NAME_LENGTH, may_be_empty=True)
 Name = Annotated[str, PlainValidator(_name), ArgumentKind("text")]
-"""Of an organization; others read it in mails."""
+"""The name of an organization; others read it in mails."""
 MaybeName = Annotated[str | None, PlainValidator(maybe(_name)), ArgumentKind("text")]
 MaybeSender = Annotated[str | None, PlainValidator(maybe(sender)), ArgumentKind("sender")]
 MaybeAnyName = Annotated[

@@ -29,25 +29,25 @@ _KIND: Final = ArgumentKind("`newer` or `older` of a page")
 
 
 def _timed(value: object) -> Place:
-    found = _TIMED.fullmatch(text(value))
-    if found is None:
+    match = _TIMED.fullmatch(text(value))
+    if match is None:
         raise fault(*_FAULT)
-    return int(found[1]), found[2]
+    return int(match[1]), match[2]
 
 
 def _plain(value: object) -> Place:
-    found = _PLAIN.fullmatch(text(value))
-    if found is None:
+    match = _PLAIN.fullmatch(text(value))
+    if match is None:
         raise fault(*_FAULT)
-    return (found[0],)
+    return (match[0],)
 
 
 def cursor(value: object) -> int:
     """The number of a row. Raises a fault."""
-    found = text(value)
-    if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
+    digits = text(value)
+    if not (digits.isascii() and digits.isdigit() and int(digits) <= KEY_END):
         raise fault(*_FAULT)
-    return int(found)
+    return int(digits)
 
 
 MaybeCursor = Annotated[int | None, PlainValidator(maybe(cursor)), _KIND]
@@ -68,9 +68,9 @@ def steps_of(limit: int | None, before: Place | None, after: Place | None) -> St
     return Steps(limit_of(limit), before=before, after=after)
 
 
-def limit_of(asked: int | None) -> int:
+def limit_of(limit: int | None) -> int:
     """The most items on a page."""
-    return max(1, min(asked or PAGE_USUAL, PAGE_MAX))
+    return max(1, min(limit or PAGE_USUAL, PAGE_MAX))
 
 
 def part_of(plan: NumberingPlan, digits: str | None) -> NumberPart | None:

@@ -56,10 +56,10 @@ class Confirming:
     """Why its asker confirms it; None: somebody else does."""
 
     @property
-    def said(self) -> Values:
+    def details(self) -> Values:
         """What the audit trail says of it, beside who confirms."""
-        found = {"approval": self.id, "asked_by": self.asked_by}
-        return found if self.alone is None else {**found, "alone": self.alone}
+        values = {"approval": self.id, "asked_by": self.asked_by}
+        return values if self.alone is None else {**values, "alone": self.alone}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ class Call(Generic[A]):
         image: AuditImage | None = None,
         subject: str | None = None,
         *,
-        said: Values | None = None,
+        details: Values | None = None,
         organization_id: str | None = None,
         always: bool = False,
     ) -> AuditEntry:
-        """This call's audit entry, for the unit of work that does it; the arguments are fields of
-        :class:`AuditEntry`. An edit with a version is compared with later changes."""
+        """The audit entry of the call, for the unit of work that does it; the arguments are fields
+        of :class:`AuditEntry`. An edit with a version is compared with later changes."""
         return AuditEntry(
             caller=self.caller,
             action=self.action,
@@ -101,7 +101,7 @@ class Call(Generic[A]):
             subject=subject,
             image=image,
             organization_id=organization_id,
-            said={**(said or {}), **({} if self.approval is None else self.approval.said)},
+            details={**(details or {}), **({} if self.approval is None else self.approval.details)},
             always=always,
             version=getattr(self.given, "version", None),
             approval_id=None if self.approval is None else self.approval.id,
@@ -168,27 +168,28 @@ class Operation(Generic[A, R]):
     reserved: Mapping[str, frozenset[Role]] = field(default_factory=dict)
     """Arguments that only some of the roles may give, by name."""
     changes: bool = False
-    """It changes something: each call that did adds a line to the audit trail."""
+    """Whether it changes something: each call that did adds a line to the audit trail."""
     record: type[Any] | None = None
     """The record that it changes; its fields say what the audit trail shows."""
     shows_texts: bool = False
-    """It shows messages' texts, or data of several organizations: each call adds a line too, but a
-    member's repeat within a minute (:meth:`Call.note_look`) does not."""
+    """Whether it shows messages' texts, or data of several organizations: each call adds a line
+    too, but a member's repeat within a minute (:meth:`Call.note_look`) does not."""
     reads_all_organizations: bool = False
     """Without an organization it shows data of all of them: then each call adds a line."""
     versioned_by: str | None = None
     """The argument with the id of the edited thing. The JSON has its version, for the edit."""
     fresh: bool = False
-    """It is important: an operator, and a member with a second factor, has shown within ten minutes
-    who they are."""
+    """Whether it is important: an operator, and a member with a second factor, has shown within ten
+    minutes who they are."""
     fresh_for_all: bool = False
-    """The same for everybody with a session, by a code by e-mail if there is no factor."""
+    """Whether everybody with a session has shown within ten minutes who they are, by a code by
+    e-mail if there is no factor."""
     tops_up: bool = False
-    """It brings money: it works for a suspended organization too."""
+    """Whether it brings money: it works for a suspended organization too."""
     allows_deleted: bool = False
     """The operator may do it for a deleted organization too."""
     works_without_standby: bool = False
-    """It works while the second machine does not answer: it is about that machine."""
+    """Whether it works while the second machine does not answer: it is about that machine."""
     four_eyes: Callable[[Call[A]], Weight | None] | None = None
     """What a call weighs for four eyes; None, or an answer of None: one operator may do it."""
 
@@ -202,20 +203,20 @@ class Operation(Generic[A, R]):
         """Whether it is for the caller's role, whatever it is done to."""
         return admits(caller, self.roles, self.operators)
 
-    def writes(self, given: A) -> bool:
+    def writes(self, arguments: A) -> bool:
         """Whether this call is meant to change something.
 
         A viewer's operation only reads, unless a reserved argument is given.
         """
         if not self.changes or Role.VIEWER not in self.roles:
             return self.changes
-        return bool(given.model_fields_set & self.reserved.keys())
+        return bool(arguments.model_fields_set & self.reserved.keys())
 
-    def shows_all(self, given: A) -> bool:
+    def shows_all(self, arguments: A) -> bool:
         """Whether this call reads data of all organizations."""
-        return self.reads_all_organizations and getattr(given, "organization_id", None) is None
+        return self.reads_all_organizations and getattr(arguments, "organization_id", None) is None
 
-    def refuse(self, services: Services, caller: Caller, given: A) -> None:
+    def refuse(self, services: Services, caller: Caller, arguments: A) -> None:
         """Raise if a call is not for the caller.
 
         Raises:
@@ -224,7 +225,7 @@ class Operation(Generic[A, R]):
             NotFresh: they have to show again who they are.
         """
         try:
-            owner = self.owner(services, given) if caller.is_member else None
+            owner = self.owner(services, arguments) if caller.is_member else None
         except NotFound:
             raise NotFound(HIDDEN) from None
         verdict = judge(caller, self.roles, owner, for_all=self.for_all, operators=self.operators)
@@ -234,15 +235,15 @@ class Operation(Generic[A, R]):
             raise Forbidden(f"This is not for the role {caller.role_word!r}.")
         if caller.bound and caller.role is Role.USER:
             raise AccountClosed
-        for name in sorted(given.model_fields_set & self.reserved.keys()):
+        for name in sorted(arguments.model_fields_set & self.reserved.keys()):
             if not admits(caller, self.reserved[name], self.reserved_operators):
                 raise Forbidden(f"`{name}` is not for the role {caller.role_word!r}.")
         self._refuse_stale(caller)
-        if not self.writes(given):
+        if not self.writes(arguments):
             return
         mine = caller.organization_id
         if mine is None:
-            self._refuse_deleted(services, given)
+            self._refuse_deleted(services, arguments)
         elif not self.tops_up and services.accounts.organization(mine).status != "active":
             raise Forbidden(SUSPENDED)
 
@@ -251,12 +252,12 @@ class Operation(Generic[A, R]):
         if is_stale or (self.fresh_for_all and caller.freshness is not Freshness.FRESH):
             raise NotFresh
 
-    def _refuse_deleted(self, services: Services, given: A) -> None:
+    def _refuse_deleted(self, services: Services, arguments: A) -> None:
         """A deleted organization can no longer be changed."""
         if self.allows_deleted:
             return
         with suppress(NotFound):  # the handler has a better sentence for what is missing
-            whose = self.owner(services, given)
+            whose = self.owner(services, arguments)
             if whose is not None and services.accounts.organization(whose).status == DELETED:
                 raise Conflict("The organization is deleted.")
 
@@ -302,8 +303,8 @@ class Operations(list[Operation[Any, Any]]):
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."
 HIDDEN: Final = "There is no such thing in this organization."
-"""The same sentence for a missing thing and for another organization's, so that nobody learns
-which it is."""
+"""One sentence for a missing thing and for another organization's, so that nobody learns which it
+is."""
 
 
 # Answers in parts: the first part writes the audit entry, and returns its number; calls for the
@@ -314,7 +315,7 @@ EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
 
 
 async def line_of(
-    call: Call[Any], export: int | None, said: Values, organization_id: str | None
+    call: Call[Any], export: int | None, details: Values, organization_id: str | None
 ) -> int:
     """The number of the audit entry of an export; written if ``export`` is None.
 
@@ -322,15 +323,15 @@ async def line_of(
         Invalid: the entry is somebody else's, has other filters, or is too old.
     """
     if export is None:
-        by = call.audit(organization_id=organization_id, said=said, always=True)
+        by = call.audit(organization_id=organization_id, details=details, always=True)
         return await call.services.repositories.audit.note(by)
-    found = call.services.repositories.audit.line(export)
+    line = call.services.repositories.audit.line(export)
     is_ours = (
-        found is not None
-        and (found.action, found.who) == (call.action, call.caller.who)
-        and found.organization_id == organization_id
-        and (found.after or {}) == said
+        line is not None
+        and (line.action, line.who) == (call.action, call.caller.who)
+        and line.organization_id == organization_id
+        and (line.after or {}) == details
     )
-    if found is None or not is_ours or call.now_ms - found.at > EXPORT_AGE_MAX_MS:
+    if line is None or not is_ours or call.now_ms - line.at > EXPORT_AGE_MAX_MS:
         raise Invalid("export", "unknown_export", "Begin the export again, without `export`.")
     return export

@@ -50,34 +50,34 @@ class NamesEndpoint(Protocol):
     def endpoint_id(self) -> str: ...
 
 
-def named(_: Services, given: NamesOrganization) -> str | None:
+def named(_: Services, arguments: NamesOrganization) -> str | None:
     """The organization that the arguments name."""
-    return given.organization_id
+    return arguments.organization_id
 
 
-def of_key(services: Services, given: NamesKey) -> str:
+def of_key(services: Services, arguments: NamesKey) -> str:
     """The organization of a key. Raises ``NotFound``."""
-    return services.accounts.key(given.key_id).organization_id
+    return services.accounts.key(arguments.key_id).organization_id
 
 
-def of_sender(services: Services, given: NamesSender) -> str:
+def of_sender(services: Services, arguments: NamesSender) -> str:
     """The organization of a sender. Raises ``NotFound``."""
-    return services.repositories.senders.sender(given.sender_id).organization_id
+    return services.repositories.senders.sender(arguments.sender_id).organization_id
 
 
-def of_message(services: Services, given: NamesMessage) -> str:
+def of_message(services: Services, arguments: NamesMessage) -> str:
     """The organization of a message. Raises ``NotFound``."""
-    found = services.repositories.messages.find(given.message_id)
-    if found is None:
+    message = services.repositories.messages.find(arguments.message_id)
+    if message is None:
         raise NotFound("There is no message with this id.")
-    return found.organization_id
+    return message.organization_id
 
 
-def of_verification(services: Services, given: NamesVerification) -> str:
+def of_verification(services: Services, arguments: NamesVerification) -> str:
     """The organization of a verification session. Raises ``NotFound``."""
-    return services.repositories.verifications.session(given.verification_id).organization_id
+    return services.repositories.verifications.session(arguments.verification_id).organization_id
 
 
-def of_endpoint(services: Services, given: NamesEndpoint) -> str:
+def of_endpoint(services: Services, arguments: NamesEndpoint) -> str:
     """The organization of a webhook endpoint. Raises ``NotFound``."""
-    return services.repositories.endpoints.endpoint(given.endpoint_id).organization_id
+    return services.repositories.endpoints.endpoint(arguments.endpoint_id).organization_id

@@ -69,7 +69,7 @@ class AuditEntry:
     """The kind of object, read before and after; None: nothing is read."""
     organization_id: str | None = None
     """If there is nothing to read, or it does not contain this."""
-    said: Values = field(default_factory=dict)
+    details: Values = field(default_factory=dict)
     """Facts for the trail besides: a reason, an amount."""
     always: bool = False
     """Written even if nothing else is: the operation's effect is elsewhere."""

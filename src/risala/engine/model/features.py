@@ -189,8 +189,8 @@ class Feature:
     console: tuple[Declared, ...] = ()
     """Tables of its pages for operators."""
     commands: Mapping[str, Declared] = field(default_factory=dict)
-    """Its commands, by the words after ``risala``: ``mailing``; or ``org delete``, in a group of
-    the core."""
+    """The feature's commands, by the words after ``risala``: ``mailing``; or ``org delete``, in a
+    group of the core."""
     shown: Mapping[str, Declared] = field(default_factory=dict)
     """What pages of others show of it, by the place: async functions of the page's request, and of
     what the place is about, which return values for the template."""

@@ -120,7 +120,7 @@ async def _sign_out(call: Call[SignOut]) -> Ended:
 @OPERATIONS(account.CHANGE_EMAIL, **_USER, fresh=True)
 async def _change_email(call: Call[ChangeEmail]) -> PendingAddress:
     me, email = _me(call), call.given.email
-    by = call.audit(AuditImage.USER, me, said={"asked": email})
+    by = call.audit(AuditImage.USER, me, details={"asked": email})
     return pending_address(await call.services.people.account.change_email(me, email, by))
 
 

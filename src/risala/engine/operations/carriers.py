@@ -153,7 +153,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
     # The entry leaves out the command's arguments: one may be a voucher's number or a PIN. It is
     # written before the driver is asked, because the carrier's action cannot be undone.
     await call.note(
-        call.audit(subject=question.carrier, said={"command": question.command}, always=True)
+        call.audit(subject=question.carrier, details={"command": question.command}, always=True)
     )
     answer = await delivery.ask(question.carrier, question.command, arguments)
     return CarrierAnswer(question.carrier, question.command, answer)
@@ -163,7 +163,7 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
     if _one(call, name).gate == Gate.LEAVING:
         raise Conflict(f"{name} is being removed: it finishes its current messages, then stops.")
-    by = call.audit(subject=name, said={"gate": gate.value}, always=True)
+    by = call.audit(subject=name, details={"gate": gate.value}, always=True)
     stored = call.services.repositories.carriers
     # First on the disk, then in effect: a restart in between keeps what the page says.
     if gate is Gate.OPEN:
@@ -261,7 +261,7 @@ async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     preview = prepared.preview
     if preview.carriers or preview.settings:
         # The audit entry comes first, because the change is not in the database.
-        await call.note(call.audit(said=_said(preview), always=True))
+        await call.note(call.audit(details=_said(preview), always=True))
     await settings.apply(prepared)
     return preview
 

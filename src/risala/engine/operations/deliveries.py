@@ -144,7 +144,7 @@ async def _test(call: Call[OfEndpoint]) -> TestOwed:
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
-    by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"event": event_id})
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id, details={"event": event_id})
     delivery = await services.repositories.deliveries.replay(by, endpoint_id, event_id, now_ms)
     services.delivery.hint_webhook(endpoint_id)
     return ShownDelivery(delivery)

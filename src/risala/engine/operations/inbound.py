@@ -181,7 +181,7 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
             page = await stored.received_by_part(received_filter, steps)
     if page.found:
         details = {"messages": len(page.found)}
-        by = call.audit(organization_id=arguments.organization_id, said=details, always=True)
+        by = call.audit(organization_id=arguments.organization_id, details=details, always=True)
         await call.note_look(by)
     shown = page.found
     if call.hides_texts:

@@ -153,7 +153,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     page = lists.page(message_filter, before=arguments.before, after=arguments.after, limit=limit)
     if page.messages:
         details = {"messages": len(page.messages)}
-        by = call.audit(organization_id=arguments.organization_id, said=details, always=True)
+        by = call.audit(organization_id=arguments.organization_id, details=details, always=True)
         await call.note_look(by)
     parts = [each.key for each in page.messages if each.part_number is not None]
     cut = {} if call.hides_texts else lists.cut_messages(parts)
@@ -245,7 +245,7 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
     if len(details) != 1:
         advice = "Give one of `to`, `digits`, `message_id` and `carrier_id`."
         raise Invalid("to", "one_of", advice)
-    await call.note(call.audit(said=details, always=True))
+    await call.note(call.audit(details=details, always=True))
     limit = limit_of(arguments.limit)
     plan = call.services.settings.plan
     ranges = None if arguments.digits is None else plan.ranges_of(arguments.digits)

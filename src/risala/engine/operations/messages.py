@@ -292,7 +292,7 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
 @OPERATIONS(messages.ERASE, **_OF_MESSAGE)
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     message_id, text_only = call.given.message_id, bool(call.given.text_only)
-    by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
+    by = call.audit(AuditImage.MESSAGE, message_id, details={"textOnly": text_only}, always=True)
     await call.services.repositories.messages.erase(by, message_id, text_only=text_only)
     return ErasedMessage(message_id)
 
@@ -318,7 +318,7 @@ async def _message_body(call: Call[ReadBody]) -> MessageBody:
     by = call.audit(
         subject=arguments.message_id,
         organization_id=message.organization_id,
-        said={"reason": arguments.reason},
+        details={"reason": arguments.reason},
         always=True,
     )
     await call.note(by)

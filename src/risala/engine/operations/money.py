@@ -129,7 +129,7 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     by = call.audit(
         AuditImage.ORGANIZATION,
         arguments.organization_id,
-        said={"amount": money(arguments.amount), "reference": reference, "note": arguments.note},
+        details={"amount": money(arguments.amount), "reference": reference, "note": arguments.note},
     )
     entry: LedgerEntry = await services.billing.ask(
         TopUp(arguments.organization_id, arguments.amount, reference, arguments.note, by)
@@ -164,7 +164,7 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
     by = call.audit(
         AuditImage.ORGANIZATION,
         arguments.organization_id,
-        said={
+        details={
             "amount": money(arguments.amount),
             "reference": reference,
             "reason": arguments.reason,
@@ -280,7 +280,7 @@ async def _payer_set(call: Call[SetPayer]) -> Payer:
     details = {"before": intake.payer.name, "payer": chosen.payer, "self_parts_per_day": parts}
     organizations = services.repositories.organizations
     try:
-        await organizations.put_payer(call.audit(said=details), chosen)
+        await organizations.put_payer(call.audit(details=details), chosen)
     finally:  # what the disk has decides, also where nobody knows whether it holds
         intake.follow_payer(organizations.stored_payer())
     return _payer_now(services)

@@ -64,7 +64,7 @@ async def _show(call: Call[NoArguments]) -> Security:
 @OPERATIONS(security.LOCK, roles=OPERATORS, fresh=True, changes=ConsoleLock)
 async def _lock(call: Call[LockConsole]) -> ConsoleLock:
     address = call.given.address
-    by = call.audit(said={"address": address})
+    by = call.audit(details={"address": address})
     stored = call.services.repositories.sign_in
     return await stored.lock_console(by, address, call.caller.who, call.now_ms)
 
@@ -91,7 +91,7 @@ class RotateServerKey(Arguments):
 async def _rotate_server_key(call: Call[RotateServerKey]) -> RotatedServerKey:
     keys, at_once = call.services.server_keys, bool(call.given.at_once)
     keys.refuse_rotation()
-    await call.note(call.audit(subject=SERVER_KEY, said={"atOnce": at_once}, always=True))
+    await call.note(call.audit(subject=SERVER_KEY, details={"atOnce": at_once}, always=True))
     try:
         # Not in a thread: it is one small file, and no key may be used between file and memory.
         ring = keys.rotate(call.services.recorder.clock, at_once=at_once)
@@ -136,7 +136,7 @@ async def _show_secrets(call: Call[NoArguments]) -> SealedState:
 async def _export(call: Call[NoArguments]) -> ExportedKey:
     ring = call.services.sealing.ring()
     details = {"key": ring.newest.id}
-    await call.note(call.audit(subject=SEALING_KEY, said=details, always=True))
+    await call.note(call.audit(subject=SEALING_KEY, details=details, always=True))
     await call.services.repositories.sealed.note_exported(call.now_ms)
     return ExportedKey(ring.newest.id, written(ring))
 
@@ -151,7 +151,7 @@ async def _import(call: Call[ImportSealingKey]) -> Resealed:
         raise Invalid("text", "invalid_key", str(error)) from error
     details = {"keys": " ".join(each.id for each in ring.keys)}
     with keys.changing():
-        await call.note(call.audit(subject=SEALING_KEY, said=details, always=True))
+        await call.note(call.audit(subject=SEALING_KEY, details=details, always=True))
         try:
             keys.add(ring)
         except StorageUnusable as error:
@@ -172,7 +172,7 @@ async def _rotate_alone(call: Call[RotateSealingKey]) -> Resealed:
             "Some secrets cannot be opened now. Bring their key back or make them anew, before"
             " former keys are deleted. `risala secrets show` lists them."
         )
-    await call.note(call.audit(subject=SEALING_KEY, said={"forgetOld": forgets}, always=True))
+    await call.note(call.audit(subject=SEALING_KEY, details={"forgetOld": forgets}, always=True))
     try:
         keys.rotate()
         done = await _reseal(call.services)

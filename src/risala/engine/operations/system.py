@@ -182,7 +182,7 @@ async def _act(call: Call[SendPageForm]) -> PageFormNoted:
         raise NotFound(f"There is no page {arguments.page!r}.")
     # The entry leaves out the typed values: they may be secrets.
     details = {"action": arguments.action[:ACTION_CHARACTERS_MAX]}
-    await call.note(call.audit(subject=arguments.page, said=details, always=True))
+    await call.note(call.audit(subject=arguments.page, details=details, always=True))
     return PageFormNoted(arguments.page, arguments.action)
 
 

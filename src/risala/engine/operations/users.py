@@ -216,7 +216,7 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
     people = call.services.people.users
     user = people.find(call.given.email)
     kind = SessionKind.OPERATOR if call.given.operator else SessionKind.CUSTOMER
-    by = call.audit(AuditImage.USER, user.id, said={"link": kind.value})
+    by = call.audit(AuditImage.USER, user.id, details={"link": kind.value})
     return await people.link(user, kind, by)
 
 
@@ -233,7 +233,7 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
     account, session_id = call.services.people.account, call.given.session_id
     user = call.services.people.users.find(call.given.email)
     details = {} if session_id is None else {"session": session_id}
-    by = call.audit(AuditImage.USER, user.id, said=details)
+    by = call.audit(AuditImage.USER, user.id, details=details)
     return Ended(await account.sign_out(user.id, session_id, None, by))
 
 

@@ -275,7 +275,7 @@ async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
 @OPERATIONS(webhooks.ROTATE, **CHANGE, fresh=True)
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
-    by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"atOnce": at_once})
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id, details={"atOnce": at_once})
     return await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
 
 

@@ -170,7 +170,7 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
     arguments, now_ms = call.given, call.now_ms
     until = now_ms + arguments.minutes * MINUTE_MS
     details = {"kind": arguments.kind.value, "subject": arguments.subject, "until": iso(until)}
-    by = call.audit(subject=arguments.kind.value, said=details, always=True)
+    by = call.audit(subject=arguments.kind.value, details=details, always=True)
     who = call.caller.who
     return _mute_view(
         await _alerts(call).mute(by, arguments.kind, arguments.subject, until, who, now_ms)

@@ -154,6 +154,6 @@ async def _refuse_one(call: Call[RefuseApproval]) -> Approval:
     by = call.audit(
         subject=approval.id,
         organization_id=approval.organization_id,
-        said={"operation": approval.kind, "asked_by": approval.asked_by, "why": arguments.why},
+        details={"operation": approval.kind, "asked_by": approval.asked_by, "why": arguments.why},
     )
     return _shown(call, await stored.refuse(by, approval.id, arguments.why))

@@ -49,7 +49,7 @@ async def watched(
             at=call.now_ms,
             subject=new.id,
             organization_id=new.organization_id,
-            said={
+            details={
                 "operation": new.kind,
                 "amount": None if new.amount is None else money(new.amount),
             },

@@ -46,7 +46,7 @@ async def _decide(
     recorder, done = call.services.recorder, 0
     details = {"held": await _held(call).count()}
     # The audit entry comes first, because the work takes several units.
-    await call.note(call.audit(said=details, always=True))
+    await call.note(call.audit(details=details, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
         recorder.tell(changes)
         done += len(changes)

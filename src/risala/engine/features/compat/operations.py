@@ -161,7 +161,7 @@ async def _send(call: Call[SendMail]) -> MailedMessage:
         senders.take(arguments.mail_from, trio.current_time())
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode.LIVE)
     command = SendMessage(to=arguments.to, body=body, sender=table.sender, idempotency_key=key)
-    by = call.audit(AuditImage.MESSAGE, said={"mailFrom": arguments.mail_from})
+    by = call.audit(AuditImage.MESSAGE, details={"mailFrom": arguments.mail_from})
     response = json.loads(await services.intake.send(principal, command, by=by))
     return MailedMessage(response["messageId"])
 

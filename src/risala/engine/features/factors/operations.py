@@ -112,7 +112,7 @@ async def _begin_app(call: Call[BeginApp]) -> AppSetUp:
 @OPERATIONS(ADD_APP, changes=FactorView, **_MINE)
 async def _add_app(call: Call[AddApp]) -> AddedFactor:
     arguments, me = call.given, _me(call)
-    by = call.audit(subject=me, said={"kind": "app", "name": arguments.name or ""})
+    by = call.audit(subject=me, details={"kind": "app", "name": arguments.name or ""})
     add = _factors(call).add_app
     return _added(
         *await add(me, arguments.nonce, arguments.code, arguments.name or "", arguments.but, by)
@@ -132,7 +132,7 @@ async def _add_passkey(call: Call[AddPasskey]) -> AddedFactor:
     arguments, me = call.given, _me(call)
     shown = ShownFactor(answer=arguments.answer, site=PasskeySite(arguments.host, arguments.origin))
     details = {"kind": "passkey", "name": arguments.name or "", "site": arguments.host}
-    by = call.audit(subject=me, said=details)
+    by = call.audit(subject=me, details=details)
     add = _factors(call).add_passkey
     name, cookie = arguments.name or "", arguments.cookie
     return _added(*await add(me, shown, cookie, name, arguments.but, by))
@@ -145,7 +145,7 @@ def _added(factor: Factor, codes: tuple[str, ...]) -> AddedFactor:
 @OPERATIONS(REMOVE, changes=FactorView, **_MINE)
 async def _remove(call: Call[OfFactor]) -> FactorView:
     me, factor_id = _me(call), call.given.factor_id
-    by = call.audit(subject=me, said={"factor": factor_id})
+    by = call.audit(subject=me, details={"factor": factor_id})
     return factor_view(await _factors(call).remove(me, factor_id, by))
 
 

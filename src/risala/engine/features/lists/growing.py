@@ -103,7 +103,7 @@ class ListGrowing:
         )
 
         async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
-            entry = None if by is None else replace(by, subject=new.id, said={"rows": rows})
+            entry = None if by is None else replace(by, subject=new.id, details={"rows": rows})
             return await self._stored.create(entry, new, columns, people, self._bytes_max)
 
         if upload is None and numbers is None:
@@ -135,7 +135,7 @@ class ListGrowing:
         recipient_list = self._stored.recipient_list(list_id)
 
         async def begin(columns: tuple[str, ...], people: Sequence[NewPerson], rows: int) -> Grown:
-            entry = None if by is None else replace(by, said={"rows": rows})
+            entry = None if by is None else replace(by, details={"rows": rows})
             now_ms = self._clock.now_ms()
             return await self._stored.grow(entry, list_id, columns, people, now_ms, self._bytes_max)
 
@@ -161,7 +161,7 @@ class ListGrowing:
             Conflict: the list would have too many people or columns.
         """
         people, now_ms = [(number, [*cells.values()])], self._clock.now_ms()
-        entry = None if by is None else replace(by, said={"rows": 1})
+        entry = None if by is None else replace(by, details={"rows": 1})
         grown = await self._stored.grow(entry, list_id, [*cells], people, now_ms, self._bytes_max)
         return ListGrowth(grown.list, grown.added, grown.changed, 0, ())
 

@@ -185,7 +185,7 @@ async def _show(call: Call[ShowList]) -> ListPeople:
     by = call.audit(
         subject=arguments.list_id,
         organization_id=page.list.organization_id,
-        said={"people": len(page.people)},
+        details={"people": len(page.people)},
         always=True,
     )
     await call.note_look(by)
@@ -235,7 +235,7 @@ def _stored(call: Call[Any]) -> RecipientListRepository:
 
 
 def _signed(call: Call[Any], **details: object) -> AuditEntry:
-    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, said=details)
+    return call.audit(AuditImage.RECIPIENT_LIST, call.given.list_id, details=details)
 
 
 # -- saved texts

@@ -247,7 +247,7 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
     services, now_ms = call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
-    by = call.audit(organization_id=organization_id, said={"number": masked(number)})
+    by = call.audit(organization_id=organization_id, details={"number": masked(number)})
     erasure = await _erasures(services).begin(by, erasure_id, organization_id, number, who, now_ms)
     services.part(Errands).ring()
     return progress_of(erasure)

@@ -218,7 +218,7 @@ class LeaseMending:
             action=ACTION,
             at=self.clock.now_ms(),
             subject=None,
-            said={
+            details={
                 "former": former,
                 "epoch": lease.epoch,
                 "machine": lease.machine,

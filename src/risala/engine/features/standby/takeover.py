@@ -289,7 +289,7 @@ class Takeover:
             action="standby.takeover",
             at=self.clock.now_ms(),
             subject=None,
-            said={
+            details={
                 "copyOf": taken.position.at,
                 "behindMs": taken.behind_ms,
                 "entriesBehind": taken.entries_behind,

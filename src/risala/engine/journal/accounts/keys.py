@@ -245,7 +245,7 @@ def date_keys(conn: sqlite3.Connection, service: int | None, now_ms: int) -> int
             at=now_ms,
             subject=key.id,
             organization_id=key.organization_id,
-            said=details,
+            details=details,
             always=True,
         )
         write(conn, entry)

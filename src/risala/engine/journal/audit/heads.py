@@ -121,7 +121,7 @@ def note_restore(
     if former is not None:
         details |= {"former": former.seq, "formerHash": former.hash}
     caller = operator_by(CallerKind.CLI, os.getuid())
-    audit_log.write(conn, AuditEntry(caller=caller, action=RESTORE, at=now_ms, said=details))
+    audit_log.write(conn, AuditEntry(caller=caller, action=RESTORE, at=now_ms, details=details))
 
 
 def _lines_of(conn: sqlite3.Connection, action: str) -> Sequence[tuple[int, int, dict[str, Any]]]:

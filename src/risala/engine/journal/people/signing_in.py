@@ -227,7 +227,7 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
         action="sign_in.failed",
         at=new.at,
         subject=None if user is None else user.id,
-        said={"reason": new.reason.value},
+        details={"reason": new.reason.value},
         always=True,
     )
     write(conn, entry)
@@ -248,7 +248,7 @@ def enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: st
         at=entrant.now_ms,
         subject=user.id,
         organization_id=device.organization_id,
-        said={"by": by, "new": known is None},
+        details={"by": by, "new": known is None},
         always=True,
     )
     write(conn, entry)
@@ -283,7 +283,7 @@ def freshened(conn: sqlite3.Connection, session_id: str, entrant: Entrant, by: s
         action="sign_in.fresh",
         at=entrant.now_ms,
         subject=user.id,
-        said={"by": by},
+        details={"by": by},
         always=True,
     )
     write(conn, entry)

@@ -26,7 +26,7 @@ USERS: Final = Rows(
     User,
     language=Language,
     operator=bool,
-    operator_role=lambda found: None if found is None else OperatorRole(found),
+    operator_role=lambda word: None if word is None else OperatorRole(word),
 )
 OPERATORS_MAX: Final = 100
 """Operators who are notified: each is a mail."""

@@ -37,7 +37,7 @@ def write(
         before: the object's former state; None: it did not exist, or was not read.
         after: its present state.
     """
-    then = {**(after or {}), **entry.said}
+    then = {**(after or {}), **entry.details}
     last = end(conn)
     # Not the last line alone: who has cut the end off must not have another put in its place.
     seq = max(last.seq, last_number(conn)) + 1

@@ -109,7 +109,7 @@ class StartMailing(OfMailing):
 
 
 def _signed(call: Call[Any], **details: object) -> AuditEntry:
-    return call.audit(AuditImage.MAILING, call.given.mailing_id, said=details)
+    return call.audit(AuditImage.MAILING, call.given.mailing_id, details=details)
 
 
 class LookAtUpload(OfOrganization):
@@ -244,7 +244,7 @@ async def _stop(call: Call[OfMailing]) -> Mailing:
 async def _again(call: Call[OfMailing]) -> Mailing:
     mailing = meant(call)
     need_service(call, "The mailing cannot be made")
-    by = call.audit(AuditImage.MAILING, said={"of": mailing.id})
+    by = call.audit(AuditImage.MAILING, details={"of": mailing.id})
     return await call.services.part(mailing_service).again(
         mailing.id, created_by=call.caller.who, by=by
     )

@@ -163,7 +163,7 @@ def _shown_entry(call: Call[Any], mailing: Mailing, **details: object) -> AuditE
     known = {name: value for name, value in details.items() if value is not None}
     return call.audit(
         organization_id=mailing.organization_id,
-        said={"mailing": mailing.id, **known},
+        details={"mailing": mailing.id, **known},
         always=True,
     )
 
@@ -172,7 +172,7 @@ def _shown_entry(call: Call[Any], mailing: Mailing, **details: object) -> AuditE
 async def _mend(call: Call[MendRow]) -> MailingRow:
     arguments = call.given
     by = call.audit(
-        AuditImage.MAILING, arguments.mailing_id, said={"row": arguments.row}, always=True
+        AuditImage.MAILING, arguments.mailing_id, details={"row": arguments.row}, always=True
     )
     return await call.services.part(mailing_service).mend(
         arguments.mailing_id, arguments.row, arguments.cells, by=by
@@ -183,7 +183,7 @@ async def _mend(call: Call[MendRow]) -> MailingRow:
 async def _leave_out(call: Call[LeaveOut]) -> Mailing:
     arguments, mailing = call.given, meant(call)
     details = {"rows": mailing.bad} if arguments.row is None else {"row": arguments.row}
-    by = call.audit(AuditImage.MAILING, mailing.id, said=details, always=True)
+    by = call.audit(AuditImage.MAILING, mailing.id, details=details, always=True)
     return await call.services.part(mailing_service).leave_out(mailing.id, arguments.row, by=by)
 
 

@@ -281,7 +281,7 @@ def _weigh(call: Call[ConfirmPayment]) -> Weight:
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     arguments = call.given
     details = {"unchecked": True} if arguments.unchecked else None
-    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, said=details)
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details=details)
     payment = await _payments(call).confirm(
         arguments.payment_id,
         arguments.reference,
@@ -303,7 +303,7 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
 )
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     arguments = call.given
-    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, said={"reason": arguments.reason})
+    by = call.audit(AuditImage.PAYMENT, arguments.payment_id, details={"reason": arguments.reason})
     payment = await _payments(call).refuse(
         arguments.payment_id, arguments.reason, call.caller.who, by
     )

@@ -94,14 +94,14 @@ async def _list(call: Call[ListTexts]) -> TextPage:
         key=key,
     )
     page = tuple(_shown(call, each) for each in texts[:limit])
-    await call.note(call.audit(said={"shown": len(page)}, always=True))
+    await call.note(call.audit(details={"shown": len(page)}, always=True))
     return TextPage(page, page[-1].seq if len(texts) > limit else None)
 
 
 @OPERATIONS(records.DISMISS, operators=FINANCE, changes=BankText, roles=OPERATORS)
 async def _dismiss(call: Call[DismissText]) -> ShownText:
     arguments = call.given
-    by = call.audit(AuditImage.BANK_TEXT, arguments.text_id, said={"reason": arguments.reason})
+    by = call.audit(AuditImage.BANK_TEXT, arguments.text_id, details={"reason": arguments.reason})
     texts = call.services.repositories.part(BankTextRepository)
     return _shown(call, await texts.dismiss(by, arguments.text_id, call.caller.who, call.now_ms))
 

@@ -162,7 +162,7 @@ def _become_member(
         subject=user.id,
         image=AuditImage.MEMBER,
         organization_id=organization_id,
-        said={"by": "oidc"},
+        details={"by": "oidc"},
     )
     if membership is None:
         make = partial(
@@ -218,7 +218,7 @@ def _with_role(
         at=now_ms,
         subject=user.id,
         image=AuditImage.USER,
-        said={"by": "oidc"},
+        details={"by": "oidc"},
     )
     change = partial(
         user_changes.change_by_operator,
