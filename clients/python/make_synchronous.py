@@ -22,7 +22,7 @@ CHANGES = (
     (r"\bAsyncIterator\b", "Iterator"),
     # In the order of the alphabet, and as a generator of threads does it: so the linter wants it.
     (r"Iterator, Callable, Iterable, Mapping", "Callable, Iterable, Iterator, Mapping"),
-    (r"for item in (found\.items):\n +yield item\n", r"yield from \1\n"),
+    (r"for item in (answer\.items):\n +yield item\n", r"yield from \1\n"),
     (r"\bAsyncRisala\b", "Risala"),
     (r"\bAsyncCaller\b", "SyncCaller"),
     (r"\bAsyncClient\b", "Client"),

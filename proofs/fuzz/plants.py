@@ -178,8 +178,8 @@ PLANTS: Final = (
     Plant(
         "control-streams",
         "http/control/streams.py",
-        "data: {told.body}\\n\\n",
-        "data: {told.body[:40]}\\n\\n",
+        "data: {item.body}\\n\\n",
+        "data: {item.body[:40]}\\n\\n",
     ),
     Plant("page-cursors", "http/api/management/cursors.py", " and int(place) < _PLACE_MAX", ""),
     Plant(

@@ -23,8 +23,8 @@ _FINAL = ("delivered", "undelivered", "failed", "canceled")
 
 @dataclass(frozen=True, slots=True)
 class PendingSenderNotice:
-    """That another sender is used than the one asked for: it waits for approval, or the recipient's
-    country takes no names."""
+    """A notice that another sender is used than the one asked for: it waits for approval, or the
+    recipient's country takes no names."""
 
     code: str
     """``SENDER_PENDING_APPROVAL`` or ``SENDER_NOT_POSSIBLE``."""
@@ -146,7 +146,7 @@ class UnicodeCharacter:
     index: int
     suggestion: str | None = None
     name: str | None = None
-    """Its number and name in Unicode if it shows nothing."""
+    """The character's number and name in Unicode if it shows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class SenderName:
 
 @dataclass(frozen=True, slots=True)
 class WebhookEndpoint:
-    """Where events are sent to."""
+    """An address that events are sent to."""
 
     id: str
     url: str
@@ -244,10 +244,10 @@ class WebhookEndpoint:
     mode: str | None = None
     description: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Their names; values are never told."""
+    """The headers' names; values are never told."""
     notify: str | None = None
     signature_header: str | None = None
-    """Where its events carry a signature ``t=<unix>,v1=<hex>`` too; None: nowhere."""
+    """The header in which events carry a signature ``t=<unix>,v1=<hex>`` too; None: they do not."""
     signature_key: str | None = None
     """The key of that signature: ``text`` (the secret as it is shown) or ``decoded``."""
     shape: str | None = None

@@ -76,7 +76,7 @@ class SyncCaller:
         self._is_ours = http is None
 
     def within(self, retrying: Retrying) -> SyncCaller:
-        """The same connections, with another patience; closing it closes nothing."""
+        """A caller on the same connections, with another patience; closing it closes nothing."""
         return SyncCaller(self.url, self.key.reveal(), retrying, self.http)
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ class AsyncCaller:
         self._is_ours = http is None
 
     def within(self, retrying: Retrying) -> AsyncCaller:
-        """The same connections, with another patience; closing it closes nothing."""
+        """A caller on the same connections, with another patience; closing it closes nothing."""
         return AsyncCaller(self.url, self.key.reveal(), retrying, self.http)
 
     async def aclose(self) -> None:
@@ -155,8 +155,8 @@ class AsyncCaller:
 
 def _base(url: str) -> str:
     """The service's address, without the slash at its end."""
-    found = httpx2.URL(url)
-    if found.scheme not in ("http", "https") or not found.host or found.userinfo:
+    base = httpx2.URL(url)
+    if base.scheme not in ("http", "https") or not base.host or base.userinfo:
         raise ValueError("The service's address is like https://sms.example")
     return url.rstrip("/")
 
@@ -179,10 +179,10 @@ def _request(asker: SyncCaller | AsyncCaller, call: ApiCall[Any], limit_s: float
 
 def _unanswered(error: Exception) -> RisalaError:
     """What a failure of the network means. Its text may name the address, never the key."""
-    said = f"{type(error).__name__}: {error}"
+    reason = f"{type(error).__name__}: {error}"
     if isinstance(error, (*_NEVER_LEFT, httpx2.InvalidURL)):
-        return NotReachedError(f"The service was not reached, and nothing was sent to it. {said}")
-    return LostAnswerError(f"No answer came: whether it was carried out is not known. {said}")
+        return NotReachedError(f"The service was not reached, and nothing was sent to it. {reason}")
+    return LostAnswerError(f"No answer came: whether it was carried out is not known. {reason}")
 
 
 def _read(response: httpx2.Response, content: bytes) -> Mapping[str, Any]:
@@ -200,8 +200,8 @@ def _read(response: httpx2.Response, content: bytes) -> Mapping[str, Any]:
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
     """`Retry-After` in seconds. The service sends no dates; a proxy's date is passed over."""
-    told = response.headers.get("retry-after", "")
-    return float(told) if told.isascii() and told.isdigit() else None
+    text = response.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _wait_s(tries: Tries, error: RisalaError, now: float, call: ApiCall[Any]) -> float:

@@ -159,9 +159,9 @@ def listing(
     **others: str | None,
 ) -> dict[str, Any]:
     """What every list is asked with; those of ``others`` that are no word of the API end in _."""
-    asked = {name.rstrip("_"): value for name, value in others.items()}
+    arguments = {name.rstrip("_"): value for name, value in others.items()}
     times = {"since": when(since), "until": when(until)}
-    return {"limit": limit, "before": before, "after": after, **times, **asked}
+    return {"limit": limit, "before": before, "after": after, **times, **arguments}
 
 
 def endpoint_settings(

@@ -28,14 +28,14 @@ def decoded(kind: type[T], value: object) -> T:
     """An object of ``kind``; raises `UnreadableAnswerError`."""
     if not isinstance(value, Mapping):
         raise UnreadableAnswerError("The answer is no JSON object.")
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for name, wire, convert, is_needed in _plan(cast("Hashable", kind)):
         member = value.get(wire)
         if member is not None:
-            found[name] = convert(member)
+            members[name] = convert(member)
         elif is_needed:
             raise UnreadableAnswerError(f"The answer has no `{wire}`.")
-    return kind(**found)
+    return kind(**members)
 
 
 def camel(name: str) -> str:
@@ -46,7 +46,7 @@ def camel(name: str) -> str:
 
 @cache
 def _plan(kind: Hashable) -> tuple[tuple[str, str, Convert, bool], ...]:
-    """Of each field: its name, its name on the wire, how it is read, whether it must be there."""
+    """The name of each field, its name on the wire, how it is read, whether it must be there."""
     hints = typing.get_type_hints(kind)
     plan = []
     for field in dataclasses.fields(cast("type[Any]", kind)):

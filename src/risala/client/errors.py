@@ -46,7 +46,7 @@ class FieldIssue:
     """One fault of a request's body."""
 
     path: tuple[str | int, ...]
-    """Where: ``("to",)``; in a batch ``("messages", 3, "to")``. Empty: the body as a whole."""
+    """The place: ``("to",)``; in a batch ``("messages", 3, "to")``. Empty: the body as a whole."""
     code: str
     """A stable word, such as ``invalid_phone_number``."""
     message: str
@@ -56,7 +56,7 @@ class RisalaError(Exception):
     """Whatever a call raises."""
 
     fault: ClassVar[Fault] = "network"
-    """Whose fault it is: yours, the organization's (money), the service's, or the network's."""
+    """The one at fault: you, the organization (money), the service, or the network."""
     is_passing: ClassVar[bool] = False
     """Whether the same call may pass later."""
 
@@ -65,7 +65,7 @@ class RisalaError(Exception):
         self.idempotency_key: str | None = None
         """The key of the message that was to be sent, yours or the one that was made for it."""
         self.idempotency_keys: tuple[str, ...] = ()
-        """Of a batch: the key of each message, in order."""
+        """The key of each message of a batch, in order."""
         self.is_maybe_done = False
         """Whether this call, or an attempt of it, may have been carried out nevertheless."""
 
@@ -98,8 +98,8 @@ class RefusedError(RisalaError):
         """How long to wait before the next try, where the service says so."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        told = (self.status, self.code, self.message, self.data, self.request_id)
-        return type(self), (*told, self.retry_after_s), self.__dict__
+        values = (self.status, self.code, self.message, self.data, self.request_id)
+        return type(self), (*values, self.retry_after_s), self.__dict__
 
 
 class RequestFaultError(RefusedError):
@@ -114,12 +114,12 @@ class BadRequestError(RequestFaultError):
     @property
     def issues(self) -> tuple[FieldIssue, ...]:
         """Every fault of the body at once; empty where it is not the body's form that is wrong."""
-        found = self.data.get("issues")
-        if not isinstance(found, list):
+        members = self.data.get("issues")
+        if not isinstance(members, list):
             return ()
         return tuple(
             FieldIssue(tuple(each.get("path", ())), str(each.get("code")), str(each.get("message")))
-            for each in found
+            for each in members
             if isinstance(each, Mapping)
         )
 
@@ -157,7 +157,7 @@ class CountryNotOpenError(KeyForbiddenError):
 
 
 class UnknownIdError(RequestFaultError):
-    """There is no such message, verification or endpoint for this key."""
+    """The key has no such message, verification or endpoint."""
 
 
 class PaymentRequiredError(RefusedError):
@@ -180,8 +180,8 @@ class TooManyRequestsError(RefusedError):
     @property
     def limit(self) -> str | None:
         """Which: ``sms``, ``phone``, ``organization``, ``ip``, ``network`` or ``cooldown``."""
-        found = self.data.get("limit")
-        return found if isinstance(found, str) else None
+        word = self.data.get("limit")
+        return word if isinstance(word, str) else None
 
 
 class ServiceFaultError(RefusedError):
@@ -235,7 +235,7 @@ BY_STATUS: Final[Mapping[int, type[RefusedError]]] = {
     429: TooManyRequestsError,
     503: UnavailableError,
 }
-"""Other statuses below 500 are `RequestFaultError`, others above `ServiceFaultError`."""
+"""The error of a status: any other below 500 is `RequestFaultError`, above `ServiceFaultError`."""
 BY_WORD: Final[Mapping[str, type[RefusedError]]] = {
     "SENDER_NOT_APPROVED": SenderNotApprovedError,
     "RECIPIENT_OPTED_OUT": RecipientOptedOutError,
@@ -254,8 +254,8 @@ def refusal(status: int, body: object, retry_after_s: float | None = None) -> Re
 
     A body that is not of this service (a proxy's page) gives an error without a code.
     """
-    told = body if isinstance(body, Mapping) else {}
-    data = told.get("data")
+    members = body if isinstance(body, Mapping) else {}
+    data = members.get("data")
     if not isinstance(data, Mapping):
         data = {}
     usual = RequestFaultError if status < 500 else ServiceFaultError
@@ -264,11 +264,11 @@ def refusal(status: int, body: object, retry_after_s: float | None = None) -> Re
     derived = BY_WORD.get(word) if isinstance(word, str) else None
     if derived is not None and issubclass(derived, kind):
         kind = derived
-    code, request_id = told.get("code"), told.get("requestId")
+    code, request_id = members.get("code"), members.get("requestId")
     return kind(
         status,
         code if isinstance(code, str) else "",
-        str(told.get("message") or "The service refused the request, without saying why."),
+        str(members.get("message") or "The service refused the request, without saying why."),
         data,
         request_id if isinstance(request_id, str) else None,
         retry_after_s,

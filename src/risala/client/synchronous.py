@@ -60,7 +60,7 @@ class Risala:
         self._caller.close()
 
     def within(self, deadline_s: float) -> Self:
-        """The same client with another deadline, on the same connections: `within(5).send_…`."""
+        """A client with another deadline, on the same connections: `within(5).send_…`."""
         other = object.__new__(type(self))
         other._caller = self._caller.within(replace(self._caller.retrying, deadline_s=deadline_s))
         return other
@@ -113,11 +113,11 @@ class Risala:
         after: str | None = None,
     ) -> answers.Page[answers.Message]:
         """A page of messages, the newest first."""
-        asked = calls.listing(
+        arguments = calls.listing(
             status=status, to=to, from_=sender, since=since, until=until,
             limit=limit, before=before, after=after,
         )  # fmt: skip
-        return self._caller.ask(calls.read_page("/api/sms/list", answers.Message, asked))
+        return self._caller.ask(calls.read_page("/api/sms/list", answers.Message, arguments))
 
     def iter_messages(
         self,
@@ -203,10 +203,10 @@ class Risala:
         after: str | None = None,
     ) -> answers.Page[answers.Verification]:
         """A page of verifications, the newest first."""
-        asked = calls.listing(
+        arguments = calls.listing(
             status=status, to=to, since=since, until=until, limit=limit, before=before, after=after
         )
-        call = calls.read_page("/api/verify/list", answers.Verification, asked)
+        call = calls.read_page("/api/verify/list", answers.Verification, arguments)
         return self._caller.ask(call)
 
     def iter_verifications(
@@ -246,10 +246,10 @@ class Risala:
         after: str | None = None,
     ) -> answers.Page[answers.InboundMessage]:
         """A page of the messages that people sent, the newest first."""
-        asked = calls.listing(
+        arguments = calls.listing(
             to=to, from_=sender, since=since, until=until, limit=limit, before=before, after=after
         )
-        call = calls.read_page("/api/inbound/list", answers.InboundMessage, asked)
+        call = calls.read_page("/api/inbound/list", answers.InboundMessage, arguments)
         return self._caller.ask(call)
 
     def iter_inbound(
@@ -286,10 +286,10 @@ class Risala:
     ) -> answers.Page[answers.LedgerLine]:
         """A page of the movements of money, the newest first: all, or those of one ``kind``
         (``topup``, ``charge``, ``refund``, ``adjustment``)."""
-        asked = calls.listing(
+        arguments = calls.listing(
             kind=kind, since=since, until=until, limit=limit, before=before, after=after
         )
-        return self._caller.ask(calls.read_page("/api/ledger/list", answers.LedgerLine, asked))
+        return self._caller.ask(calls.read_page("/api/ledger/list", answers.LedgerLine, arguments))
 
     def iter_ledger(
         self,
@@ -398,10 +398,10 @@ class Risala:
         after: str | None = None,
     ) -> answers.Page[answers.EndpointDelivery]:
         """A page of what was sent to an endpoint, the newest first."""
-        asked = calls.listing(
+        arguments = calls.listing(
             endpointId=endpoint_id, state=state, limit=limit, before=before, after=after
         )
-        call = calls.read_page("/api/webhooks/deliveries", answers.EndpointDelivery, asked)
+        call = calls.read_page("/api/webhooks/deliveries", answers.EndpointDelivery, arguments)
         return self._caller.ask(call)
 
     def iter_deliveries(
@@ -441,8 +441,8 @@ class Risala:
         """The items of one page after the other, each asked for when the one before is used up."""
         before: str | None = None
         while True:
-            found = page(before)
-            yield from found.items
-            before = found.next
+            answer = page(before)
+            yield from answer.items
+            before = answer.next
             if before is None:
                 return

@@ -31,7 +31,7 @@ class WebhookEvent:
     """What happened. Of a type that this version does not know it is just this."""
 
     id: str
-    """The same event may come again, with the same id: remember those that you have handled."""
+    """The event's id. It may come again with the same id: remember those that you have handled."""
     type: str
     created_at: datetime
     organization_id: str
@@ -54,7 +54,7 @@ class MessageEvent(WebhookEvent):
     carrier_code: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     price: Decimal | None = None
-    """Of this message. None: the service is of an older version."""
+    """The price of the message. None: the service is of an older version."""
     currency: str | None = None
 
 
@@ -79,7 +79,8 @@ class VerificationEvent(WebhookEvent):
     to: str
     status: str
     reason: str | None = None
-    """Of `verify.failed`: ``expired``, ``max_attempts``, ``delivery_failed``, ``canceled``."""
+    """The reason of `verify.failed`: ``expired``, ``max_attempts``, ``delivery_failed``,
+    ``canceled``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,21 +144,24 @@ class Webhook:
     def verify(self, body: bytes | str, headers: Mapping[str, str]) -> WebhookEvent:
         """The event in a request: its body as it came, before anything has parsed it, and its
         headers in whatever case."""
-        told = {name.lower(): value for name, value in headers.items()}
+        fields = {name.lower(): value for name, value in headers.items()}
         try:
-            signed, at = told["webhook-id"], told["webhook-timestamp"]
-            signatures = told["webhook-signature"]
+            signed, at = fields["webhook-id"], fields["webhook-timestamp"]
+            signatures = fields["webhook-signature"]
         except KeyError as missing:
             raise SignatureError(f"The request has no header {missing}.") from None
         self._check_time(at)
         octets = _octets(body)
-        given = [_unbased(each[3:]) for each in signatures.split() if each.startswith("v1,")]
+        decoded_signatures = [
+            _unbased(each[3:]) for each in signatures.split() if each.startswith("v1,")
+        ]
         content = f"{signed}.{at}.".encode() + octets
-        self._check(content, self._keys, given)
+        self._check(content, self._keys, decoded_signatures)
         return event(octets)
 
     def verify_signed(self, body: bytes | str, signature: str) -> WebhookEvent:
-        """The same by a header ``t=<unix>,v1=<hex>``, whichever form of the secret is its key."""
+        """The event in a request that a header ``t=<unix>,v1=<hex>`` signs, whichever form of the
+        secret is its key."""
         parts = [each.strip().partition("=") for each in signature.split(",")]
         times = [value for name, _, value in parts if name == "t"]
         if len(times) != 1:
@@ -165,8 +169,8 @@ class Webhook:
         [at] = times
         self._check_time(at)
         octets = _octets(body)
-        given = [_unhexed(value) for name, _, value in parts if name == "v1"]
-        self._check(f"{at}.".encode() + octets, (*self._secrets, *self._keys), given)
+        signatures = [_unhexed(value) for name, _, value in parts if name == "v1"]
+        self._check(f"{at}.".encode() + octets, (*self._secrets, *self._keys), signatures)
         return event(octets)
 
     def _check_time(self, at: str) -> None:
@@ -175,25 +179,25 @@ class Webhook:
         if abs(self._now() - int(at)) > self._tolerance_s:
             raise SignatureError("The signature is too old, or of a time to come.")
 
-    def _check(self, content: bytes, keys: Iterable[bytes], given: Iterable[bytes]) -> None:
+    def _check(self, content: bytes, keys: Iterable[bytes], signatures: Iterable[bytes]) -> None:
         """Compares every pair, each in a time that does not tell how much of it is right."""
         made = [hmac.new(key, content, hashlib.sha256).digest() for key in keys]
-        found = [hmac.compare_digest(ours, theirs) for ours in made for theirs in given]
-        if not any(found):
+        matches = [hmac.compare_digest(ours, theirs) for ours in made for theirs in signatures]
+        if not any(matches):
             raise SignatureError("No signature is by this endpoint's secret.")
 
 
 def event(body: bytes) -> WebhookEvent:
     """The event that a body tells. Whoever calls this must know where the body is from."""
     try:
-        told = json.loads(body)
+        members = json.loads(body)
     except ValueError as error:
         raise SignatureError("The body is no JSON.") from error
-    if not isinstance(told, dict):
+    if not isinstance(members, dict):
         raise SignatureError("The body is no JSON object.")
-    kind = KINDS.get(str(told.get("type")), WebhookEvent)
+    kind = KINDS.get(str(members.get("type")), WebhookEvent)
     try:
-        return decoded(kind, told | {"data": told})
+        return decoded(kind, members | {"data": members})
     except UnreadableAnswerError as error:
         raise SignatureError(f"The body is no event: {error}") from error
 

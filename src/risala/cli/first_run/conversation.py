@@ -67,7 +67,7 @@ class Conversation:
 
     def _ask_step(self, step: FirstRunStep, *, from_end: bool) -> int:
         """1: on to the next step; -1: back to the one before."""
-        click.echo(f"\n{click.style(step.title, bold=True)}: {step.told}")
+        click.echo(f"\n{click.style(step.title, bold=True)}: {step.about}")
         at, goes = (len(step.questions) - 1, -1) if from_end else (0, 1)
         while at >= 0:
             question = step.questions[at]

@@ -162,21 +162,21 @@ class Streams:
                 del self._open[organization_id]
 
 
-def _chunk(told: Told, what: What) -> bytes:
-    match told:
+def _chunk(item: Told, what: What) -> bytes:
+    match item:
         case OutboxEvent():
-            return f"id: {told.id}\nevent: event\ndata: {told.body}\n\n".encode()
+            return f"id: {item.id}\nevent: event\ndata: {item.body}\n\n".encode()
         case LifeEvent():
             # If events are followed too, their ids are the reader's position, which an id here
             # would overwrite.
-            position = "" if What.EVENTS in what else f"id: {told.at}\n"
-            return f"{position}event: life\ndata: {_json(to_json(_change(told)))}\n\n".encode()
+            position = "" if What.EVENTS in what else f"id: {item.at}\n"
+            return f"{position}event: life\ndata: {_json(to_json(_change(item)))}\n\n".encode()
         case Lagged():
-            return f"event: lagged\ndata: {_json({'lost': told.lost})}\n\n".encode()
+            return f"event: lagged\ndata: {_json({'lost': item.lost})}\n\n".encode()
         case Reset():
-            return f"event: reset\ndata: {_json({'reason': told.reason})}\n\n".encode()
+            return f"event: reset\ndata: {_json({'reason': item.reason})}\n\n".encode()
         case Ready():
-            position = "" if told.at is None else f"id: {told.at}\n"
+            position = "" if item.at is None else f"id: {item.at}\n"
             return f"{position}event: ready\ndata: {{}}\n\n".encode()
 
 

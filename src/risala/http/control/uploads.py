@@ -39,8 +39,8 @@ def add_uploads(app: JsonApp, operator: UploadOperator) -> None:
         name = request.args.get("name", "")
         caller = operator_by(CallerKind.CONTROL, uid_of(request.scope.get("client")))
         with trio.move_on_after(TIMEOUT_S):
-            found = await operator.receive_upload(organization_id, request.body, name, caller)
-            return json_response(json_bytes({"upload": found}))
+            stored = await operator.receive_upload(organization_id, request.body, name, caller)
+            return json_response(json_bytes({"upload": stored}))
         raise plain(408)
 
     app.route_to(PATH, upload, body_bytes_max=FILE_BYTES_MAX + _SLACK_BYTES)

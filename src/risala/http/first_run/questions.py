@@ -62,7 +62,7 @@ class FirstRunStep:
 
     name: str
     title: str
-    told: str
+    about: str
     questions: tuple[Question, ...]
     when: Callable[[Answers], bool] = _always
     tried: str = ""

@@ -118,8 +118,8 @@ class RecordingContext:
         self.traces.append(text)
         self._change()
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
-        self.wire.append((sent, tell(*given)))
+    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
+        self.wire.append((sent, tell(*values)))
 
     async def wait_until(self, condition: Callable[[RecordingContext], bool]) -> None:
         """Return once ``condition(self)`` holds; it is evaluated at each report of the driver."""

@@ -41,7 +41,7 @@ def test_the_upgrade_chains_what_is_there_and_says_so(tmp_path):
 
 
 def test_a_new_line_follows_from_the_noted_one(book):
-    entry = AuditEntry(caller=PROCESS, action="org.set", at=1, said={"é😀": "\0"})
+    entry = AuditEntry(caller=PROCESS, action="org.set", at=1, details={"é😀": "\0"})
     assert book.unit(lambda conn: audit_log.write(conn, entry)) == 1
     assert book.unit(lambda conn: audit_log.write(conn, entry)) == 2
     assert audit(book.conn).clean

@@ -21,7 +21,7 @@ def sign(book, number, at=None):
         at=number * 10 if at is None else at,
         subject=f"thing_{number % 3}",
         organization_id=f"org_{number % 2}" if number % 4 in (0, 2) else None,
-        said={"number": number},
+        details={"number": number},
         always=True,
     )
     book.unit(audited(hand, lambda conn: None))

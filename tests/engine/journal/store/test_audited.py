@@ -107,7 +107,7 @@ def test_the_trail_is_read_backwards_from_a_line_and_by_what_is_asked_for(book, 
             action=("org.set", "topup")[number % 2],
             at=number,
             organization_id=organization,
-            said={"number": number},
+            details={"number": number},
             always=True,
         )
         book.unit(audited(entry, lambda conn: None))

@@ -16,7 +16,7 @@ WITHOUT_TIME: Final = N_("The draft is made, but it cannot begin at that time. C
 
 
 async def draft(
-    request: PageRequest, asked: Mapping[str, object], send_at: str | None
+    request: PageRequest, arguments: Mapping[str, object], send_at: str | None
 ) -> TrioResponse:
     """Make it, and go to its page.
 
@@ -24,14 +24,14 @@ async def draft(
         asked: the arguments of ``mailing.create``.
         send_at: when it begins, as operations take it; None: when its sender says so.
     """
-    made = await request.ask_here(mailings.CREATE, **asked)
-    said = None
+    made = await request.ask_here(mailings.CREATE, **arguments)
+    notice = None
     if send_at is not None:
         try:
             await request.ask(mailings.SET, mailing_id=made.id, send_at=send_at)
         except Refusal:
-            said = WITHOUT_TIME
-    return request.go(request.at(f"mailings/{made.id}"), said)
+            notice = WITHOUT_TIME
+    return request.go(request.at(f"mailings/{made.id}"), notice)
 
 
 async def columns(request: PageRequest, upload: str) -> tuple[str, ...]:
@@ -40,5 +40,5 @@ async def columns(request: PageRequest, upload: str) -> tuple[str, ...]:
     Raises:
         Invalid: it is no table of people; nothing of it is left.
     """
-    found = await request.ask_here(mailings.COLUMNS, upload=upload)
-    return tuple(name for place, name in enumerate(found.columns) if place != found.number_column)
+    sheet = await request.ask_here(mailings.COLUMNS, upload=upload)
+    return tuple(name for place, name in enumerate(sheet.columns) if place != sheet.number_column)

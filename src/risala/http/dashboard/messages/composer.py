@@ -62,9 +62,9 @@ async def send(request: PageRequest) -> TrioResponse:
 async def _draft(request: PageRequest, recipients: Recipients) -> TrioResponse:
     """Have a draft made for many people, and go to its page."""
     at = request.form.text("send_at")
-    asked = {**_message(request, "text"), **recipients.source}
+    arguments = {**_message(request, "text"), **recipients.source}
     send_at = _moment(request, at) if at else None
-    gone: TrioResponse = await request.hand_over("many people", asked, send_at)
+    gone: TrioResponse = await request.hand_over("many people", arguments, send_at)
     return gone
 
 

@@ -19,11 +19,11 @@ RULES: Final = {
 
 async def retention(request: PageRequest) -> dict[str, object]:
     """Retention's rules, for the page of the system."""
-    found = await request.ask(RETENTION_SHOW)
+    retained = await request.ask(RETENTION_SHOW)
     return {
         "rules": [
             (request.words(sentence), each)
-            for each in found.rules
+            for each in retained.rules
             if (sentence := RULES.get(each.name)) is not None
         ]
     }
@@ -33,5 +33,5 @@ async def deletion(request: PageRequest, organization: Organization) -> dict[str
     """The erasure of a deleted organization, for its page."""
     if organization.status != "deleted":
         return {}
-    found = await request.ask(ERASURE_LIST, organization_id=organization.id)
-    return {"deletion": next((each for each in found.erasures if each.number is None), None)}
+    listed = await request.ask(ERASURE_LIST, organization_id=organization.id)
+    return {"deletion": next((each for each in listed.erasures if each.number is None), None)}

@@ -109,8 +109,8 @@ class CheckedContext(RecordingContext):
         if not self._is_wrong("trace", None if isinstance(text, str) else "it is not a text"):
             super().trace(text)
 
-    def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
-        line = tell(*given)
+    def traffic(self, sent: bool, tell: Callable[..., str], *values: object) -> None:
+        line = tell(*values)
         if not self._is_wrong("traffic", _fault_of_line(line)):
             self.wire.append((sent, line))
 
