@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import pytest
 import trio
 from trio.testing import MockClock
 
@@ -173,6 +175,13 @@ class SoundSuite(DriverConformance):
     secrets: ClassVar = (PASSWORD,)
     driver: ClassVar[type] = Sound
     claims: ClassVar[dict[str, Any]] = {}
+
+    @pytest.fixture(autouse=True, scope="class")
+    @staticmethod
+    def _what_was_before() -> None:
+        """All that is left behind is collected, hundreds of times. What these processes had before
+        (libraries, thousands of reports) need not be gone through again each time."""
+        gc.freeze()
 
     def new_clock(self):
         return MockClock(autojump_threshold=0)

@@ -41,6 +41,29 @@ def test_what_is_collected_while_it_is_left_says_nothing(monkeypatch):
     assert sys.unraisablehook == told.append
 
 
+class _SlowToReturn(threading.Event):
+    """Whoever sets it goes on later than who waits for it."""
+
+    def set(self) -> None:
+        super().set()
+        threading.Event().wait(0.05)
+
+
+def test_a_run_that_has_ended_is_not_left_behind(monkeypatch):
+    """However late its thread ends. Collecting would take longer than the check itself."""
+    monkeypatch.setattr(gc, "collect", lambda: pytest.fail("nothing is cut off"))
+
+    async def fail() -> None:
+        await trio.lowlevel.checkpoint()
+        raise KeyError("what went wrong")
+
+    run = ApartRun(clock=None, blocked_s=60, whole_s=60)
+    run._over = _SlowToReturn()
+    with pytest.raises(KeyError) as raised:
+        run.run(fail)
+    assert raised.traceback[-1].name == "fail"
+
+
 def code_in(path: str, source: str, **names: object) -> dict[str, object]:
     """What a file of this path and source would define."""
     exec(compile(source, path, "exec"), names)

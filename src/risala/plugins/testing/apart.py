@@ -82,6 +82,8 @@ class ApartRun:
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._inside = False
+        self._ended = False
+        """Whether all tasks have ended by themselves."""
 
     def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do the work.
@@ -116,7 +118,9 @@ class ApartRun:
                 trio.run(partial(self._begin, work), clock=self._clock, instruments=[self._watch])
             finally:
                 self._inside = False
+            self._ended = True
         except BaseException as error:  # noqa: BLE001 -- it is raised where run() was called
+            self._ended = not isinstance(error, trio.TrioInternalError)
             self.give_up(error)
         self._over.set()
 
@@ -163,6 +167,9 @@ class ApartRun:
         A run that gave up by itself is over as soon as its tasks are; a run that hangs gets an
         exception between two of its instructions.
         """
+        if self._ended:  # a moment ago: there is nothing to cut down, and nothing to collect
+            thread.join()
+            return
         with _hushed():
             for _ in range(LEAVE_TRIES):
                 if self._inside:  # outside, the exception would be printed
