@@ -41,5 +41,5 @@ async def test_an_order_to_read_again_waits_while_it_starts_until_it_is_heard(be
         await nursery.start(stop.wait_for_signals)
         await stop.reload.wait()
         nursery.cancel_scope.cancel()
-    assert not stop.asked.is_set()
+    assert not stop.ordered.is_set()
     assert signal.SIGHUP not in signal.pthread_sigmask(signal.SIG_BLOCK, ())

@@ -134,7 +134,7 @@ async def test_commands_are_told_by_the_control_socket(data, stop, sock, move):
 async def test_a_stop_ends_it_and_the_next_start_goes_on(data, stop, sock, move):
     async with trio.open_nursery() as nursery:
         await held(nursery, stop, sock, move)
-        stop.asked.set()
+        stop.ordered.set()
         move.may_go.set()
     assert is_due(data / "risala.db", [StonesMove()])
     assert not (data / "control.sock").exists()

@@ -48,7 +48,7 @@ async def hold_lease(
     keeper = LeaseHolder(*arguments, kill_at=KillTimer().set)
     waiting = partial(_answer_unavailable, stop, addresses)
     await waiting(_FOR_LEASE, keeper.acquire)
-    if stop.asked.is_set():
+    if stop.ordered.is_set():
         return LeaseGuard()
     outer.callback(_refuse_gone, keeper)
     nursery = await outer.enter_async_context(trio.open_nursery())
@@ -87,7 +87,7 @@ async def _answer_unavailable(
             await faces.start(partial(serve, sock=each.sock.dup(), tls=each.tls))
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_when, stop.asked, nursery.cancel_scope)
+                nursery.start_soon(_cancel_when, stop.ordered, nursery.cancel_scope)
                 await work()
                 nursery.cancel_scope.cancel()
         finally:

@@ -217,13 +217,13 @@ async def _serve(
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
-                    parts = (settings, engine, stop.asked, listening, tally, outside.faces)
+                    parts = (settings, engine, stop.ordered, listening, tally, outside.faces)
                     await open_faces(faces, *parts)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
-                    elif not stop.asked.is_set():  # else its sockets are closed by now
+                    elif not stop.ordered.is_set():  # else its sockets are closed by now
                         _say_ready(listening, engine)
-                    await stop.asked.wait()
+                    await stop.ordered.wait()
                     engine.gateway.drain()
                 nursery.cancel_scope.cancel()
     log.info("service.stopped")
@@ -234,12 +234,12 @@ async def _begin(
 ) -> LeaseGuard | None:
     """Migrate the database and hold the lease. None: a stop was ordered meanwhile."""
     await upgrade_while_answering(stop, listening.all, show)
-    if stop.asked.is_set():
+    if stop.ordered.is_set():
         return None
     guard, section = LeaseGuard(), stop.settings.standby
     if section.lease_kind is not None or section.copy_kind is not None:
         guard = await required(lambda each: each.guards)(outer, stop, listening.all)
-    return None if stop.asked.is_set() else guard
+    return None if stop.ordered.is_set() else guard
 
 
 def _source(

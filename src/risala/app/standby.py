@@ -110,10 +110,10 @@ async def _serve(settings: Settings, follower: _Follower, tell: Callable[[str], 
                     serve = partial(serve_app, app, settings.http, shutdown=ended)
                     await faces.start(partial(serve, sock=each.sock, tls=each.tls))
                 tell(f"Following {follower.store}; {listening.api.url}/readyz tells how far.")
-                faces.start_soon(follower.run, stop.asked, ended)
+                faces.start_soon(follower.run, stop.ordered, ended)
             outer.cancel_scope.cancel()
     # Who asked for a stop gets one: the next start finds that this machine is the primary.
-    return follower.has_taken and not stop.asked.is_set()
+    return follower.has_taken and not stop.ordered.is_set()
 
 
 class _Follower:

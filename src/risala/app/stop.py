@@ -36,7 +36,7 @@ class Stop:
     """The order to stop, and the watchdog that ends a process which does not obey it."""
 
     settings: Settings
-    asked: trio.Event = field(default_factory=trio.Event)
+    ordered: trio.Event = field(default_factory=trio.Event)
     reload: Bell = field(default_factory=Bell)
     """Rung by SIGHUP; handled once the engine, whose settings can change, has started."""
     _had_terminal: bool = field(default_factory=_in_terminal)
@@ -56,7 +56,7 @@ class Stop:
                     self.reload.ring()
                 # A closed window may send the signal twice, from the kernel and from its shell: the
                 # second one is not a user's request.
-                elif number != signal.SIGHUP or not self.asked.is_set():
+                elif number != signal.SIGHUP or not self.ordered.is_set():
                     self._stop(signal.Signals(number).name, 128 + number)
 
     def _terminal_is_gone(self) -> bool:
@@ -65,18 +65,18 @@ class Stop:
 
     def order(self, reason: str) -> None:
         """Order a stop from within."""
-        if not self.asked.is_set():
+        if not self.ordered.is_set():
             log.info("service.stopping", reason=reason)
             self._start_watchdog()
-            self.asked.set()
+            self.ordered.set()
 
     def _stop(self, name: str, status: int) -> None:
-        if self.asked.is_set():
+        if self.ordered.is_set():
             log.warning("service.killed", signal=name)
             os._exit(status)
         log.info("service.stopping", signal=name)
         self._start_watchdog()
-        self.asked.set()
+        self.ordered.set()
 
     def _start_watchdog(self) -> None:
         faces_s = max(self.settings.http.graceful_stop_s, self.settings.smpp_server.graceful_stop_s)

@@ -84,7 +84,7 @@ async def _work(
     stop: Stop, path: Path, watch: UpgradeWatch, show: Show, moves: Sequence[RowMove]
 ) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_cancel_when, stop.asked, nursery.cancel_scope)
+        nursery.start_soon(_cancel_when, stop.ordered, nursery.cancel_scope)
         nursery.start_soon(watch.keep_logging)
         with show() as shown:
             tell = partial(_tell, watch, shown)

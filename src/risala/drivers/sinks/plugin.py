@@ -38,7 +38,7 @@ _STATES: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    told: str
+    intro: str
     columns: tuple[str, ...]
     none: str
     waiting: str
@@ -80,7 +80,7 @@ class SinksPage:
         waiting = sum(each["behind"] or 0 for each in sinks)
         lost = sum(each["missed"] or 0 for each in sinks)
         return (
-            PageText(words.told),
+            PageText(words.intro),
             PageFigures(((words.waiting, waiting), (words.lost, lost))),
             PageTable(
                 words.columns,

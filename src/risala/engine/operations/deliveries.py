@@ -103,7 +103,7 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     older, newer = (
         (None if place is None else int(place[0])) for place in (page.older, page.newer)
     )
-    return DeliveryPage(page.found, older, newer)
+    return DeliveryPage(page.items, older, newer)
 
 
 def _as_sent(endpoints: EndpointRepository, delivery: WebhookDelivery, body: str) -> str:

@@ -179,11 +179,11 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
             page = stored.received(received_filter, steps)
         else:
             page = await stored.received_by_part(received_filter, steps)
-    if page.found:
-        details = {"messages": len(page.found)}
+    if page.items:
+        details = {"messages": len(page.items)}
         by = call.audit(organization_id=arguments.organization_id, details=details, always=True)
         await call.note_look(by)
-    shown = page.found
+    shown = page.items
     if call.hides_texts:
         shown = tuple(replace(each, body=None) for each in shown)
     reached = None if page.looked_to is None else page.looked_to.received_at
@@ -248,7 +248,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
             page = await stored.opted_out_by_part(organization_id, opt_out_filter, steps)
     heeds = organization_id in stored.policies()
     newer, older = written(page.newer), written(page.older)
-    return OptOutList(organization_id, heeds, page.found, newer, older)
+    return OptOutList(organization_id, heeds, page.items, newer, older)
 
 
 @OPERATIONS(inbound.OPT_OUT, operators=SUPPORT, **_RECIPIENT)

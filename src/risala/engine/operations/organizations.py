@@ -253,7 +253,7 @@ async def _org_list(call: Call[ListOrganizations]) -> OrganizationPage:
         Steps(limit, arguments.before, arguments.after),
     )
     looked_to = None if page.looked_to is None else page.looked_to.created_at
-    listed = tuple(_listed(call, each) for each in page.found)
+    listed = tuple(_listed(call, each) for each in page.items)
     return OrganizationPage(listed, written(page.newer), written(page.older), looked_to)
 
 

@@ -227,7 +227,7 @@ async def _list_requests(call: Call[ListSenderRequests]) -> SenderRequestPage:
     if arguments.status != REQUESTED:
         steps = Steps(limit, _id_of(arguments.before), _id_of(arguments.after))
         page = senders.page(request_filter, steps)
-        marked = await _with_marks(call, page.found)
+        marked = await _with_marks(call, page.items)
         return _request_page(call, marked, _cursor(page.newer), _cursor(page.older))
     marked = await _with_marks(call, senders.requested(request_filter))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)

@@ -110,7 +110,7 @@ def _page(call: Call[Any], arguments: ListLines, limit: int) -> LinesPage:
     steps = Steps(limit, _numbered(arguments.before), _numbered(arguments.after))
     page = call.services.repositories.audit.page(_wanted(arguments), steps)
     looked_to = None if page.looked_to is None else page.looked_to.at
-    return LinesPage(page.found, written(page.newer), written(page.older), looked_to)
+    return LinesPage(page.items, written(page.newer), written(page.older), looked_to)
 
 
 OPERATIONS: Final = Operations()

@@ -307,10 +307,10 @@ async def _list_sessions(call: Call[ListSessions]) -> SessionPage:
     )
     steps = steps_of(arguments.limit, arguments.before, arguments.after)
     page = await _session_page(call, session_filter, steps)
-    if await settle_seen(call.services.sessions, call.services.recorder.clock, page.found):
+    if await settle_seen(call.services.sessions, call.services.recorder.clock, page.items):
         page = await _session_page(call, session_filter, steps)
     return SessionPage(
-        tuple(view_of(row, now_ms) for row in page.found),
+        tuple(view_of(row, now_ms) for row in page.items),
         written(page.newer),
         written(page.older),
         None if page.looked_to is None else page.looked_to.created_at,

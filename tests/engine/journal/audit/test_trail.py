@@ -35,7 +35,7 @@ def lines(book):
 
 
 def numbers(page):
-    return [line.after["number"] for line in page.found]
+    return [line.after["number"] for line in page.items]
 
 
 def everything(book, wanted, limit):

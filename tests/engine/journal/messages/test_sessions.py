@@ -33,7 +33,7 @@ def shop(book):
 
 
 def numbers(page):
-    return [int(each.id[-1]) for each in page.found]
+    return [int(each.id[-1]) for each in page.items]
 
 
 def pages(book, wanted, limit):

@@ -17,7 +17,7 @@ def look(book):
     conn, organization_id = book.conn, book.organization()
     for steps in ALL_STEPS:
         for wanted in (OrganizationFilter(), OrganizationFilter("a@b", "active")):
-            found = accounts.page(conn, wanted, steps).found
+            found = accounts.page(conn, wanted, steps).items
             for each in found:
                 accounts.facts(conn, each, book.now_ms)
         for state in ("cleared", "approved", "denied"):

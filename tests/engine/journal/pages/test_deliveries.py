@@ -35,7 +35,7 @@ def shop(book):
 
 
 def times(page):
-    return [each.created_at // 1000 for each in page.found]
+    return [each.created_at // 1000 for each in page.items]
 
 
 @pytest.mark.parametrize("limit", [1, 5, 12, 50])

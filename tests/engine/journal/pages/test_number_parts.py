@@ -66,19 +66,19 @@ def shops(book):
 
 def test_sessions_are_found_by_digits_anywhere_in_the_number(book, shops):
     page = sessions.page(book.conn, SessionFilter(shops[0], "live", NOW, part=part("4220")), STEPS)
-    assert [each.recipient for each in page.found] == [NUMBERS[2], NUMBERS[1], NUMBERS[0]]
-    assert {each.organization_id for each in page.found} == {shops[0]}
+    assert [each.recipient for each in page.items] == [NUMBERS[2], NUMBERS[1], NUMBERS[0]]
+    assert {each.organization_id for each in page.items} == {shops[0]}
 
 
 def test_received_messages_are_found_by_digits_of_the_sender(book, shops):
     page = inbound.received(book.conn, ReceivedFilter(shops[0], part=part("4220")), STEPS)
-    assert sorted(each.sender for each in page.found) == WITH_4220
-    assert {each.organization_id for each in page.found} == {shops[0]}
+    assert sorted(each.sender for each in page.items) == WITH_4220
+    assert {each.organization_id for each in page.items} == {shops[0]}
 
 
 def test_opt_outs_are_found_by_digits(book, shops):
     page = inbound.opted_out(book.conn, shops[0], OptOutFilter(part=part("4220")), STEPS)
-    assert sorted(each.number for each in page.found) == WITH_4220
+    assert sorted(each.number for each in page.items) == WITH_4220
 
 
 def test_words_are_found_in_texts_in_keywords_and_in_senders_that_are_names(book, shops):
@@ -88,7 +88,7 @@ def test_words_are_found_in_texts_in_keywords_and_in_senders_that_are_names(book
 
     def found(text, **more):
         wanted = ReceivedFilter(mine, contains=text, **more)
-        return [each.id for each in inbound.received(book.conn, wanted, STEPS).found]
+        return [each.id for each in inbound.received(book.conn, wanted, STEPS).items]
 
     assert found("code") == found("bankily") == ["mo_w1"]
     assert found("écrivez") == found("%_") == ["mo_w2"]
@@ -97,13 +97,13 @@ def test_words_are_found_in_texts_in_keywords_and_in_senders_that_are_names(book
     assert found("salam", searches_texts=False) == []
     add_opt_out(book, mine, "+22236005555", "ARRET")
     page = inbound.opted_out(book.conn, mine, OptOutFilter(contains="arret"), STEPS)
-    assert [each.number for each in page.found] == ["+22236005555"]
+    assert [each.number for each in page.items] == ["+22236005555"]
 
 
 def test_a_foreign_number_is_found_by_its_beginning(book, shops):
     add_inbound(book, shops[0], "de", "+491701234567")
     page = inbound.received(book.conn, ReceivedFilter(shops[0], part=part("49170")), STEPS)
-    assert [each.sender for each in page.found] == ["+491701234567"]
+    assert [each.sender for each in page.items] == ["+491701234567"]
 
 
 def test_people_of_a_list_are_found_by_digits_and_by_words(book):
@@ -145,14 +145,14 @@ def test_pages_of_several_numbers_are_one_list_in_both_directions(book, limit):
     while True:
         page = sessions.page(book.conn, wanted, Steps(limit, before=before))
         pages.append(page)
-        seen += [each.id for each in page.found]
+        seen += [each.id for each in page.items]
         if (before := page.older) is None:
             break
     expected = [f"ver_{place:02}" for place in range(40) if place % 5 < 3]
     assert seen == expected[::-1]
     for earlier, later in pairwise(pages):
         back = sessions.page(book.conn, wanted, Steps(limit, after=later.newer))
-        assert back.found == earlier.found
+        assert back.items == earlier.items
 
 
 def test_a_page_says_how_far_all_of_its_numbers_were_searched(book):
@@ -161,7 +161,7 @@ def test_a_page_says_how_far_all_of_its_numbers_were_searched(book):
         add_session(book, mine, f"{place:02}", NUMBERS[place % 2], at=100 + place)
     wanted = SessionFilter(mine, "live", NOW, status="canceled", part=part("4220"))
     page = sessions.page(book.conn, wanted, Steps(5, looked_max=4))
-    assert page.found == ()
+    assert page.items == ()
     assert page.looked_to is not None
     assert page.looked_to.created_at == 123  # of the two numbers, the one that was left sooner
     assert page.older == sessions.place_of(page.looked_to)

@@ -87,7 +87,7 @@ class Bench:
         tries."""
         self.host = host
         self.is_there = is_there
-        self.found = Findings(settings.port)
+        self.findings = Findings(settings.port)
         self.sim_word = ""
         self._open_port = open_port
         self._urcs: Counter[str] = Counter()
@@ -129,8 +129,8 @@ class Bench:
             self._urcs[urc.name] += 1
 
     def note(self, quirk: str) -> None:
-        if quirk not in self.found.quirks:
-            self.found.quirks.append(quirk)
+        if quirk not in self.findings.quirks:
+            self.findings.quirks.append(quirk)
 
     def _note_habits(self) -> None:
         """Note the modem's habits that its link noticed during the checks."""

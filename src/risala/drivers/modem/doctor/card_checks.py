@@ -38,13 +38,13 @@ async def sim(bench: Bench) -> CheckVerdict:
     try:
         word = await _word(bench)
     except Unready as fault:
-        bench.found.sim = str(fault).rstrip(".")
+        bench.findings.sim = str(fault).rstrip(".")
         return fail(f"{fault} Push it in until it clicks, contacts down; try it in a phone.")
     if word is None:
-        bench.found.sim = "busy"
+        bench.findings.sim = "busy"
         return fail("The SIM does not become ready: replug the modem, and try the SIM in a phone.")
     bench.sim_word = word
-    bench.found.sim = word.lower() or "not told"
+    bench.findings.sim = word.lower() or "not told"
     if word:
         return ok("A SIM is present.")
     return ok("The modem does not tell of its SIM; the network will.")
@@ -68,8 +68,8 @@ async def _word(bench: Bench) -> str | None:
 async def pin(bench: Bench) -> CheckVerdict:
     """Is the SIM open? Types the PIN if the SIM asks for it, at most once, as the driver does."""
     if bench.sim_word == "SIM PIN":
-        await identify_card(bench.asker, bench.found.identity)
-        left = await tries_left(bench.asker, bench.found.identity)
+        await identify_card(bench.asker, bench.findings.identity)
+        left = await tries_left(bench.asker, bench.findings.identity)
         refusal = _why_not_typed(bench, left)
         if refusal:
             return fail(refusal)
@@ -77,12 +77,12 @@ async def pin(bench: Bench) -> CheckVerdict:
             bench.memory.retry()
         bench.memory.must_store = left is None
     try:
-        await unlock(bench.asker, bench.found.identity, bench.settings.pin, bench.memory)
+        await unlock(bench.asker, bench.findings.identity, bench.settings.pin, bench.memory)
     except Unready as fault:
         unstored = f" {fault.__cause__}" if isinstance(fault.__cause__, NotStoredError) else ""
         return fail(f"{fault}{unstored}{_tries(await _left_now(bench))}")
-    bench.found.sim = "ready"
-    await identify_sim(bench.asker, bench.found.identity)
+    bench.findings.sim = "ready"
+    await identify_sim(bench.asker, bench.findings.identity)
     return ok("The PIN was right." if bench.sim_word not in _OPEN else "The SIM needs no PIN.")
 
 
@@ -97,7 +97,7 @@ def _why_not_typed(bench: Bench, left: int | None) -> str:
             f"A wrong PIN was typed before.{_tries(left)} This one was not typed. If it is surely "
             "right, --type-pin types it, but never as the last try; a phone does as well."
         )
-    if bench.memory.forbids(bench.found.identity, left) and not bench.types_anyway:
+    if bench.memory.forbids(bench.findings.identity, left) and not bench.types_anyway:
         return (
             "A PIN was typed into this SIM before and not seen to be right, and the modem does not "
             "tell how many tries are left: this one was not typed. If it is surely right, "
@@ -109,7 +109,7 @@ def _why_not_typed(bench: Bench, left: int | None) -> str:
 async def _left_now(bench: Bench) -> int | None:
     if bench.sim_word != "SIM PIN":
         return None
-    return await tries_left(bench.asker, bench.found.identity)
+    return await tries_left(bench.asker, bench.findings.identity)
 
 
 def _tries(left: int | None) -> str:
@@ -125,10 +125,10 @@ async def registration(bench: Bench) -> CheckVerdict:
     while state not in _SETTLED and trio.current_time() < until:
         await trio.sleep(_LOOK_S)
         state = await registration_of(bench.asker)
-    bench.found.registration = state
+    bench.findings.registration = state
     if state is None or state.registered:
-        bench.found.operator = await operator_of(bench.asker)
-    return _judged(state, bench.found.operator)
+        bench.findings.operator = await operator_of(bench.asker)
+    return _judged(state, bench.findings.operator)
 
 
 def _judged(state: Registration | None, operator: str) -> CheckVerdict:
@@ -159,7 +159,7 @@ def _judged(state: Registration | None, operator: str) -> CheckVerdict:
 
 async def smsc(bench: Bench) -> CheckVerdict:
     try:
-        number = bench.found.smsc = await find_smsc(bench.asker, bench.settings.smsc_number)
+        number = bench.findings.smsc = await find_smsc(bench.asker, bench.settings.smsc_number)
     except Unready:
         return fail(
             "The SIM has no SMSC number, without which nothing is sent: ask its operator, and set "

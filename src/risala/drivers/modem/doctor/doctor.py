@@ -63,7 +63,7 @@ async def examine(
     """
     async with bench.at_work():
         await _Round(bench, timeout_s).run(on_check)
-    return bench.found
+    return bench.findings
 
 
 class _Round:
@@ -87,13 +87,13 @@ class _Round:
                 verdict = await self._verdict(step)
                 if verdict.state is CheckState.FAIL or self._is_served(step):
                     self._missing[step.name] = step.name
-            self._bench.found.checks.append(Check(step.name, verdict.state, verdict.text))
+            self._bench.findings.checks.append(Check(step.name, verdict.state, verdict.text))
 
     def _is_served(self, step: _Step) -> bool:
-        return step.look is host_checks.free and bool(self._bench.found.served_by)
+        return step.look is host_checks.free and bool(self._bench.findings.served_by)
 
     def _reason(self, blamed: str) -> str:
-        served_by = self._bench.found.served_by
+        served_by = self._bench.findings.served_by
         if served_by:
             return f"Not looked at: {served_by} has the port."
         return f"Not looked at: “{blamed}” comes first."

@@ -120,7 +120,7 @@ def _held(bench: Bench, holders: list[Process], text: str) -> CheckVerdict:
     text = f"{text}: {_advice(holders)}"
     if not all(each.is_service for each in holders):
         return fail(text)
-    bench.found.served_by = _titles(holders)
+    bench.findings.served_by = _titles(holders)
     return ok(text)
 
 

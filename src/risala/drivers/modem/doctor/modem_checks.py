@@ -38,7 +38,7 @@ async def answers(bench: Bench) -> CheckVerdict:
     await bench.asker.ok("AT")
     if b"AT\r" in bench.tap.heard:
         bench.note("echo stays on after ATE0")
-    identity = bench.found.identity = await identify_modem(bench.asker)
+    identity = bench.findings.identity = await identify_modem(bench.asker)
     refused = await initialize(bench.asker, bench.settings.init)
     if refused:
         return warn(
@@ -97,8 +97,8 @@ async def radio(bench: Bench) -> CheckVerdict:
 
 async def signal(bench: Bench) -> CheckVerdict:
     dbm = signal_dbm(first(await bench.asker.rows("AT+CSQ"), "+CSQ"))
-    bench.found.signal_dbm = dbm
-    registration = bench.found.registration
+    bench.findings.signal_dbm = dbm
+    registration = bench.findings.registration
     if dbm is None:
         if registration is not None and registration.registered:
             return warn("The modem does not tell it, but is registered.")
@@ -114,7 +114,7 @@ async def signal(bench: Bench) -> CheckVerdict:
 
 
 async def pdu_mode(bench: Bench) -> CheckVerdict:
-    taken = bench.found.pdu_mode = await bench.asker.ok("AT+CMGF=0")
+    taken = bench.findings.pdu_mode = await bench.asker.ok("AT+CMGF=0")
     if taken:
         return ok("The modem takes messages as PDUs.")
     return fail(
@@ -124,7 +124,7 @@ async def pdu_mode(bench: Bench) -> CheckVerdict:
 
 
 async def storage(bench: Bench) -> CheckVerdict:
-    asker, findings = bench.asker, bench.found
+    asker, findings = bench.asker, bench.findings
     before = first(await asker.rows("AT+CPMS?"), "+CPMS")
     try:
         names, findings.storage = await choose_storage(asker, bench.settings.storage)
@@ -176,7 +176,7 @@ async def receiving(bench: Bench) -> CheckVerdict:
         acknowledges = await asker.ok("AT+CSMS=1")
         if not acknowledges:
             await asker.ok("AT+CSMS=0")
-        routing = bench.found.routing = await choose_routing(
+        routing = bench.findings.routing = await choose_routing(
             asker, inbound=settings.inbound, reports=settings.reports, acknowledges=acknowledges
         )
     finally:
@@ -190,7 +190,7 @@ async def receiving(bench: Bench) -> CheckVerdict:
 
 
 async def status_reports(bench: Bench) -> CheckVerdict:
-    routing = bench.found.routing
+    routing = bench.findings.routing
     if not bench.settings.reports:
         return ok("They are not asked for (reports = false).")
     if routing is not None and routing.reports:

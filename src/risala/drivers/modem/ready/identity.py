@@ -30,7 +30,7 @@ class Identity:
     iccid: str = ""
     number: str = ""
     """The SIM's own number, if it is on the SIM; on most it is not."""
-    said: tuple[str, ...] = field(default=())
+    lines: tuple[str, ...] = field(default=())
     """The lines of ATI."""
 
     @property
@@ -40,7 +40,7 @@ class Identity:
 
     @property
     def is_huawei(self) -> bool:
-        return "huawei" in f"{self.manufacturer} {' '.join(self.said)}".lower()
+        return "huawei" in f"{self.manufacturer} {' '.join(self.lines)}".lower()
 
 
 async def identify_modem(asker: Asker) -> Identity:
@@ -51,7 +51,7 @@ async def identify_modem(asker: Asker) -> Identity:
         model=_text(await asker.rows("AT+CGMM")),
         revision=_text(await asker.rows("AT+CGMR")),
         imei=_find(_imei, await asker.rows("AT+CGSN")),
-        said=lines[:8],
+        lines=lines[:8],
     )
 
 

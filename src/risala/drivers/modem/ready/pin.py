@@ -144,7 +144,7 @@ async def tries_left(asker: Asker, identity: Identity) -> int | None:
         fields = first([row], "+CPINR")
         if len(fields) > 1 and fields[0].upper() == "SIM PIN":
             return number(fields[1])
-    maker = f"{identity.manufacturer} {' '.join(identity.said)}".lower()
+    maker = f"{identity.manufacturer} {' '.join(identity.lines)}".lower()
     for name, (command, row_name, at) in _COUNTERS.items():
         if name in maker:
             fields = first(await asker.rows(command), row_name)

@@ -42,10 +42,10 @@ def _hit(filters: TrailFilter) -> tuple[str, tuple[object, ...]]:
 
 def _way(filters: TrailFilter) -> Walk:
     """The index with the fewest lines to read."""
-    hit, hit_given = _hit(filters)
+    hit, hit_values = _hit(filters)
     if filters.subject is not None:
         source = "audit_log INDEXED BY audit_log_by_subject_seq"
-        return Walk(source, "subject = ?", (filters.subject,), hit, hit_given, ("seq",))
+        return Walk(source, "subject = ?", (filters.subject,), hit, hit_values, ("seq",))
     index, where = "audit_log_by_time", "1"
     values: tuple[object, ...] = ()
     if filters.action is not None and not filters.action.endswith(FAMILY_END):
@@ -58,7 +58,7 @@ def _way(filters: TrailFilter) -> Walk:
         where,
         values,
         hit,
-        hit_given,
+        hit_values,
         ("at", "seq"),
         since=filters.since or 0,
         until=TIME_END if filters.until is None else filters.until,

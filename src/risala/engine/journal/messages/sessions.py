@@ -108,13 +108,13 @@ def _way(filters: SessionFilter, recipient: str | None) -> Walk:
     values: tuple[object, ...] = (filters.organization_id, filters.mode)
     if recipient is not None:
         source, where, values = _PHONES, f"{where} AND recipient = ?", (*values, recipient)
-    hit, hit_given = _hit(filters)
+    hit, hit_values = _hit(filters)
     return Walk(
         source,
         where,
         values,
         hit,
-        hit_given,
+        hit_values,
         ("created_at", "id"),
         since=0 if filters.since is None else filters.since,
         until=TIME_END if filters.until is None else filters.until,

@@ -55,7 +55,7 @@ class _Walk:
     """Up to the bounds of the key."""
     key: str
     """The column with the key."""
-    given: tuple[object, ...]
+    values: tuple[object, ...]
 
 
 def page(
@@ -132,7 +132,7 @@ def _walked(
         rows = conn.execute(
             f"{walk.select} AND {walk.key} >= ? AND {walk.key} < ?"
             f" ORDER BY {walk.key} {order} LIMIT ?",
-            (*walk.given, *bounds, most),
+            (*walk.values, *bounds, most),
         )
         keys.update(key for (key,) in rows)
     return keys

@@ -93,7 +93,7 @@ class _Walk:
 
     index: str
     where: str
-    given: tuple[object, ...]
+    values: tuple[object, ...]
 
 
 def _walks(filters: MessageFilter) -> list[_Walk]:
@@ -240,14 +240,14 @@ def _walk(
     )
     across = Across((), None)
     if filters.contains is not None and filters.searches_texts:
-        walked = (*walk.given, *bounds, looked_max)
+        walked = (*walk.values, *bounds, looked_max)
         across = parts_across(conn, way, walked, filters.contains, upward=upward)
     if across.reached is not None:
         low, high = bounds
         bounds = (low, across.reached + 1) if upward else (across.reached, high)
     hit, of_hit = _hit(filters, across.keys)
     looked = f"WITH looked AS (SELECT key, {hit} AS hit FROM {way})"  # noqa: S608 -- constants
-    values = (*of_hit, *walk.given, *bounds, looked_max)
+    values = (*of_hit, *walk.values, *bounds, looked_max)
     # The search ends with the last wanted row; each answer is one text, see `Rows.gather`.
     keys_text = value_of(
         conn,

@@ -188,9 +188,9 @@ def page(
     if before is not None:
         # A page goes down: "older" means lesser addresses.
         back = page_by_time(conn, USERS, way, Steps(limit, before=(before,)), _place_of)
-        return UsersFound(back.found[::-1], _address(back.newer), _address(back.older))
+        return UsersFound(back.items[::-1], _address(back.newer), _address(back.older))
     on = page_by_time(conn, USERS, way, Steps(limit, after=(after,)), _place_of)
-    return UsersFound(on.found[::-1], _address(on.newer), _address(on.older) if after else None)
+    return UsersFound(on.items[::-1], _address(on.newer), _address(on.older) if after else None)
 
 
 def _place_of(user: User) -> Place:

@@ -26,10 +26,10 @@ class Walk:
     source: str
     """The table, with the index that it is read by."""
     where: str
-    given: tuple[object, ...]
+    values: tuple[object, ...]
     hit: str
     """The condition for a wanted row; ``1``: each is."""
-    hit_given: tuple[object, ...]
+    hit_values: tuple[object, ...]
     order: tuple[str, ...]
     """The columns that make a place: a time and an id, or an id alone."""
     since: int = 0
@@ -55,7 +55,7 @@ def page_by_time(
     looked = conn.execute(
         f"SELECT * FROM (SELECT {rows.columns}, {way.hit} AS hit {ordered} LIMIT ?)"  # noqa: S608 -- constants
         " WHERE hit LIMIT ?",
-        (*way.hit_given, *way.given, *values, steps.looked_max, steps.limit + 1),
+        (*way.hit_values, *way.values, *values, steps.looked_max, steps.limit + 1),
     )
     kept = sorted((rows.of(row[:-1]) for row in looked), key=place_of, reverse=not upward)
     more = len(kept) > steps.limit
@@ -63,7 +63,7 @@ def page_by_time(
     if not more:
         place = conn.execute(
             f"SELECT {', '.join(way.order)} {ordered} LIMIT 1 OFFSET ?",
-            (*way.given, *values, steps.looked_max - 1),
+            (*way.values, *values, steps.looked_max - 1),
         ).fetchone()
     reached = None if place is None else _at(conn, rows, way, place)
     kept = kept[: steps.limit]
@@ -91,7 +91,7 @@ def page_of_walks(
     ends = [each.looked_to for each in pages if each.looked_to is not None]
     reached = (min if upward else max)(ends, key=place_of, default=None)
     rows_found = sorted(
-        (one for each in pages for one in each.found), key=place_of, reverse=not upward
+        (one for each in pages for one in each.items), key=place_of, reverse=not upward
     )
     if reached is not None:
         end = place_of(reached)
@@ -117,7 +117,7 @@ def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:
     exactly = " AND ".join(f"{column} = ?" for column in way.order)
     row = conn.execute(
         f"SELECT {rows.columns} FROM {way.source} WHERE {way.where} AND {exactly}",  # noqa: S608 -- constants
-        (*way.given, *place),
+        (*way.values, *place),
     ).fetchone()
     return rows.of(row)
 

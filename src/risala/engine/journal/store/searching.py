@@ -32,7 +32,7 @@ class NumberIndex:
     """The table, with the index."""
     column: str
     where: str
-    given: tuple[object, ...]
+    values: tuple[object, ...]
 
 
 def numbers_with(conn: sqlite3.Connection, index: NumberIndex, part: NumberPart) -> list[str]:
@@ -50,7 +50,7 @@ def numbers_with(conn: sqlite3.Connection, index: NumberIndex, part: NumberPart)
         f" SELECT low, high FROM ranges WHERE EXISTS (SELECT 1 FROM {within} low AND high) LIMIT ?",
         (
             *(json.dumps(part.ranges), f"+{part.digits}", f"+{part.digits}{_BEYOND}"),
-            *(*index.given, NUMBERS_MAX + 1),
+            *(*index.values, NUMBERS_MAX + 1),
         ),
     ).fetchall()
     following = (
@@ -59,12 +59,12 @@ def numbers_with(conn: sqlite3.Connection, index: NumberIndex, part: NumberPart)
     )
     looked: set[str] = set()
     for low, high in filled:
-        number: str | None = value_of(conn, following, (*index.given, low, high))
+        number: str | None = value_of(conn, following, (*index.values, low, high))
         while number is not None:
             looked.add(number)
             if len(looked) > NUMBERS_MAX:
                 raise TooManyNumbersError(NUMBERS_MAX)
-            number = value_of(conn, following, (*index.given, f"{number}{_BEHIND}", high))
+            number = value_of(conn, following, (*index.values, f"{number}{_BEHIND}", high))
     # Between two numbers of a range there may be longer ones, without the digits.
     return sorted(each for each in looked if part.digits in each)
 

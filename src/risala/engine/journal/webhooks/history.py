@@ -296,7 +296,7 @@ class DeliveryRepository:
         reader = self._store.reader
         rows = page(reader, endpoint_id, state, steps)
         end = None if rows.looked_to is None else shown(reader, rows.looked_to)
-        deliveries = tuple(shown(reader, row) for row in rows.found)
+        deliveries = tuple(shown(reader, row) for row in rows.items)
         return CursorPage(deliveries, rows.newer, rows.older, end)
 
     summed = read(summed)

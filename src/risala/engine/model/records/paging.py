@@ -50,7 +50,7 @@ class TooManyNumbersError(Exception):
 class CursorPage(Generic[T]):
     """A page, and where the next ones begin; None: no further page."""
 
-    found: tuple[T, ...]
+    items: tuple[T, ...]
     newer: Place | None
     older: Place | None
     looked_to: T | None

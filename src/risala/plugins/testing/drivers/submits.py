@@ -30,15 +30,15 @@ class _Answers:
     """A driver's answers to posted segments."""
 
     def __init__(self) -> None:
-        self.said: list[object] = []
+        self.outcomes: list[object] = []
         self._changed = trio.Event()
 
     def take(self, outcome: Outcome) -> None:
-        self.said.append(outcome)
+        self.outcomes.append(outcome)
         self._changed.set()
 
     async def wait(self, count: int) -> None:
-        while len(self.said) < count:
+        while len(self.outcomes) < count:
             self._changed = trio.Event()
             await self._changed.wait()
 
@@ -197,13 +197,13 @@ class DriverSubmitChecks(DriverArrivalChecks):
                 "{limit:g} s. Call answered once for each.",
             )
             await trio.sleep(self.quiet_s)
-            if len(heard.said) > window:
+            if len(heard.outcomes) > window:
                 raise PluginFaultError(
                     "test_what_is_posted_is_answered_once",
-                    f"{window} segments were posted, and answered was called {len(heard.said)} "
+                    f"{window} segments were posted, and answered was called {len(heard.outcomes)} "
                     "times. Call it once for each, whatever its outcome.",
                 )
-            outcomes = [stage.outcome(each, "post") for each in heard.said]
+            outcomes = [stage.outcome(each, "post") for each in heard.outcomes]
             self._look_at_window(stage, outcomes, window, "posts")
             await self.seen_once(stage, sent)
 
@@ -220,7 +220,7 @@ class DriverSubmitChecks(DriverArrivalChecks):
                 pass
             stage.driver.post(segment(), heard.take)
             await stage.until(partial(heard.wait, 2), name, "A post got no answer in {limit:g} s.")
-            for each in heard.said:
+            for each in heard.outcomes:
                 if not isinstance(each, Unsent):
                     raise PluginFaultError(
                         name,

@@ -318,7 +318,7 @@ async def _queue(call: Call[ListClaims]) -> PaymentQueue:
     read = payments.queued if arguments.status == WAITING else payments.listed
     page = read(payment_filter, steps)
     return PaymentQueue(
-        tuple(_queued(call, each) for each in page.found),
+        tuple(_queued(call, each) for each in page.items),
         written(page.newer),
         written(page.older),
         None if page.looked_to is None else page.looked_to.begun_at,

@@ -333,7 +333,7 @@ def queued(
         page = listed(conn, payment_filter, Steps(steps.limit, before=steps.after))
     is_first = steps.before is None and steps.after is None
     back = None if is_first else page.older
-    return CursorPage(tuple(reversed(page.found)), back, page.newer, page.looked_to)
+    return CursorPage(tuple(reversed(page.items)), back, page.newer, page.looked_to)
 
 
 def _place_of(payment: StoredPayment) -> Place:

@@ -36,7 +36,7 @@ class Hidden:
     """Hidden columns with anything in them that were read so far."""
     places: set[int] = field(default_factory=set)
     """The hidden columns, by place from 1."""
-    found: set[int] = field(default_factory=set)
+    filled: set[int] = field(default_factory=set)
     """The hidden columns that have anything in them."""
 
     def add_columns(self, first: int, last: int) -> None:
@@ -47,8 +47,8 @@ class Hidden:
         """The cells of a row by their places, from 1, as the sheet shows them; empty: it shows
         none."""
         full = self.places.intersection(cells)
-        self.found |= full
-        self.columns = len(self.found)
+        self.filled |= full
+        self.columns = len(self.filled)
         self.rows += not is_shown
         if not self.with_hidden:
             if not is_shown:
