@@ -45,6 +45,24 @@ OLD_NAMES = Path(__file__).with_name("old_names.txt")
 LEFT_MAX = 32
 """How many old names there may be at most. Who renames some lowers it; nothing raises it."""
 
+_PLUGIN = "plugins implement it or read it: promised by its name"
+_COLUMN = "a column of the database"
+_BODY = "the client's half of a logged request, beside `answered`, as operations and pages have it"
+HOLDERS = {
+    "engine/features/compat/records.py told": _COLUMN,
+    "engine/intake/policies.py asked": "fields of the counts are columns of the report and metrics",
+    "engine/journal/accounts/memberships.py found": "the verb: who has an account founds one",
+    "engine/journal/messages/timeline.py told": _COLUMN,
+    "engine/journal/state.py told": _COLUMN,
+    "engine/kernel/operation.py given": "`call.given`: each operation reads its arguments so",
+    "engine/model/records/requests.py asked": _BODY,
+    "engine/rules/request_bodies.py asked": _BODY,
+    "plugins/contract.py given": _PLUGIN,
+    "plugins/face.py told": _PLUGIN,
+    "plugins/testing/suite.py told": _PLUGIN,
+}
+"""Parameters, variables and fields that say nothing of what they hold, each with its reason."""
+
 
 @cache
 def named() -> dict[Path, list[tuple[str, int | None]]]:
@@ -127,3 +145,38 @@ def test_what_counts_as_an_old_name():
     old = ["Lane", "EndpointLane", "lane_down", "taken_along_now", "_sign"]
     assert [name for name in old if not is_old(name, parts, wholes)] == []
     assert [n for n in ("sign_in", "planet", "taken", "Along") if is_old(n, parts, wholes)] == []
+
+
+def empty_words() -> frozenset[str]:
+    """What no parameter, variable or field is called."""
+    page = " ".join(GLOSSARY.read_text(encoding="utf-8").split())
+    sentence = re.search(r"No parameter, variable or field is called (.+?):", page)
+    assert sentence is not None
+    return frozenset(re.findall(r"`(\w+)`", sentence[1]))
+
+
+def holders(tree: ast.AST) -> Iterator[str]:
+    """The names of all parameters, and of all that is assigned to or declared."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def test_variables_say_what_they_hold():
+    empty = empty_words()
+    assigned = rf"\b(?:{'|'.join(sorted(empty))})\b(?: in | as |:=|\s*[=:,)|+])"
+    used = {
+        f"{path.relative_to(SOURCE).as_posix()} {name}"
+        for path, tree in trees(sorted(SOURCE.glob("**/*.py")), assigned)
+        for name in holders(tree)
+        if name in empty
+    }
+    assert sorted(used - {*HOLDERS}) == [], "call it by what it holds"
+    assert sorted({*HOLDERS} - used) == [], "renamed: take these lines out"
+
+
+def test_what_holds_something():
+    code = "def f(told: int, *given): ...\nfor found, _ in x:\n    y.asked = 1\nlambda said: said"
+    assert sorted(holders(ast.parse(code))) == ["_", "found", "given", "said", "told"]
