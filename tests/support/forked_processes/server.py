@@ -11,6 +11,7 @@ import gc
 import importlib
 import json
 import os
+import pkgutil
 import random
 import runpy
 import selectors
@@ -59,6 +60,18 @@ IMPORTED: Final = (
     "serial",
 )
 """Whatever most commands import: the service, its plugins, the simulators, the way to a service."""
+WHOLE: Final = (
+    "risala.cli.commands",
+    "risala.engine.features",
+    "risala.engine.operations",
+    "risala.http.dashboard",
+    "risala.http.faces",
+    "risala.http.operator",
+)
+"""Packages of which all is imported: a service loads the half of them once it is there, as it would
+each time anew."""
+_APART: Final = "postgresql"
+"""Part of the name of what needs a library that is not installed everywhere."""
 
 
 def main() -> None:
@@ -68,6 +81,11 @@ def main() -> None:
     import_structlog()
     for name in IMPORTED:
         importlib.import_module(name)
+    for name in WHOLE:
+        package = importlib.import_module(name)
+        for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if _APART not in each.name:
+                importlib.import_module(each.name)
     runpy.run_path(_KEPT)["keep_templates"]()
     gc.collect()
     gc.freeze()
