@@ -48,5 +48,5 @@ async def _write(call: Call[WriteNote]) -> Note:
     notes = call.services.repositories.part(NoteRepository)
     if text is None:
         return notes.note_of(organization_id)
-    by = call.audit(organization_id=organization_id, said={"note": text})
+    by = call.audit(organization_id=organization_id, details={"note": text})
     return await notes.put(by, Note(organization_id, text, call.now_ms))
