@@ -119,8 +119,7 @@ _read_no_path_twice()
 @pytest.fixture(autouse=True)
 def only_home_is_known() -> None:
     """No test knows the countries of those before it: a process knows all that were asked for."""
-    from risala.sms.numbering import mauritania as countries
-    from risala.sms.numbering import plan
+    from risala.sms.numbering import countries, plan
 
     others = countries._KNOWN.keys() - {*plan.DEFAULT_COUNTRIES}
     if others:

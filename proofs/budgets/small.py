@@ -89,7 +89,7 @@ _SMS: Final[Mapping[str, str]] = {
         message.py: submit_reference
         evident.py: read_label
         numbering/calling_codes.py: country_of_code english_name
-        numbering/mauritania.py: country network_of prefixes_of
+        numbering/countries.py: country network_of prefixes_of
         numbering/plan.py: compact is_digits
         numbering/plan.py: part_min ranges_of
         numbering/plan.py: plan_of

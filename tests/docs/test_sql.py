@@ -109,6 +109,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
+    f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,
     f"{JOURNAL}/store/opening.py": FILE,
@@ -134,7 +135,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/views.py": MIGRATION,
     f"{JOURNAL}/store/schema/webhooks.py": MIGRATION,
     f"{JOURNAL}/store/searching.py": READER,  # of any table that is searched by words
-    f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say; small facts of files of any schema
+    f"{JOURNAL}/store/sql.py": FILE,  # hands on what others say
     f"{JOURNAL}/store/tables.py": FILE,  # whether a table is there, and an upsert as one statement
     f"{JOURNAL}/store/transaction.py": FILE,  # begin, commit, roll back
     f"{JOURNAL}/store/watched.py": FILE,  # hands on what others say

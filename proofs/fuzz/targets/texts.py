@@ -39,7 +39,7 @@ from risala.sms.alphabet import (
 )
 from risala.sms.message import Alphabet, Inbound
 from risala.sms.national import decode_national, encode_national
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 from risala.sms.numbering.plan import DEFAULT
 from risala.sms.segment import count, cut, join, parse_user_data_header, split
 

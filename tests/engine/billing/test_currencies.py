@@ -9,7 +9,7 @@ from risala.config.model import PricingSection, ServiceSection, Settings
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.features.alerts.words import alert_words
 from risala.engine.journal.audit.books import audit
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.findings import Grade, Patient

@@ -11,7 +11,7 @@ from risala.engine.model.findings import Grade, Patient
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.router import UNSERVED, Router
 from risala.engine.upkeep.doctor.examine import examine
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 from risala.sms.numbering.plan import DEFAULT
 
 MATTEL, MAURITEL, CHINGUITEL = "+22236123456", "+22246123456", "+22226123456"

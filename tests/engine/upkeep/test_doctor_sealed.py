@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from risala.engine.journal.sealed.resealing import EXPORTED, sealed_in
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys

@@ -10,7 +10,7 @@ from tests.support.poison import BROKEN_EVENTS, LARGEST, POISONS, erasure, mail,
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.set_aside import AGAIN_FIRST_S, SETTLED_S
 from risala.engine.features.own_data.stored.erasing import ErasureRepository
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.following import OutboxEvent, What
 from risala.engine.model.numbers import DELIVERED

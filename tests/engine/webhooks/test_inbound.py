@@ -12,7 +12,7 @@ from risala.config.numbers import NumbersSection, PriceSection
 from risala.engine.intake import opt_outs as optout
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import add_route
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.model.records.inbound import InboundRoute

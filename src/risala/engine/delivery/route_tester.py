@@ -28,9 +28,9 @@ from risala.engine.model.records.carriers.routes import (
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.times import iso
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED, Router
-from risala.sms.numbering import mauritania as countries
+from risala.sms.numbering import countries
+from risala.sms.numbering.countries import network_of
 from risala.sms.numbering.country import Country
-from risala.sms.numbering.mauritania import network_of
 from risala.sms.numbering.plan import NumberingPlan
 
 Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]

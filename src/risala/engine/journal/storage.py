@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import Conflict

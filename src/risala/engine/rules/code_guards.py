@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 
 HOUR_MS: Final = 3_600_000
 """The codes of an hour decide the cool-down: those that the journal has after a restart too."""

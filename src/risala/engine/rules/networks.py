@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 
 _LONG: Final = frozenset({"21", "22", "23", "24", "25", "26", "29", "35", "37", "38"}) | frozenset(
     {"42", "50", "59", "67", "68", "69", "80", "85", "87", "88", "96", "97", "99"}

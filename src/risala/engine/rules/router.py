@@ -15,7 +15,7 @@ from typing import Final
 
 from risala.config.model import CarrierSection
 from risala.dataclass import dataclass
-from risala.sms.numbering.mauritania import network_of, prefixes_of
+from risala.sms.numbering.countries import network_of, prefixes_of
 
 TEST_ROUTE: Final = "#test"
 """Key of the route for messages of test keys; a built-in carrier serves it."""

@@ -17,7 +17,7 @@ from risala.engine.features.standby.stored import wal
 from risala.engine.features.standby.stored.awaited_log import AwaitedLog
 from risala.engine.features.standby.stored.copy import StandbyCopy
 from risala.engine.features.standby.takeover import Takeover
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.writer import Journal

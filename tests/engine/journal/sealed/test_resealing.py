@@ -18,7 +18,7 @@ from risala.engine.journal.sealed.resealing import (
     seal_some,
     sealed_in,
 )
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys

@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import (

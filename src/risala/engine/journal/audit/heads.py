@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import audit_log
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import audit_log, meta
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.audit import AuditEntry

@@ -12,8 +12,7 @@ from risala.dataclass import dataclass
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import deadlines, reads
 from risala.engine.journal.state import load
-from risala.engine.journal.store import sql as meta
-from risala.engine.journal.store import stopped
+from risala.engine.journal.store import meta, stopped
 from risala.engine.journal.store.names import NUMBER
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.sql import value_of

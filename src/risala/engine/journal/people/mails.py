@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.people import members, users
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.tables import table, writable

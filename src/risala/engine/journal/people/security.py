@@ -7,7 +7,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.people import users
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema.accounts import IS_NEW_PLACE
 from risala.engine.journal.store.tables import table
 from risala.engine.model.records.upkeep.security import (

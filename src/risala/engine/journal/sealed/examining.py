@@ -8,7 +8,7 @@ from pathlib import Path
 
 from risala.dataclass import dataclass
 from risala.engine.journal.sealed import resealing
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.model.errors import StorageUnusable

@@ -19,7 +19,7 @@ from sqlite_utils import Database
 
 from risala.dataclass import dataclass
 from risala.engine.journal.sealed.columns import SealedColumn, sealed_columns
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import Migrate
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.store.sealing_key import SealingKeys

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from typing import Any, Final
 
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.schema.audit import END_KEY
 from risala.engine.journal.store.tables import table, writable

@@ -11,7 +11,7 @@ from typing import Final
 
 from sqlite_utils import Database
 
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import Migrate
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.money import decimals_in_words

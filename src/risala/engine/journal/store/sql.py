@@ -8,8 +8,6 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
-from risala.engine.journal.store.tables import writable
-
 
 def value_of(conn: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> Any:  # noqa: ANN401 -- as SQLite gives it
     """The only column of the first row; None if there is no row."""
@@ -72,19 +70,3 @@ def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) 
 def _asked(statement: str, width: int, size: int) -> str:
     row = f"({markers(range(width))})"
     return statement.replace("{values}", f"VALUES {', '.join([row] * size)}")
-
-
-# Small facts about the file itself.
-
-
-def get(conn: sqlite3.Connection, key: str) -> str | None:
-    value: str | None = value_of(conn, "SELECT value FROM meta WHERE key = ?", (key,))
-    return value
-
-
-def put(conn: sqlite3.Connection, key: str, value: str) -> None:
-    writable(conn, "meta").upsert({"key": key, "value": value})
-
-
-def remove(conn: sqlite3.Connection, key: str) -> None:
-    writable(conn, "meta").delete_where("key = ?", (key,))

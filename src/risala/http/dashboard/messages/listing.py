@@ -21,7 +21,7 @@ from risala.http.web.lists.pager import Chip, chips, pager_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.cause import Cause
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 
 STATES: Final = {
     "pending": NC_("state", "Pending"),

@@ -18,7 +18,7 @@ from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 from risala.sms.numbering.plan import NumberingPlan
 
 WAYS: Final = ("to", "message_id", "carrier_id")

@@ -11,7 +11,7 @@ from risala.engine.model.records.messages import MessageView, StoryEntry
 from risala.http.web.formats import Formats
 from risala.http.web.languages import network_name
 from risala.http.web.messages.sentences import cause_markup, line_sentence, raw_and_label
-from risala.sms.numbering.mauritania import network_of
+from risala.sms.numbering.countries import network_of
 
 UNDER_WAY: Final = ("pending", "processing", "sent")
 """States that are not the last."""

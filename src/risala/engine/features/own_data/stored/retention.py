@@ -21,7 +21,7 @@ from risala.engine.features.own_data.records import (
 )
 from risala.engine.journal.messages.messages import TEXT_GONE, redact
 from risala.engine.journal.state import CREATED
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.journal.store.sql import value_of

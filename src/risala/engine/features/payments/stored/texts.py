@@ -16,7 +16,7 @@ from risala.engine.features.payments.text_records import (
     TextState,
     TextWhy,
 )
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import sql as meta
+from risala.engine.journal.store import meta
 
 UNDER_WAY: Final = "upgrade"
 DONE: Final = "upgraded"

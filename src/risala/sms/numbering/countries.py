@@ -1,0 +1,43 @@
+"""The countries that this process knows, and the network of any number of theirs.
+
+To whom a number was allotted is a fact, whichever countries a service serves; but the tables of
+countries that are not built in are loaded only for those that are asked for by their codes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.sms.numbering.country import Country
+from risala.sms.numbering.mauritania import MAURITANIA
+
+_KNOWN: Final[dict[str, Country]] = {MAURITANIA.code: MAURITANIA}
+
+
+def country(code: str) -> Country:
+    """A country by its ISO 3166-1 code.
+
+    Raises:
+        ValueError: no mobile numbers of it are known.
+    """
+    known = _KNOWN.get(code)
+    if known is None:
+        from risala.sms.numbering.library import LibraryCountry
+
+        known = _KNOWN[code] = LibraryCountry(code)
+    return known
+
+
+def network_of(number: str) -> str | None:
+    """The network to which a mobile number was allotted, such as ``mattel`` or ``SN/Orange``; None
+    if it is not known, or the text is no mobile number. The number may have been ported since."""
+    for each in _KNOWN.values():
+        if each.serves(number):
+            return each.network_of(number)
+    return None
+
+
+def prefixes_of(network: str) -> list[str]:
+    """The beginnings of the numbers that were allotted to a network; empty if it is not known."""
+    blocks = (block for each in _KNOWN.values() for block in each.blocks)
+    return [block.prefix for block in blocks if block.network == network]
