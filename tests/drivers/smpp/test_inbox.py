@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
-from risala.drivers.smpp.copies import COPIES_MAX
+from risala.drivers.smpp.copies import AGAIN_S, COPIES_MAX, CROSSING_S
 from risala.drivers.smpp.inbox import SmppInbox
 from risala.drivers.smpp.link import Link, LinkLimits
 from risala.drivers.smpp.protocol.codec import PduReader
@@ -455,6 +455,26 @@ async def test_a_copy_that_crosses_a_late_answer_is_stored_once(
         box.inbox.deliver(box.link, _TEXT)
         assert await box.statuses() == [0]
         assert len(box.context.inbounds) == stored
+
+
+async def test_copies_that_waited_in_the_socket_are_stored_once(autojump_clock):
+    """The last one before the answer was read so late that the next ones were on their way."""
+    async with opened() as box:
+        box.context.gate = trio.Event()
+        box.inbox.deliver(box.link, _TEXT)
+        await trio.sleep(AGAIN_S)
+        box.inbox.deliver(box.link, _TEXT)
+        box.context.gate.set()
+        assert await box.statuses() == [0, 0]
+        for _ in range(3):
+            await trio.sleep(1)
+            box.inbox.deliver(box.link, _TEXT)
+            assert await box.statuses() == [0]
+        assert len(box.context.inbounds) == 1
+        await trio.sleep(CROSSING_S)
+        box.inbox.deliver(box.link, _TEXT)
+        assert await box.statuses() == [0]
+        assert len(box.context.inbounds) == 2
 
 
 async def test_who_writes_the_same_twice_has_written_twice(autojump_clock):

@@ -69,10 +69,12 @@ class MessageCopies:
     def first(self, link: Link, request: DeliverSm | DataSm) -> Unanswered | None:
         """A message to store; None: it is a copy, and has its answer or will get it."""
         now_s, content = self._now_s(), replace(request, sequence_number=0)
-        answered_s = self._late.pop(content, None)
-        if answered_s is not None and now_s - answered_s <= CROSSING_S:
-            Unanswered(link, request).answer()
-            return None
+        answered_s = self._late.get(content)
+        if answered_s is not None:
+            if now_s - answered_s <= CROSSING_S:  # perhaps one of several on their way
+                Unanswered(link, request).answer()
+                return None
+            del self._late[content]
         delivery = Unanswered(link, request, now_s, answered=self._answered)
         earlier = self._waiting.get(content)
         if earlier is not None and now_s - earlier.came_s >= AGAIN_S:
@@ -86,8 +88,10 @@ class MessageCopies:
         content, now_s = replace(delivery.request, sequence_number=0), self._now_s()
         if self._waiting.get(content) is delivery:
             del self._waiting[content]
-        last = delivery.copies[-1] if delivery.copies else delivery
-        if command_status or now_s - last.came_s < AGAIN_S:
+        # Where copies came, the carrier's patience was over, however lately the last one was read:
+        # it may have waited in the socket while this process stood still.
+        is_late = delivery.copies or now_s - delivery.came_s >= AGAIN_S
+        if command_status or not is_late:
             return
         self._late[content] = now_s
         while len(self._late) > LATE_MAX:
