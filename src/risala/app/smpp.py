@@ -11,7 +11,8 @@ import trio
 
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.features.compat.credentials import Credentials
-from risala.engine.model.following import Owner
+from risala.engine.follow.cursors import EventCursor
+from risala.engine.model.following import Owner, OwnEvent
 from risala.engine.wiring.engine import Engine
 from risala.http.common.client_address import bucket_of, parse_address
 from risala.http.common.failed_keys import FailedKeys
@@ -19,7 +20,6 @@ from risala.http.server.server import BoundAddress
 from risala.http.server.tls import ServerTls
 from risala.smpp_server.binds import BindDecisions, BindGuard, PeerAddress
 from risala.smpp_server.owed import TYPES
-from risala.smpp_server.receipt_sender import Cursor
 from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.server import ContextNow, SmppListener, SmppServer
 from risala.smpp_server.session import House
@@ -66,7 +66,7 @@ class _Doors:
     def admitted(self, account: SmppAccount) -> None:
         self._credentials.admitted(account.credential_id)
 
-    async def open_cursor(self, account: SmppAccount) -> Cursor:
+    async def open_cursor(self, account: SmppAccount) -> EventCursor[OwnEvent]:
         principal = account.principal
         owner = Owner(account.credential_id, principal.mode, INTERMEDIATE)
         return await self._cursors.open_own(

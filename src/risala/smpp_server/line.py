@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -20,7 +20,7 @@ import trio
 from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, Pdu, QuerySm, SubmitSm, response_to
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.commands import Principal, SendMessage
+from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.ids import keys_of
 from risala.engine.model.records.messages import MessageView
@@ -37,28 +37,14 @@ from risala.smpp_server.submits import IdShape, command_of, shape_of, written
 from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
+
 log = structlog.get_logger("risala.smpp_server")
 
 Submit = SubmitSm | DataSm
 Asked = SubmitSm | DataSm | QuerySm | CancelSm
-
-
-class SmppGateway(Protocol):
-    """The gateway, as far as sessions need it."""
-
-    async def send_message(self, principal: Principal, command: SendMessage) -> bytes: ...
-
-    async def send_batch(
-        self, principal: Principal, commands: Sequence[SendMessage]
-    ) -> Sequence[bytes | Refusal]: ...
-
-    def get_message(self, principal: Principal, message_id: str) -> MessageView: ...
-
-    def get_numbered(self, principal: Principal, key: int) -> MessageView: ...
-
-    async def perform(
-        self, name: str, arguments: dict[str, Any], caller: Caller
-    ) -> dict[str, Any]: ...
 
 
 Answer = Callable[[Pdu, Pdu], None]
@@ -78,7 +64,7 @@ class RequestLine:
 
     def __init__(
         self,
-        engine: SmppGateway,
+        engine: Gateway,
         account: SmppAccount,
         *,
         window_max: int,

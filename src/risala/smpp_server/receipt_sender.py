@@ -8,10 +8,9 @@ grow. While no receiver is bound, the data waits on the disk.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import structlog
 import trio
@@ -26,6 +25,9 @@ from risala.smpp_server.owed import Owed, owed_for
 from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 from risala.smpp_server.statuses import ESME_RSUBMITFAIL
 
+if TYPE_CHECKING:
+    from risala.engine.follow.cursors import EventCursor
+
 log = structlog.get_logger("risala.smpp_server")
 
 STRETCH: Final = 100
@@ -39,17 +41,6 @@ _FAULT_WAIT_S: Final = 5.0
 """Seconds after a fault of ours before the stretch is read again."""
 _NOT_NOW: Final = frozenset({0x08, 0x14, 0x58, 0x64})
 """RSYSERR, RMSGQFUL, RTHROTTLED and RX_T_APPN: temporary failures (§5.1.3)."""
-
-
-class Cursor(Protocol):
-    """A consumer's place among the events: see
-    :class:`~risala.engine.follow.cursors.EventCursor`."""
-
-    async def next(self, limit: int) -> Collection[OwnEvent]: ...
-
-    async def keep(self, seq: int) -> None: ...
-
-    def rewind(self) -> None: ...
 
 
 class Receiver(Protocol):
@@ -97,7 +88,7 @@ class ReceiptSender:
     def __init__(
         self,
         account: SmppAccount,
-        cursor: Cursor,
+        cursor: EventCursor[OwnEvent],
         *,
         window_max: int,
         counts: SmppCounts,

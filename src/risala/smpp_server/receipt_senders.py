@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import trio
 
-from risala.smpp_server.receipt_sender import Cursor, ReceiptSender, Receiver
+from risala.engine.model.following import OwnEvent
+from risala.smpp_server.receipt_sender import ReceiptSender, Receiver
 from risala.smpp_server.session_registry import SmppAccount, SmppCounts
+
+if TYPE_CHECKING:
+    from risala.engine.follow.cursors import EventCursor
 
 
 class ReceiptSenders:
@@ -22,7 +27,7 @@ class ReceiptSenders:
 
     def __init__(
         self,
-        open_cursor: Callable[[SmppAccount], Awaitable[Cursor]],
+        open_cursor: Callable[[SmppAccount], Awaitable[EventCursor[OwnEvent]]],
         forget_cursor: Callable[[SmppAccount], Awaitable[None]],
         *,
         window_max: int,

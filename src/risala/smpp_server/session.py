@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 import trio
@@ -34,7 +34,7 @@ from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, Tlv
 from risala.engine.model.records.upkeep.esmes import EsmeView
 from risala.smpp_server.answers import refused
 from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDecisions
-from risala.smpp_server.line import RequestLine, SmppGateway
+from risala.smpp_server.line import RequestLine
 from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount, SmppCounts
 from risala.smpp_server.statuses import (
@@ -50,6 +50,10 @@ from risala.smpp_server.submits import IdShape
 from risala.sms.evident import InboundCoding
 from risala.sms.numbering.plan import NumberingPlan
 
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
+
 log = structlog.get_logger("risala.smpp_server")
 
 INTERFACE_VERSION: Final = 0x34
@@ -64,7 +68,7 @@ class House:
 
     settings: SmppServerSection
     plan: NumberingPlan
-    engine: SmppGateway
+    engine: Gateway
     decisions: BindDecisions
     roster: SessionRegistry
     now_ms: Callable[[], int]

@@ -23,7 +23,6 @@ from risala.http.api.quick import quick_send
 from risala.http.api.verify import add_verify
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.facade import ApiGateway, GatewayFacade
 from risala.http.common.failed_keys import AnswerTally, FailedKeys
 from risala.http.common.parse import quick_object, read_body
 from risala.http.common.plain import (
@@ -39,6 +38,7 @@ from risala.http.common.respond import json_bytes
 from risala.http.server.late import LateApp
 
 if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
     from risala.http.common.base import JsonApp, Pages
 
 _ALIVE: Final = json_bytes({"status": "ok"})
@@ -46,7 +46,7 @@ _READY: Final = json_bytes({"status": "ready"})
 
 
 def create_api(
-    gateway: ApiGateway,
+    gateway: Gateway,
     settings: Settings,
     clock: Clock | None = None,
     pages: Sequence[Pages] = (),
@@ -67,7 +67,7 @@ def create_api(
 
 
 def late_api(
-    gateway: ApiGateway,
+    gateway: Gateway,
     settings: Settings,
     clock: Clock | None = None,
     *,
@@ -120,7 +120,7 @@ def late_api(
 
 
 def _add_api(
-    plain: PlainRoutes, gateway: ApiGateway, settings: Settings, clock: Clock, auth: ApiKeyAuth
+    plain: PlainRoutes, gateway: Gateway, settings: Settings, clock: Clock, auth: ApiKeyAuth
 ) -> None:
     """Answer the API's paths and the probes."""
 
@@ -136,7 +136,7 @@ def _add_api(
     add_webhooks(plain, gateway, auth)
 
 
-def _add_probes(paths: PlainRoutes, gateway: ApiGateway) -> None:
+def _add_probes(paths: PlainRoutes, gateway: Gateway) -> None:
     async def alive(_: PlainRequest) -> PlainAnswer:
         return PlainAnswer(_ALIVE)
 
@@ -162,7 +162,7 @@ def _add_probes(paths: PlainRoutes, gateway: ApiGateway) -> None:
 class _SendsTogether:
     """Sends of one key that come together."""
 
-    gateway: GatewayFacade
+    gateway: Gateway
     context: Compared
     auth: ApiKeyAuth
 
@@ -185,9 +185,7 @@ class _SendsTogether:
         return [without_id(each) if isinstance(each, bytes) else each for each in stored]
 
 
-def add_sms(
-    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, auth: ApiKeyAuth
-) -> None:
+def add_sms(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:
@@ -215,7 +213,7 @@ _BATCH_PATH: Final = "/api/sms/batch"
 
 def add_batch(
     paths: PlainRoutes,
-    gateway: GatewayFacade,
+    gateway: Gateway,
     context: Compared,
     http: HttpSection,
     auth: ApiKeyAuth,

@@ -8,7 +8,7 @@ their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from risala.config.model import Settings
 from risala.http.common.failed_keys import AnswerTally
@@ -20,18 +20,14 @@ from risala.http.server.late import LateApp
 if TYPE_CHECKING:
     from quart_trio.wrappers import TrioResponse
 
+    from risala.engine.gateway.gateway import Gateway
     from risala.http.common.base import JsonApp
 
 CONTENT_TYPE: Final = "text/plain; version=1.0.0; charset=utf-8"
 
 
-class Measured(Protocol):
-    def metrics(self) -> bytes:
-        """The numbers as text."""
-
-
 def add_metrics(
-    app: JsonApp, gateway: Measured, *, everybody: bool, tally: AnswerTally | None = None
+    app: JsonApp, gateway: Gateway, *, everybody: bool, tally: AnswerTally | None = None
 ) -> None:
     """Serve ``/metrics`` on ``app``.
 
@@ -53,7 +49,7 @@ def add_metrics(
     app.route_to("/metrics", metrics, method="GET")
 
 
-def create_metrics(gateway: Measured, settings: Settings, tally: AnswerTally) -> LateApp:
+def create_metrics(gateway: Gateway, settings: Settings, tally: AnswerTally) -> LateApp:
     """The app that serves ``/metrics`` on an address of its own, to whoever can reach that."""
     bytes_max, timeout_s = settings.http.body_max_bytes, settings.http.body_timeout_s
 

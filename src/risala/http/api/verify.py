@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from risala.dataclass import dataclass
 from risala.engine.model.commands import AddressUse, Principal
@@ -15,10 +15,13 @@ from risala.http.api.fields import Compared
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import bucket_of
-from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
 from risala.http.common.plain import Handler, PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 SEND: Final = "/api/verify/send"
 CHECK: Final = "/api/verify/check"
@@ -29,7 +32,7 @@ _DENIED: Final = json_bytes({"status": "denied"})
 
 
 def add_verify(
-    paths: PlainRoutes, gateway: GatewayFacade, context: Compared, key_auth: ApiKeyAuth
+    paths: PlainRoutes, gateway: Gateway, context: Compared, key_auth: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
     auth = _VerifyAuth(gateway, key_auth)
@@ -63,7 +66,7 @@ def add_verify(
 class _VerifyAuth:
     """Checks the key, its origin and the address's limit, before a byte of the body is read."""
 
-    gateway: GatewayFacade
+    gateway: Gateway
     key_auth: ApiKeyAuth
 
     async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:

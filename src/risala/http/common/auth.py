@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from risala.dataclass import dataclass
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import AddressNotAllowed, Forbidden, Unauthorized
 from risala.engine.model.records.keys import KeyType
 from risala.http.common.client_address import Address, ClientAddresses
-from risala.http.common.facade import GatewayFacade
 from risala.http.common.plain import Fields, PlainRequest
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
 
 
 def api_key(fields: Fields) -> str:
@@ -30,7 +34,7 @@ def api_key(fields: Fields) -> str:
 class ApiKeyAuth:
     """Lets requests in by their keys."""
 
-    gateway: GatewayFacade
+    gateway: Gateway
     addresses: ClientAddresses
 
     def holder(self, request: PlainRequest) -> Principal:

@@ -15,7 +15,6 @@ from pydantic import Field
 
 from risala.config.model import HttpSection
 from risala.engine.model.callers import Caller, CallerKind, operator_by
-from risala.http.common.facade import UploadOperator
 from risala.http.common.failed_keys import AnswerTally
 from risala.http.common.parse import read_body
 from risala.http.common.plain import Client, PlainAnswer, PlainRequest, PlainRoutes
@@ -29,6 +28,7 @@ from risala.http.server.sockets import listen_control
 from risala.sms.currencies import USUAL, decimals
 
 if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
     from risala.http.common.base import JsonApp
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
@@ -41,12 +41,12 @@ class PerformBody(RequestBody):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-def create_control(operator: UploadOperator) -> JsonApp:
+def create_control(gateway: Gateway) -> JsonApp:
     """As :func:`late_control`, with the app made already, and without streams."""
-    return late_control(operator, None).now()
+    return late_control(gateway, None).now()
 
 
-def late_control(operator: UploadOperator, streams: Streams | None) -> LateApp:
+def late_control(gateway: Gateway, streams: Streams | None) -> LateApp:
     """The app behind the control socket; without ``streams`` it has none."""
     plain = PlainRoutes(
         body_bytes_max=_BODY_BYTES_MAX,
@@ -57,7 +57,7 @@ def late_control(operator: UploadOperator, streams: Streams | None) -> LateApp:
 
     async def perform(request: PlainRequest) -> PlainAnswer:
         body = parse_body(PerformBody, await read_body(request))
-        result = await operator.perform(body.operation, body.arguments, _caller(request.client))
+        result = await gateway.perform(body.operation, body.arguments, _caller(request.client))
         return PlainAnswer(json_bytes({"result": result}))
 
     async def alive(_: PlainRequest) -> PlainAnswer:
@@ -78,7 +78,7 @@ def late_control(operator: UploadOperator, streams: Streams | None) -> LateApp:
             body_timeout_s=_BODY_TIMEOUT_S,
             plain=plain,
         )
-        add_uploads(app, operator)
+        add_uploads(app, gateway)
         if streams is not None:
             add_tail(app, streams)
         return app
@@ -100,7 +100,7 @@ def _caller(client: Client | None) -> Caller:
 
 
 async def serve_control(
-    operator: UploadOperator,
+    gateway: Gateway,
     http: HttpSection,
     data_dir: Path,
     *,
@@ -113,6 +113,6 @@ async def serve_control(
     Raises:
         ListenError: the socket cannot be made.
     """
-    app = late_control(operator, streams)
+    app = late_control(gateway, streams)
     with listen_control(data_dir) as sock:
         await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)

@@ -34,7 +34,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
@@ -48,6 +48,9 @@ from risala.engine.model.sentences import sentence
 if TYPE_CHECKING:
     from quart_trio.wrappers import TrioResponse
 
+    from risala.engine.follow.live import Follower
+    from risala.engine.gateway.gateway import Gateway
+
 STREAMS_MAX: Final = 100
 """Streams of all organizations together; the control socket takes a few connections more."""
 STREAMS_PER_ORGANIZATION_MAX: Final = 20
@@ -60,29 +63,14 @@ AGAIN_S: Final = 30
 POSITION_CHARACTERS_MAX: Final = 64
 
 
-class StreamFollower(Protocol):
-    async def __anext__(self) -> Told: ...
-
-    def close(self) -> None: ...
-
-
-class Followed(Protocol):
-    """The source of streams: the gateway."""
-
-    def follow(
-        self, what: What, organization_id: str | None = ..., position: str | None = ..., /
-    ) -> AbstractContextManager[StreamFollower]:
-        """Raises ``NotFound`` for an organization that is not there."""
-
-
 class Streams:
     """All streams of the service, wherever they are mounted: counted, and ended together."""
 
-    def __init__(self, followed: Followed, shutdown: trio.Event) -> None:
-        self._followed = followed
+    def __init__(self, gateway: Gateway, shutdown: trio.Event) -> None:
+        self._gateway = gateway
         self._shutdown = shutdown
         self._open: Counter[str | None] = Counter()
-        self._followers: set[StreamFollower] = set()
+        self._followers: set[Follower] = set()
 
     @property
     def open(self) -> int:
@@ -112,7 +100,7 @@ class Streams:
             raise refusal
         if position is not None and len(position) > POSITION_CHARACTERS_MAX:
             position = ""  # no valid position: the stream begins with a reset
-        follow = self._followed.follow(what, organization_id, position)
+        follow = self._gateway.follow(what, organization_id, position)
         chunks = self._chunks(follow, what, organization_id)
         response = TrioResponse(chunks, content_type="text/event-stream")
         response.timeout = None
@@ -131,7 +119,7 @@ class Streams:
 
     async def _chunks(
         self,
-        follow: AbstractContextManager[StreamFollower],
+        follow: AbstractContextManager[Follower],
         what: What,
         organization_id: str | None,
     ) -> AsyncIterator[bytes]:
@@ -150,7 +138,7 @@ class Streams:
                 yield chunk
 
     @contextmanager
-    def _counted(self, organization_id: str | None, follower: StreamFollower) -> Iterator[None]:
+    def _counted(self, organization_id: str | None, follower: Follower) -> Iterator[None]:
         self._open[organization_id] += 1
         self._followers.add(follower)
         try:

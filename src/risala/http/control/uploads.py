@@ -6,7 +6,7 @@ The body is the file as it is. It is stored while it comes in, and the answer ha
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 from quart import request
@@ -16,10 +16,13 @@ from risala.engine.features.tables.records import FILE_BYTES_MAX
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.errors import Invalid
 from risala.http.common.base import JsonApp
-from risala.http.common.facade import UploadOperator
 from risala.http.common.problems import plain
 from risala.http.common.respond import json_bytes, json_response
 from risala.http.server.peer import uid_of
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 PATH: Final = "/uploads"
 TIMEOUT_S: Final = 60.0
@@ -29,7 +32,7 @@ _SLACK_BYTES: Final = 1_000_000
 one may be; none of a larger one is read."""
 
 
-def add_uploads(app: JsonApp, operator: UploadOperator) -> None:
+def add_uploads(app: JsonApp, gateway: Gateway) -> None:
     """Take files for any organization."""
 
     async def upload() -> TrioResponse:
@@ -39,7 +42,7 @@ def add_uploads(app: JsonApp, operator: UploadOperator) -> None:
         name = request.args.get("name", "")
         caller = operator_by(CallerKind.CONTROL, uid_of(request.scope.get("client")))
         with trio.move_on_after(TIMEOUT_S):
-            stored = await operator.receive_upload(organization_id, request.body, name, caller)
+            stored = await gateway.receive_upload(organization_id, request.body, name, caller)
             return json_response(json_bytes({"upload": stored}))
         raise plain(408)
 

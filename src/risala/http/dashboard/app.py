@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -32,10 +32,13 @@ from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
 from risala.http.web.app import WebApp
 from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
-from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, NavItem, PageAccess, WebFace
 from risala.http.web.languages import N_, NC_
 from risala.http.web.routes import PageRoute, with_entries
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 _CORE: Final = (
     NavGroup(
@@ -102,7 +105,7 @@ FACE: Final = WebFace(
 
 
 def create_dashboard(
-    gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
+    gateway: Gateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
     """The app for all paths of the public listener that are not the API's."""
     app = WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from risala.config.model import Settings
 from risala.engine.features.hooks.rules.answers import HookReceipt
@@ -21,8 +21,12 @@ from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import Fields, Handler, PlainPath, PlainRequest
-from risala.http.faces.paths import FacedApp, PathMounting, ServiceGateway, TypedAnswer
+from risala.http.faces.paths import FacedApp, PathMounting, TypedAnswer
 from risala.plugins.face import FaceAnswer
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 PATH: Final = "/hooks/{id}"
 _TARGET: Final = re.compile(rb"/hooks/(hok_[0-9A-Z]{1,40})((?:/[A-Za-z0-9._~%-]{1,256}){0,6})/?")
@@ -113,7 +117,7 @@ def _noted(receipt: HookReceipt) -> bytes:
 
 def add_hooks(
     app: FacedApp,
-    gateway: ServiceGateway,
+    gateway: Gateway,
     receiver: ReceivesHooks,
     settings: Settings,
     clock: Clock | None = None,

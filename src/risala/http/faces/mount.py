@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import structlog
 
@@ -20,16 +20,10 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
-from risala.http.common.plain import (
-    Handler,
-    PlainAnswer,
-    PlainPath,
-    PlainRequest,
-    problem_answer,
-)
+from risala.http.common.plain import Handler, PlainAnswer, PlainPath, PlainRequest, problem_answer
 from risala.http.common.problems import Problem, not_allowed, plain
 from risala.http.common.targets import is_plain_path
-from risala.http.faces.paths import FacedApp, PathMounting, ServiceGateway, TypedAnswer
+from risala.http.faces.paths import FacedApp, PathMounting, TypedAnswer
 from risala.http.faces.service import ACCESS, CompatGateway, RequestService
 from risala.plugins.face import (
     FacePath,
@@ -41,6 +35,10 @@ from risala.plugins.face import (
     fields_of,
 )
 from risala.sms.numbering.plan import NumberingPlan
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 log = structlog.get_logger("risala.http")
 
@@ -70,7 +68,7 @@ class Faces:
     def __init__(
         self,
         app: FacedApp,
-        gateway: ServiceGateway,
+        gateway: Gateway,
         access: CompatGateway,
         plan: NumberingPlan,
         keys: ApiKeyAuth,
@@ -262,7 +260,7 @@ def _frames(error: BaseException) -> Iterator[str]:
 
 def add_faces(
     app: FacedApp,
-    gateway: ServiceGateway,
+    gateway: Gateway,
     access: CompatGateway,
     settings: Settings,
     faces: Mapping[str, GatewayFace],

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
 from risala.config.model import Settings
 from risala.dataclass import dataclass
-from risala.engine.model.records.asks import FeatureAccess
-from risala.http.common.facade import GatewayFacade, Operator
 from risala.http.common.plain import PlainAnswer, PlainRoutes
 from risala.plugins.face import FaceAnswer, GatewayFace
 
-R = TypeVar("R")
-
-
-class ServiceGateway(GatewayFacade, Operator, Protocol):
-    """The API's calls, and operations by name."""
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
 
 
 class FacedApp(Protocol):
@@ -48,18 +43,12 @@ class TypedAnswer(PlainAnswer):
         return b"content-type: %s\r\n%s" % (self.content_type.encode("latin-1"), rest)
 
 
-class MountedGateway(ServiceGateway, Protocol):
-    """The gateway, with what features offer beside operations."""
-
-    def access(self, of: FeatureAccess[R], /) -> R: ...
-
-
 @dataclass(frozen=True, slots=True)
 class PathMounting:
     """What a feature is given that answers paths."""
 
     app: FacedApp
-    gateway: MountedGateway
+    gateway: Gateway
     settings: Settings
     faces: Mapping[str, GatewayFace]
     """The faces of plugins, by their names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from risala.engine.features.compat.records import Admitted
 from risala.engine.model import errors
@@ -20,7 +20,6 @@ from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.wire import is_text
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
-from risala.http.faces.paths import ServiceGateway
 from risala.plugins.face import (
     CallerOrganization,
     FaceCaller,
@@ -37,6 +36,10 @@ from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, V
 from risala.sms.message import Alphabet
 from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.segment import halves
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
     errors.Unauthorized: FaceRefusal.UNAUTHORIZED,
@@ -108,7 +111,7 @@ class RequestService:
 
     def __init__(
         self,
-        gateway: ServiceGateway,
+        gateway: Gateway,
         access: CompatGateway,
         plan: NumberingPlan,
         face: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import trio
 from quart_trio.wrappers import TrioResponse
@@ -13,14 +13,7 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock
 from risala.engine.model.features import features
 from risala.engine.model.people import SessionKind
-from risala.http.operator import (
-    account,
-    overview,
-    plugins,
-    senders,
-    tries,
-    users,
-)
+from risala.http.operator import account, overview, plugins, senders, tries, users
 from risala.http.operator.audit import export as trail_export
 from risala.http.operator.audit import listing as trail
 from risala.http.operator.carriers import changes as carrier_changes
@@ -35,11 +28,14 @@ from risala.http.operator.system import facts as system
 from risala.http.operator.system import payer as system_payer
 from risala.http.web.app import WebApp
 from risala.http.web.entry import fresh, identity, outbox, reader, security, sign_in, unsent
-from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, NavItem, PageAccess, WebFace
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 # The pages of the console, as its rail and its dock list them.
 
@@ -151,7 +147,7 @@ FACE: Final = WebFace(
 
 
 def create_console(
-    gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
+    gateway: Gateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
     """The app of the console: next to the dashboard, or alone at its own address."""
     return WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)

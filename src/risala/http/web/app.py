@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlencode
 from zoneinfo import ZoneInfo
 
@@ -56,7 +56,6 @@ from risala.http.web.cookie_policy import (
 from risala.http.web.editing.conflicts import NO_PAGES, conflict
 from risala.http.web.editing.sent_forms import form_before_file, sent_form
 from risala.http.web.entry.provider_pages import account_closed, to_provider
-from risala.http.web.facade import WebGateway
 from risala.http.web.face import (
     PageAccess,
     WebFace,
@@ -92,6 +91,10 @@ from risala.http.web.refusals import (
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
 
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
+
 FACTOR_NEEDED: Final = N_("You need a second factor here. Set one up first.")
 CONSOLE: Final = "operator"
 """First segment of the console's paths; no page if the console has an address of its own."""
@@ -106,7 +109,7 @@ class WebApp(JsonApp):
 
     def __init__(
         self,
-        gateway: WebGateway,
+        gateway: Gateway,
         settings: Settings,
         face: WebFace,
         routes: Sequence[PageRoute],

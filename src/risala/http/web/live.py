@@ -29,7 +29,6 @@ from risala.engine.model.errors import (
     RateLimited,
 )
 from risala.engine.model.following import OutboxEvent, Told
-from risala.http.web.facade import PageFollower
 
 STREAMS_MAX: Final = 200
 """For all readers together; each holds a connection, and a queue of events in memory."""
@@ -50,6 +49,17 @@ OVER: Final = b"event: over\ndata:\n\n"
 
 Draw = Callable[[Sequence[LifeEvent | OutboxEvent] | None], Awaitable[str]]
 """Draws changes as HTML, empty if none is on the page; None: anything may have changed."""
+
+
+class PageFollower(Protocol):
+    """What a page's stream reads: events of the engine, or the state of a download."""
+
+    async def __anext__(self) -> Told: ...
+
+    def skip(self) -> None:
+        """Drop the pending events: the reader looks at the current state."""
+
+    def close(self) -> None: ...
 
 
 class StreamReader(Protocol):

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import field
 from enum import StrEnum
 from ipaddress import ip_address, ip_network
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
@@ -35,7 +35,6 @@ from risala.http.common.client_address import (
     network_of,
 )
 from risala.http.web.cookie_policy import CookiePolicy
-from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, PageAccess, Rail, WebFace, address_of
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
@@ -47,6 +46,10 @@ from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, done_by, faults_of
 from risala.http.web.templates import Templates, render
 from risala.sms.numbering.plan import NumberingPlan
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 R = TypeVar("R")
 SERVED_SHOWN: Final = 4
@@ -94,7 +97,7 @@ _MEDIA: Final = {
 class Site:
     """The objects that all pages share."""
 
-    gateway: WebGateway
+    gateway: Gateway
     settings: Settings
     clock: Clock
     addresses: ClientAddresses

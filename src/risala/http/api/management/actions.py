@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
@@ -19,11 +19,14 @@ from risala.http.api.fields import Compared
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
 from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 _NO_THING: Final = "Nothing has this id."
 """Never told: what is acted on is looked up first, in the words of ``get``."""
@@ -54,9 +57,7 @@ class EstimateBody(RequestBody):
     ] = None
 
 
-def add_actions(
-    paths: PlainRoutes, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth
-) -> None:
+def add_actions(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
     actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, auth)
     paths.route("/api/sms/cancel", actions.cancel)
@@ -66,7 +67,7 @@ def add_actions(
 
 @dataclass(frozen=True, slots=True)
 class _Actions:
-    gateway: ApiGateway
+    gateway: Gateway
     performer: KeyPerformer
     context: Compared
     auth: ApiKeyAuth

@@ -3,7 +3,7 @@ money, senders (contract §8)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
@@ -27,16 +27,19 @@ from risala.http.api.management.list_bodies import (
 )
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
 from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
+
 Json = dict[str, Any]
 
 
-def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth) -> None:
+def add_lists(paths: PlainRoutes, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
     """Serve what lists, and what tells of the balance."""
     lists = _Lists(gateway, context, auth)
     paths.route("/api/sms/list", lists.messages)
@@ -48,7 +51,7 @@ def add_lists(paths: PlainRoutes, gateway: ApiGateway, context: Compared, auth: 
 
 
 class _Lists:
-    def __init__(self, gateway: ApiGateway, context: Compared, auth: ApiKeyAuth) -> None:
+    def __init__(self, gateway: Gateway, context: Compared, auth: ApiKeyAuth) -> None:
         self._ask = KeyPerformer(gateway, "There is no such organization.").ask
         self._gateway = gateway
         self._is_lean = gateway.is_lean

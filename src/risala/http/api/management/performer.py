@@ -4,15 +4,18 @@ refuse in the API's words."""
 from __future__ import annotations
 
 import re
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.model.callers import key_holder
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Conflict, FieldFault, Invalid, NotFound
 from risala.engine.model.records.asks import Ask
-from risala.http.common.facade import Operator
 from risala.http.common.problems import BodyIssue, Problem, bad_body
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 R = TypeVar("R")
 ANY_CONFLICT: Final = "CONFLICT"
@@ -23,7 +26,7 @@ _word: Final = re.compile(r"_([a-z])")
 class KeyPerformer:
     """Performs operations for who holds a key."""
 
-    operator: Operator
+    gateway: Gateway
     not_found: str
     """The sentence for a thing that is not there, or is somebody else's."""
 
@@ -39,7 +42,7 @@ class KeyPerformer:
         known = {name: value for name, value in arguments.items() if value is not None}
         caller = key_holder(principal.key_id, principal.organization_id)
         try:
-            return (await self.operator.ask(ask, known, caller)).value
+            return (await self.gateway.ask(ask, known, caller)).value
         except Invalid as error:
             raise bad_body([issue_of(fault) for fault in error.faults]) from error
         except Conflict as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.records import webhooks
@@ -21,12 +21,15 @@ from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import LIMIT_USUAL, EmptyBody
 from risala.http.api.management.performer import KeyPerformer, issue_of
 from risala.http.common.auth import ApiKeyAuth
-from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import has_escapes, read_body, read_object
 from risala.http.common.plain import PlainAnswer, PlainRequest, PlainRoutes
 from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issues
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import parse_body, validate
+
+if TYPE_CHECKING:
+    from risala.engine.gateway.gateway import Gateway
+
 
 NO_ENDPOINT: Final = "No webhook endpoint has this id."
 NO_DELIVERY: Final = "This event has no delivery to a webhook endpoint with this id."
@@ -36,7 +39,7 @@ CHUNKS_MAX: Final = 25
 Json = dict[str, Any]
 
 
-def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, auth: ApiKeyAuth) -> None:
+def add_webhooks(paths: PlainRoutes, gateway: Gateway, auth: ApiKeyAuth) -> None:
     """Serve ``/api/webhooks/…``."""
     hooks = _Webhooks(gateway, auth)
     for name, handler in (
@@ -53,7 +56,7 @@ def add_webhooks(paths: PlainRoutes, gateway: ApiGateway, auth: ApiKeyAuth) -> N
 
 
 class _Webhooks:
-    def __init__(self, gateway: ApiGateway, auth: ApiKeyAuth) -> None:
+    def __init__(self, gateway: Gateway, auth: ApiKeyAuth) -> None:
         self._faults = gateway.endpoint_faults
         self._ask = KeyPerformer(gateway, NO_ENDPOINT).ask
         self._ask_delivery = KeyPerformer(gateway, NO_DELIVERY).ask
