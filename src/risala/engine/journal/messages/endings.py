@@ -118,7 +118,7 @@ class _Refunded:
 def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> _Refunded:
     """Refund its price, if it was charged: test messages cost nothing, and nobody pays where the
     service's owner sends for themselves."""
-    if message.mode != "live" or not ledger.is_charged(conn, message.key):
+    if not ledger.is_charged(conn, message.key):
         return _Refunded({}, None)
     entered = ledger.refund(conn, message.organization_id, message.price, message.key, stamp.now_ms)
     return _Refunded({"refunded": message.price}, entered)
