@@ -18,9 +18,9 @@ serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a pho
 WORKERS ?= 4
 QUICK := --hypothesis-profile=quick
 
-test: $(VENV)/.stamp-dev ## set up and run the tests, without the long ones; CHANGED=1: only those of what was changed
+test: $(VENV)/.stamp-dev ## set up and run the tests, without the long ones; CHANGED=1: those next to what was changed
 	@chosen="$(if $(CHANGED),$$(PYTHONPATH=. $(BIN)/python -m proofs.changed))"; \
-	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test imports what was changed."; exit 0; fi; \
+	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test sees what was changed."; exit 0; fi; \
 	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(QUICK) $(ARGS) $$chosen
 
 test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' programs; BROWSER=1: and those in a browser
