@@ -141,7 +141,7 @@ lint: $(VENV)/.stamp-dev ## check style, types and import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-format: $(VENV)/.stamp-dev
+format: $(VENV)/.stamp-dev ## let ruff fix and format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -248,11 +248,15 @@ lock: ## write the hashed locks again from pyproject.toml
 changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md
 	$(BIN)/towncrier build
 
-help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+DAILY := serve test lint format generated same docs
+help: ## list the targets, the daily ones first
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' -v daily='$(DAILY)' \
+	'{ names[NR] = $$1; says[$$1] = $$2 } \
+	END { n = split(daily, first, " "); for (i = 1; i <= n; i++) { print first[i] FS says[first[i]]; delete says[first[i]] } \
+	print ""; for (i = 1; i <= NR; i++) if (names[i] in says) print names[i] FS says[names[i]] }' | expand -t 16
 
 .PHONY: help
-clean:
+clean: ## remove the environments, all caches, build and dist
 	rm -rf $(VENV) $(VENV)-peers $(VENV)-supply $(VENV)-fuzz $(VENV)-mutants build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
 $(VENV)/.stamp: pyproject.toml requirements.lock
