@@ -12,11 +12,10 @@ from risala.engine.features.own_data.stored import exports
 from risala.engine.features.payments.stored import payments
 from risala.engine.journal.accounts import accounts, balances, ledger, references
 from risala.engine.journal.messages import delivery, endings, held, live, reads, timeline, waiting
-from risala.engine.journal.messages import endings as declined
 from risala.engine.journal.state import load
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.attempts import Attempt, Decision, Step
+from risala.engine.model.records.attempts import Attempt, Decision, Declining, Step
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 
@@ -46,8 +45,8 @@ def everything(book) -> list[object]:
 class TestAMessageThatWasSent:
     def test_is_not_declined(self, book, gone):
         before = everything(book)
-        declining = declined.Declining(gone, "mattel", "quota", book.now_ms + 1000, None)
-        assert book.unit(lambda conn: declined.decline(conn, declining, book.stamp())) == ()
+        declining = Declining(gone, "mattel", "quota", book.now_ms + 1000, None)
+        assert book.unit(lambda conn: endings.decline(conn, declining, book.stamp())) == ()
         assert everything(book) == before
 
     def test_is_not_given_back(self, book, gone):
@@ -80,8 +79,8 @@ class TestNoSuchMessage:
         assert book.finish(Attempt(NOBODY, 1, 1, "mattel"), accepted()) == ()
 
     def test_it_is_not_declined_or_given_back(self, book):
-        declining = declined.Declining(NOBODY, "mattel", "quota", book.now_ms, None)
-        assert book.unit(lambda conn: declined.decline(conn, declining, book.stamp())) == ()
+        declining = Declining(NOBODY, "mattel", "quota", book.now_ms, None)
+        assert book.unit(lambda conn: endings.decline(conn, declining, book.stamp())) == ()
         attempt = Attempt(NOBODY, 1, 1, "mattel")
         assert book.unit(lambda conn: delivery.give_back(conn, attempt, None, book.now_ms)) == ()
 

@@ -21,7 +21,7 @@ from risala.engine.features.backup.stored.backup import back_up
 from risala.engine.features.backup.stored.restore import restore
 from risala.engine.journal.audit import heads_file
 from risala.engine.journal.audit.books import audit_file
-from risala.engine.journal.store import key_file as trail_key
+from risala.engine.journal.store.key_file import load_trail_key
 from risala.engine.model.errors import Invalid, StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.trail.heads import Head, NoHead, heads_of, signed_head
@@ -343,12 +343,12 @@ async def test_heads_come_from_a_file_a_mail_or_a_log(house, autojump_clock, lea
 
 
 def test_a_key_is_made_once_and_a_damaged_one_is_refused(tmp_path):
-    made = trail_key.load(tmp_path)
-    assert trail_key.load(tmp_path) == made
+    made = load_trail_key(tmp_path)
+    assert load_trail_key(tmp_path) == made
     for text in ("", "ab", "no key"):
         (tmp_path / "audit.key").write_text(text)
         with pytest.raises(StorageUnusable, match=r"audit\.key"):
-            trail_key.load(tmp_path)
+            load_trail_key(tmp_path)
     shutil.rmtree(tmp_path)
     with pytest.raises(StorageUnusable, match="cannot be created"):
-        trail_key.load(tmp_path)
+        load_trail_key(tmp_path)

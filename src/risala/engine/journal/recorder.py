@@ -19,7 +19,6 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal import minutes
 from risala.engine.journal.messages import awaiting, deadlines, delivery, endings, receipts
-from risala.engine.journal.messages import endings as declined
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
 from risala.engine.journal.store.audited import audited
@@ -181,7 +180,7 @@ class Recorder:
             Unavailable: it could not be written: its due time is unchanged.
         """
         stamp = self.stamp()
-        self.tell(await self.journal.commit(lambda conn: declined.decline(conn, declining, stamp)))
+        self.tell(await self.journal.commit(lambda conn: endings.decline(conn, declining, stamp)))
 
     async def note_reachable(self, carrier: str, number: str) -> None:
         """Write into the timelines of messages that wait for a phone that a carrier reports it

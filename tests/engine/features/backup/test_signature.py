@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.main import cli
-from risala.engine.journal.store import key_file as trail_key
+from risala.engine.journal.store.key_file import TRAIL_KEY_FILE, load_trail_key
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import checksum
@@ -30,13 +30,13 @@ def home(tmp_path):
     (folder / "risala.db").write_bytes(gzip.decompress(FIXTURE.read_bytes()))
     with closing(open_writer(folder / "risala.db", migrate)):
         pass
-    trail_key.load(folder)
+    load_trail_key(folder)
     return folder
 
 
 @pytest.fixture
 def key(home) -> str:
-    return public_key(trail_key.load(home))
+    return public_key(load_trail_key(home))
 
 
 @pytest.fixture(params=["plain", "encrypted"])
@@ -141,11 +141,11 @@ def test_a_signature_is_good_for_its_own_backup_alone(home, signed, key, put_bac
 
 @pytest.mark.slow
 def test_without_a_key_nothing_is_written(home, tmp_path):
-    (home / trail_key.KEY_FILE).unlink()
+    (home / TRAIL_KEY_FILE).unlink()
     told = back_up(home, tmp_path / "today.db", "--sign")
     assert (told.exit_code, "nothing can sign the backup" in told.output) == (1, True)
     assert not (tmp_path / "today.db").exists()
-    assert not (home / trail_key.KEY_FILE).exists()
+    assert not (home / TRAIL_KEY_FILE).exists()
 
 
 @pytest.mark.slow

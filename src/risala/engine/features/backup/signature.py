@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.dataclass import dataclass
-from risala.engine.journal.store import key_file as trail_key
+from risala.engine.journal.store.key_file import TRAIL_KEY_FILE, load_trail_key
 from risala.engine.journal.upkeep import checksum
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.times import iso
@@ -69,14 +69,14 @@ def signing_key(data_dir: Path) -> bytes:
     Raises:
         StorageUnusable: there is none yet, or it cannot be read.
     """
-    path = data_dir / trail_key.KEY_FILE
+    path = data_dir / TRAIL_KEY_FILE
     if not path.exists():
         raise StorageUnusable(
             f"There is no {path}, so nothing can sign the backup. The service makes the key with "
             f"the first signed head of the audit trail, and a line of the trail names its public "
             f"half. Start the service, or back up without a signature."
         )
-    return trail_key.load(data_dir)
+    return load_trail_key(data_dir)
 
 
 def put_signature(file: Path, sha256: str, now_ms: int, seed: bytes) -> BackupSignature:

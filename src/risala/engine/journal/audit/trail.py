@@ -9,9 +9,9 @@ from risala.dataclass import dataclass
 from risala.engine.journal.audit import check, heads, heads_file
 from risala.engine.journal.people import mails
 from risala.engine.journal.store import audit_log
-from risala.engine.journal.store import key_file as trail_key
 from risala.engine.journal.store.audit_log import LINES
 from risala.engine.journal.store.audited import audited
+from risala.engine.journal.store.key_file import load_trail_key
 from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.model.audit import FAMILY_END, AuditEntry, TrailFilter
@@ -116,7 +116,7 @@ class AuditRepository:
     sent_heads = staticmethod(heads_file.read)
     last_sent_head = staticmethod(heads_file.last)
     add_sent_head = staticmethod(heads_file.add)
-    signing_key = staticmethod(trail_key.load)
+    signing_key = staticmethod(load_trail_key)
 
     async def note(self, entry: AuditEntry) -> int:
         """Write a line alone, for what is done elsewhere or only shown; its number.

@@ -35,21 +35,21 @@ def write_key(path: Path, text: str) -> None:
         raise StorageUnusable(f"{path} cannot be created: {error.strerror}.") from error
 
 
-# The key that signs heads of the audit trail: beside the database, never in it.
-#
-# Losing it ends nothing: the next head makes another one, and a line of the trail names it. Who has
-# it can sign a trail that they made up, so a copy of it belongs nowhere else.
+TRAIL_KEY_FILE: Final = "audit.key"
+"""The key that signs heads of the audit trail.
 
-KEY_FILE: Final = "audit.key"
+Losing it ends nothing: the next head makes another one, and a line of the trail names it. Who has
+it can sign a trail that they made up, so a copy of it belongs nowhere else.
+"""
 
 
-def load(data_dir: Path) -> bytes:
-    """The private key of a data directory; made (0600) if there is none.
+def load_trail_key(data_dir: Path) -> bytes:
+    """The key of a data directory that signs heads of the trail; made (0600) if there is none.
 
     Raises:
         StorageUnusable: it cannot be read or made, or is no key.
     """
-    path = data_dir / KEY_FILE
+    path = data_dir / TRAIL_KEY_FILE
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii"))
     except FileNotFoundError:

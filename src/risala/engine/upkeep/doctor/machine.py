@@ -14,7 +14,7 @@ from risala.config.model import Settings
 from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.audit import heads_file
-from risala.engine.journal.store.key_file import KEY_FILE
+from risala.engine.journal.store.key_file import TRAIL_KEY_FILE
 from risala.engine.journal.store.lock import filesystem_of
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
 
@@ -182,7 +182,7 @@ def tls_keys(settings: Settings) -> list[Finding]:
 def audit_key(data_dir: Path) -> list[Finding]:
     """Whether others may read the key that signs heads of the audit trail, and when one went out;
     empty before the first head."""
-    name, path = "audit key", data_dir / KEY_FILE
+    name, path = "audit key", data_dir / TRAIL_KEY_FILE
     try:
         status = path.stat()
     except FileNotFoundError:
