@@ -7,14 +7,13 @@ from typing import Final
 
 _RULES: Final[Mapping[str, str]] = {
     "What it gets is the service's own: settings, figures, the trail, keys.": """
-        changes/carriers.py: declared_nowhere differences
-        changes/settings.py: fingerprint
+        changes.py: declared_nowhere differences fingerprint
         keyring.py: read
         receiptgroups.py: alone
         request_bodies.py: noted made_thing
         roles.py: judge
         router.py: pinned
-        secrets/sealing.py: seal unseal key_of read
+        sealing.py: seal unseal key_of read
         trail/chain.py: canonical hash_of moment
         trail/heads.py: signed_head public_key heads_of
         webhooks/examples.py: example
@@ -27,7 +26,7 @@ _RULES: Final[Mapping[str, str]] = {
         people/names.py: as_name name_in_mails name_in_file
     """,
     "It looks once at each character, or only at the beginning.": """
-        codes.py: key_for
+        keyring.py: key_for
         days.py: is_zone
         networks.py: network
         people/emails.py: domain_of masked_email letters_by_script spelled

@@ -100,7 +100,7 @@ PLANTS: Final = (
     Plant("kannel", "drivers/faces/kannel.py", "with suppress(ValueError):", "if True:"),
     Plant(
         "playsms",
-        "drivers/faces/playsms/compat.py",
+        "drivers/faces/playsms.py",
         '_escaped(_NOT_IN_XML.sub("", str(value)))',
         "_escaped(str(value))",
     ),

@@ -145,7 +145,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Codes are compared in a time that tells nothing.",
-        "engine/rules/codes.py",
+        "engine/rules/keyring.py",
         'hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())',
         "cleaned == expected",
         ("proofs/test_guards.py",),

@@ -231,7 +231,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A text of a bank is stored once, by an index too.",
-        "engine/journal/store/schema/payments.py",
+        "engine/journal/store/schema/money.py",
         "CREATE UNIQUE INDEX bank_texts_once",
         "CREATE INDEX bank_texts_once",
         ("engine/features/payments/test_bank_texts.py",),

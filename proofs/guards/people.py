@@ -337,9 +337,9 @@ GUARDS: Final = (
     ),
     Guard(
         "Whoever is removed has nothing of it at the very next page.",
-        "engine/people/memberships.py",
-        "        finally:\n            self._sessions.forget(user_id)\n",
-        "        finally:\n            pass\n",
+        "engine/people/people.py",
+        "            yield\n        finally:\n            self._sessions.forget(user_id)\n",
+        "            yield\n        finally:\n            pass\n",
         _MEMBERS,
     ),
     Guard(

@@ -7,7 +7,7 @@ from typing import Final
 
 from proofs.guards.guard import Guard
 
-_SEALING: Final = ("engine/rules/secrets/test_sealing.py",)
+_SEALING: Final = ("engine/rules/test_sealing.py",)
 _STOLEN: Final = ("engine/upkeep/test_stolen.py",)
 _RESEALING: Final = ("engine/journal/sealed/test_resealing.py",)
 _FOREIGN: Final = ("engine/features/standby/stored/test_forged.py", "engine/journal/upkeep")
@@ -18,7 +18,7 @@ _LOSS: Final = ("engine/features/standby/test_copy_loss.py",)
 GUARDS: Final = (
     Guard(
         "A sealed secret opens for its own row and purpose alone.",
-        "engine/rules/secrets/sealing.py",
+        "engine/rules/sealing.py",
         '    return f"risala\\0{purpose}\\0{identity}".encode()\n',
         '    return b"risala"\n',
         _SEALING,

@@ -154,7 +154,7 @@ class WorldConnection(sqlite3.Connection):
 
 
 class WorldDisk:
-    """See :class:`risala.engine.journal.store.disk.SimulatedDisk`."""
+    """See :class:`risala.engine.journal.store.watched.SimulatedDisk`."""
 
     def __init__(self, world: World) -> None:
         self.world = world

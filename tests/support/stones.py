@@ -21,7 +21,7 @@ from sqlite_utils import Database
 
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
-from risala.engine.journal.upkeep.upgrade import move as moves
+from risala.engine.journal.upkeep.upgrade import upgrade as moves
 
 FIXTURES = Path(__file__).parents[1] / "engine/journal/fixtures"
 RELEASED = FIXTURES / "v1.0.db.gz"

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, work_within
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
-from risala.drivers.faces.playsms.compat import PlaysmsCompat, PlaysmsSettings
+from risala.drivers.faces.playsms import PlaysmsCompat, PlaysmsSettings
 from risala.drivers.faces.twilio.compat import (
     CHECK,
     MESSAGE,

@@ -1,7 +1,7 @@
 """The source of a running service's settings when they are read again, and SIGHUP, which starts
 that.
 
-The engine knows which settings apply at once (:mod:`risala.engine.rules.changes.settings`); outside
+The engine knows which settings apply at once (:mod:`risala.engine.rules.changes`); outside
 it are the log's level, and the certificate of https, which is read again from its files.
 """
 

@@ -17,7 +17,7 @@ import trio
 
 from risala.app.stop import Stop
 from risala.engine.journal.upkeep.database_copy import unheard
-from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
+from risala.engine.journal.upkeep.upgrade.upgrade import MOVES, RowMove
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
 from risala.engine.wiring.foundation import DATABASE

@@ -42,8 +42,8 @@ from risala.engine.model.states import Gate
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.rules.router import Router
-from risala.engine.rules.secrets.sealed_texts import Seal
-from risala.engine.rules.trail.state import TrailState
+from risala.engine.rules.sealing import Seal
+from risala.engine.rules.trail.heads import TrailState
 from risala.engine.rules.webhooks.types import Fetches, Outbound
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand

@@ -34,7 +34,7 @@ ALONE = {
     "engine/delivery/worker/calls.py watch": _ONE_OWNER,
     "engine/follow/cursors.py next": _ONE_OWNER,
     "engine/follow/live.py __anext__": _ONE_OWNER,
-    "engine/follow/sinks/runner.py run": "a sink gets every event: one it refuses comes again",
+    "engine/follow/sinks.py run": "a sink gets every event: one it refuses comes again",
     "engine/intake/intake.py _accept_once": _ONE_ITEM,
     "engine/features/lists/tables.py pieces": _FILES,
     "engine/features/tables/uploads.py keep_tidy": "a file of nobody counts as old",

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from cases import first
 from risala.engine.delivery.queries import ASK_AFTER_S
-from risala.engine.delivery.worker import questions
+from risala.engine.delivery.worker import calls as questions
 from risala.engine.delivery.worker.calls import LATE_MAX, LATE_S, SPARE_S, limit_of
 from risala.engine.delivery.worker.link import TRUST_AGAIN_S
 from risala.plugins.contract import (

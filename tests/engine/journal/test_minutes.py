@@ -6,7 +6,7 @@ from risala.engine.journal import minutes
 from risala.engine.journal.minutes import Minutes
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import Change
-from risala.engine.model.records.upkeep.minutes import (
+from risala.engine.model.records.upkeep.service import (
     KEPT_FAILURE_HOURS,
     FailureShare,
     Flow,

@@ -52,10 +52,10 @@ from risala.engine.model.features import features
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.accounts import StatementFilter
+from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
-from risala.engine.model.records.paging import Steps
 from risala.engine.model.states import SegmentState
 from risala.sms.receipt import Receipt, ReceiptState
 

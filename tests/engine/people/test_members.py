@@ -18,7 +18,7 @@ from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PE
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
 from risala.engine.model.people import Language, Membership, SessionKind, User
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.people.members import Invitation
 from risala.engine.people.letters import words_in
 

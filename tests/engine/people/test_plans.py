@@ -27,9 +27,13 @@ from risala.engine.model.people import (
     SessionKind,
     User,
 )
-from risala.engine.model.people_records.mails import MailKind, NewMail
-from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
-from risala.engine.model.people_records.users import UserFilter
+from risala.engine.model.people_records import (
+    CodeRequest,
+    MailKind,
+    NewMail,
+    SignInLink,
+    UserFilter,
+)
 from risala.engine.model.records.people.members import Invitation
 
 GROWING = ("users", "members", "invitations", "web_sessions", "sign_in_requests", "mails")

@@ -20,7 +20,7 @@ from risala.engine.journal.people.mails import queue_status
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Mode

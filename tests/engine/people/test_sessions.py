@@ -15,7 +15,7 @@ from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import sign_in_tokens, users, web_sessions
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import Device, Language, SessionKind, SignedIn, User
-from risala.engine.model.people_records.sign_in import CodeRequest
+from risala.engine.model.people_records import CodeRequest
 from risala.engine.people.tokens import digest, new_token
 from risala.engine.rules.people.lifetimes import GRACE_MS, IDLE_MS, TOTAL_MS
 

@@ -14,7 +14,7 @@ from risala.engine.journal.store import audit_log
 from risala.engine.limits.people import GUESSES_PER_KNOWN_BROWSER
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn
-from risala.engine.model.people_records.sign_in import FailureReason, SignInFailure
+from risala.engine.model.people_records import FailureReason, SignInFailure
 from risala.engine.rules.people.lifetimes import (
     ATTEMPTS_MAX,
     CODE_MS,

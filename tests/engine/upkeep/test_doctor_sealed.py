@@ -10,7 +10,7 @@ from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.model.findings import Grade
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 from risala.engine.upkeep.doctor.sealed import sealed_secrets
 
 

@@ -16,8 +16,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.engine.operations.money import SPENT_DAYS
-from risala.engine.rules.codes import Codes
-from risala.engine.rules.keyring import KeyRing
+from risala.engine.rules.keyring import Codes, KeyRing
 from risala.engine.verify.sessions import Withdraw
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver

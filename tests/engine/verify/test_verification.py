@@ -20,7 +20,7 @@ from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.rules.codes import Codes
+from risala.engine.rules.keyring import Codes
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver

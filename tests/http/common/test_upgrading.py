@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.model.records.upkeep.upgrading import Upgrading
+from risala.engine.model.records.upkeep.service import Upgrading
 from risala.http.common.upgrading import AGAIN_MAX_S, AGAIN_UNKNOWN_S, create_upgrading
 
 

@@ -11,7 +11,7 @@ from tests.http.faces.face_office import TO, open_office
 
 from risala.config.payments import BillingSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
-from risala.drivers.faces.playsms.compat import PlaysmsCompat, PlaysmsSettings
+from risala.drivers.faces.playsms import PlaysmsCompat, PlaysmsSettings
 from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings
 
 FACES = {

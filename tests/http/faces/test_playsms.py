@@ -12,7 +12,7 @@ import trio
 from tests.http.faces.face_office import TO, open_office
 
 from risala.config.numbers import NumbersSection, PriceSection
-from risala.drivers.faces.playsms.compat import LISTED_MAX, PlaysmsCompat, PlaysmsSettings
+from risala.drivers.faces.playsms import LISTED_MAX, PlaysmsCompat, PlaysmsSettings
 from risala.engine.features.compat.rules import HEX_ALPHABET, shape_of
 from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope

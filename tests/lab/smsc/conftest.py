@@ -16,7 +16,7 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.engine.delivery.worker.statistics import statistics_of
+from risala.engine.delivery.worker.tile import statistics_of
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource

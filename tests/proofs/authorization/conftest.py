@@ -24,7 +24,7 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.faces.kannel import KANNEL
-from risala.drivers.faces.playsms.compat import PLAYSMS
+from risala.drivers.faces.playsms import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.mobile_money import BankSmsSettings, MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY

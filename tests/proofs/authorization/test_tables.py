@@ -12,7 +12,7 @@ from proofs.authorization import expected, page
 from proofs.authorization.__main__ import PAGE
 
 from risala.drivers.faces.kannel import KANNEL
-from risala.drivers.faces.playsms.compat import PLAYSMS
+from risala.drivers.faces.playsms import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.gateway.table import OPERATIONS
 from risala.http.api.openapi.document import document_bytes

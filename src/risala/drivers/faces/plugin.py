@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from risala.drivers.faces.kannel import KANNEL
-from risala.drivers.faces.playsms.compat import PLAYSMS
+from risala.drivers.faces.playsms import PLAYSMS
 from risala.drivers.faces.twilio.compat import TWILIO
 from risala.plugins.face import FaceFactory
 from risala.plugins.hookspecs import hookimpl

@@ -19,8 +19,7 @@ from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import decimals_in_words
 from risala.engine.model.records.carriers.rereading import Effect, SettingFault, SettingsPreview
-from risala.engine.rules.changes.carriers import differences
-from risala.engine.rules.changes.settings import fingerprint, merged, settings_changes
+from risala.engine.rules.changes import differences, fingerprint, merged, settings_changes
 from risala.plugins.contract import Driver
 from risala.sms.currencies import decimals_of
 

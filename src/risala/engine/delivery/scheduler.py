@@ -20,7 +20,7 @@ from risala.engine.actors.actor import Decider, Ref
 from risala.engine.actors.set_aside import ItemLoop
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Job
-from risala.engine.delivery.worker.statistics import statistics_of
+from risala.engine.delivery.worker.tile import statistics_of
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.messages.waiting import QueueRepository
 from risala.engine.model.clock import Clock

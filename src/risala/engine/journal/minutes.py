@@ -15,7 +15,7 @@ from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, UNDELIVERED
 from risala.engine.model.records.messages import Change
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep.minutes import (
+from risala.engine.model.records.upkeep.service import (
     DAY_MINUTES,
     HOUR_MINUTES,
     KEPT_FAILURE_HOURS,

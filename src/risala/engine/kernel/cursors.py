@@ -11,8 +11,7 @@ from pydantic import PlainValidator
 
 from risala.engine.kernel.arguments import ArgumentKind, fault, maybe, text
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.message_lists import KEY_END
-from risala.engine.model.records.paging import (
+from risala.engine.model.records.asks import (
     PAGE_MAX,
     PAGE_USUAL,
     NumberPart,
@@ -20,6 +19,7 @@ from risala.engine.model.records.paging import (
     Steps,
     TooManyNumbersError,
 )
+from risala.engine.model.records.message_lists import KEY_END
 from risala.sms.numbering.plan import NumberingPlan
 
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)

@@ -44,9 +44,8 @@ from risala.engine.limits.claims import (
 from risala.engine.limits.people import people_windows, take_people
 from risala.engine.model.commands import AddressUse
 from risala.engine.model.errors import RateLimited
-from risala.engine.rules.bucket import Bucket
 from risala.engine.rules.code_guards import CodeGuards
-from risala.engine.rules.windows import History, SlidingWindows, Window
+from risala.engine.rules.windows import Bucket, History, SlidingWindows, Window
 
 BURST_S: Final = 1.0
 """The sends of this many seconds may come together, and always at least one."""

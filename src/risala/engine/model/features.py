@@ -18,7 +18,7 @@ from typing import Any, Final
 from risala.dataclass import dataclass
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.feature_work import WalkKind
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 
 Task = tuple[str, Callable[[], Awaitable[None]], bool]
 """What the supervisor calls it, what runs, and whether it is patient: failures of what it reaches

@@ -40,7 +40,7 @@ from risala.engine.model.records.carriers.state import (
 )
 from risala.engine.model.records.carriers.stored import CarrierGate, Override, UnmatchedReceipts
 from risala.engine.model.records.record import shallow, to_json
-from risala.engine.model.records.upkeep.minutes import KEPT_FAILURE_HOURS
+from risala.engine.model.records.upkeep.service import KEPT_FAILURE_HOURS
 from risala.engine.model.states import Gate
 from risala.engine.rules.roles import OPERATORS, READERS, SUPPORT
 from risala.sms.cause import Cause

@@ -23,7 +23,7 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records import webhooks
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.webhooks import (
     DELIVERY_STATES,
     DeliveryPage,

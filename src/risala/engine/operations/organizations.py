@@ -28,7 +28,7 @@ from risala.engine.kernel.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.kernel.operation import Call, Operations, Weight
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.records.accounts import DELETED, OrganizationFilter
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.payer import PartsToday
 from risala.engine.model.records.people import organizations
 from risala.engine.model.records.people.organizations import (

@@ -22,8 +22,13 @@ from risala.engine.kernel.operation import Call, Operations
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import WAITING, Deciding, FirstSteps, Overview
 from risala.engine.model.records.message_lists import MessageFilter
-from risala.engine.model.records.upkeep.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
-from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
+from risala.engine.model.records.upkeep.service import (
+    DAY_MINUTES,
+    HOUR_MINUTES,
+    MINUTE_MS,
+    OVERVIEW,
+    ServiceOverview,
+)
 from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.system import machine
 from risala.engine.rules.days import day_of, midnight

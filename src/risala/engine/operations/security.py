@@ -28,7 +28,7 @@ from risala.engine.model.records.upkeep.sealed import (
 from risala.engine.model.records.upkeep.security import ConsoleLock, Security
 from risala.engine.model.records.upkeep.server_key import RotatedServerKey
 from risala.engine.rules.roles import OPERATORS
-from risala.engine.rules.secrets.sealing import SealingRing, written
+from risala.engine.rules.sealing import SealingRing, written
 from risala.engine.services import Services
 
 CLIENT_PREFIX_V6: Final = 64

@@ -31,8 +31,8 @@ from risala.engine.model.records.accounts import (
     WEEKLY_MESSAGES,
     SenderRequestFilter,
 )
+from risala.engine.model.records.asks import Place, Steps
 from risala.engine.model.records.figures import SENT_MAX
-from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.senders import (
     REQUESTS,

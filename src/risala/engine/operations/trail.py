@@ -24,11 +24,17 @@ from risala.engine.kernel.operation import Call, Operations, line_of
 from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Invalid
-from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.records.asks import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.upkeep import trail
-from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
-from risala.engine.model.records.upkeep.trail import ChainPart, ChainState, LinesPage, LinesPart
+from risala.engine.model.records.upkeep.trail import (
+    AUDIT,
+    AuditReport,
+    ChainPart,
+    ChainState,
+    LinesPage,
+    LinesPart,
+)
 from risala.engine.model.times import maybe_iso
 from risala.engine.rules.roles import OPERATORS, READERS
 from risala.engine.rules.trail.chain import COLUMNS, HASH

@@ -25,8 +25,8 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import CallerKind, OperatorRole
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language, SessionKind
-from risala.engine.model.people_records.users import UserFilter
-from risala.engine.model.records.paging import PAGE_MAX
+from risala.engine.model.people_records import UserFilter
+from risala.engine.model.records.asks import PAGE_MAX
 from risala.engine.model.records.people import users
 from risala.engine.model.records.people.users import (
     Ended,

@@ -38,10 +38,10 @@ from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
+from risala.engine.model.records.asks import CursorPage, Steps
 from risala.engine.model.records.figures import Funnel
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.message_lists import SessionFilter
-from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.verify.sessions import (
     CANCEL,
     CHECK,

@@ -12,10 +12,10 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded, Device, EmailChange, Language, User
-from risala.engine.model.people_records.users import UserFields
+from risala.engine.model.people_records import UserFields
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
-from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import PeopleSources
 from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS
 
 

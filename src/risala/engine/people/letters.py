@@ -25,7 +25,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.features import Declared, features
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
-from risala.engine.model.people_records.mails import MailKind, OwedMail
+from risala.engine.model.people_records import MailKind, OwedMail
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.people.account import change_basis

@@ -20,7 +20,7 @@ from risala.engine.journal.people.mails import MailRepository
 from risala.engine.journal.repositories import Repositories
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.model.people_records.mails import MailOutcome, OwedMail
+from risala.engine.model.people_records import MailOutcome, OwedMail
 from risala.engine.people.letters import Letters
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
 

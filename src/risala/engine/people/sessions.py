@@ -23,8 +23,7 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
-from risala.engine.people.sources import PeopleSources
-from risala.engine.people.tokens import digest, is_token, new_token
+from risala.engine.people.tokens import PeopleSources, digest, is_token, new_token
 from risala.engine.rules.people.lifetimes import FRESH_MS, is_over
 
 CACHED_MAX: Final = 10_000

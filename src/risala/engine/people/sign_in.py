@@ -25,12 +25,11 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
-from risala.engine.model.people_records.sign_in import CodeRequest, Entrant, LetIn, TurnedAway
+from risala.engine.model.people_records import CodeRequest, Entrant, LetIn, TurnedAway
 from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits
-from risala.engine.people.sources import PeopleSources
-from risala.engine.people.tokens import digest, is_token, new_token
+from risala.engine.people.tokens import PeopleSources, digest, is_token, new_token
 from risala.engine.rules.people.emails import domain_of, typed_address
 from risala.engine.rules.people.entering import SignInRules, goes_on, is_over
 from risala.engine.rules.people.key_age import network_of

@@ -14,8 +14,8 @@ from risala.engine.limits.claims import TakePeople
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Browser, SessionKind
-from risala.engine.model.people_records.sign_in import SITES, FailureReason, SignInFailure
-from risala.engine.people.sources import PeopleSources
+from risala.engine.model.people_records import SITES, FailureReason, SignInFailure
+from risala.engine.people.tokens import PeopleSources
 from risala.engine.rules.people.entering import SignInRules
 from risala.engine.rules.people.lifetimes import MINUTE_MS
 

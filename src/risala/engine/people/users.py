@@ -8,13 +8,11 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
-from risala.engine.model.people_records.sign_in import SignInLink
-from risala.engine.model.people_records.users import UserFields
+from risala.engine.model.people_records import SignInLink, UserFields
 from risala.engine.model.records.people.users import MadeLink
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
-from risala.engine.people.sources import PeopleSources
-from risala.engine.people.tokens import digest, new_token
+from risala.engine.people.tokens import PeopleSources, digest, new_token
 from risala.engine.rules.people.lifetimes import LINK_MS
 
 

@@ -11,7 +11,7 @@ from prometheus_client.core import Metric
 from risala.engine.journal.messages.held import ReceiptRepository
 from risala.engine.journal.repositories import Repositories
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.model.people_records.sign_in import SITES, FailureReason
+from risala.engine.model.people_records import SITES, FailureReason
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.carrier_metrics import gauge
 

@@ -29,8 +29,7 @@ from risala.engine.delivery.route_tester import (
 )
 from risala.engine.delivery.scheduler import Board, ReloadOrganization, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
-from risala.engine.delivery.worker.statistics import statistics_of
-from risala.engine.delivery.worker.tile import tile_of
+from risala.engine.delivery.worker.tile import statistics_of, tile_of
 from risala.engine.follow.live import Follower, Live
 from risala.engine.journal.carriers import CarrierRepository
 from risala.engine.journal.messages.waiting import QueueRepository

@@ -16,11 +16,10 @@ import structlog
 import trio
 
 from risala.engine.journal.upkeep.database_copy import Progress, unheard
-from risala.engine.journal.upkeep.upgrade.move import MOVES, RowMove
+from risala.engine.journal.upkeep.upgrade.upgrade import MOVES, RowMove, is_due
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over as _bring_over
-from risala.engine.journal.upkeep.upgrade.upgrade import is_due
 from risala.engine.model.clock import Clock
-from risala.engine.model.records.upkeep.upgrading import Upgrading
+from risala.engine.model.records.upkeep.service import Upgrading
 
 __all__ = ["UpgradeWatch", "bring_over", "is_due"]
 

@@ -36,8 +36,8 @@ from risala.engine.model.records.messages import DueRow, NewVerification, Stamp
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
-from risala.engine.rules.codes import Codes
-from risala.engine.rules.secrets.sealed_texts import Seal
+from risala.engine.rules.keyring import Codes
+from risala.engine.rules.sealing import Seal
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import Trigger, VerificationRow, judge
 from risala.engine.verify.deadlines import Deadline, Deadlines

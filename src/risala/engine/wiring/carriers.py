@@ -15,12 +15,12 @@ from risala.engine.billing.billing import tell_entered
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,
+    Fleet,
     RegistryParts,
     member_of,
     overridden,
 )
 from risala.engine.delivery.carrier_runtime import CarrierRuntime, TakerOf
-from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
@@ -29,10 +29,9 @@ from risala.engine.delivery.worker.parts import Counts, WorkerHooks
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.model.states import Gate
-from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
-from risala.engine.rules.throttle import Throttle
+from risala.engine.rules.throttle import Breaker, Throttle
 from risala.engine.verify.sessions import (
     text_of,
 )

@@ -18,7 +18,7 @@ from risala.engine.delivery.rereading import SettingsSource
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
-from risala.engine.follow.sinks.runner import Sinks
+from risala.engine.follow.sinks import Sinks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories import Repositories
 from risala.engine.people.letters import Letters

@@ -25,19 +25,19 @@ from risala.engine.journal.repositories import Repositories
 from risala.engine.journal.requests import RequestRepository
 from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.store.currency import migrate_in
-from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.repository import Store
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.server_key import ServerKeys
+from risala.engine.journal.store.watched import SimulatedDisk
 from risala.engine.journal.store.writer import CommitLog, Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
 from risala.engine.model.clock import Clock, SystemClock
 from risala.engine.model.ids import IdSource
 from risala.engine.people.tokens import Derived
-from risala.engine.rules.codes import Codes
-from risala.engine.rules.secrets.sealed_texts import Seal
+from risala.engine.rules.keyring import Codes
+from risala.engine.rules.sealing import Seal
 from risala.engine.services import EngineStart, Parts, Waiting
 from risala.engine.upkeep.upgrade import bring_over
 from risala.sms.currencies import count_in

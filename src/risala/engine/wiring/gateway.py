@@ -23,7 +23,7 @@ from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.ids import MessageIds
 from risala.engine.people.people import People
-from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services, Surroundings

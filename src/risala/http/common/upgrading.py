@@ -9,7 +9,7 @@ from typing import Any, Final
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.records.upkeep.upgrading import Upgrading
+from risala.engine.model.records.upkeep.service import Upgrading
 from risala.http.common.base import JsonApp
 from risala.http.common.problems import Problem
 from risala.http.common.respond import json_bytes, json_response

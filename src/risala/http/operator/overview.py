@@ -9,8 +9,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.features.alerts import records
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
-from risala.engine.model.records.upkeep.minutes import Flow
-from risala.engine.model.records.upkeep.service import OVERVIEW, Machine
+from risala.engine.model.records.upkeep.service import OVERVIEW, Flow, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.face import PageAccess

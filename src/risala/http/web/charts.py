@@ -12,7 +12,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from risala.dataclass import dataclass
-from risala.http.web.drawing.cached import as_markup
+from risala.http.web.cached import as_markup
 
 _BAR: Final = 10.0
 """Width of one bar's place; the picture is stretched to its page anyhow."""

@@ -23,7 +23,7 @@ from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.engine.model.records.people.countries import PrefixPrice
 from risala.engine.model.times import iso
-from risala.http.web.drawing.cached import as_markup
+from risala.http.web.cached import as_markup
 from risala.http.web.languages import NC_, Words, city_of, symbol_of
 from risala.sms.currencies import decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan

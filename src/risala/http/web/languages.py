@@ -21,7 +21,7 @@ from werkzeug.datastructures import LanguageAccept
 
 from risala.dataclass import dataclass
 from risala.engine.model.people import Language
-from risala.http.web.drawing.cached import as_markup
+from risala.http.web.cached import as_markup
 from risala.sms.numbering.plan import NumberingPlan
 
 if TYPE_CHECKING:

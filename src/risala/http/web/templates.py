@@ -25,8 +25,8 @@ from risala.engine.model.records.fields import NAME_MAX
 from risala.http.common.assets import asset_response
 from risala.http.common.problems import plain
 from risala.http.web.assets import PLACE, Shelf, load_shelf
+from risala.http.web.cached import QuickEnvironment, as_markup, caching
 from risala.http.web.charts import bars_svg, spark_svg, top_of
-from risala.http.web.drawing.cached import QuickEnvironment, as_markup, caching
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import OWN_NAMES, STATES, Words, direction_of, load_words

@@ -7,7 +7,7 @@ from tests.support.repositories import queue_of
 
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, Awaited
-from risala.engine.delivery.worker.questions import OPEN_MAX, QUESTION_S, Questions
+from risala.engine.delivery.worker.calls import OPEN_MAX, QUESTION_S, Questions
 
 
 async def test_receipts_that_are_waited_for(autojump_clock):

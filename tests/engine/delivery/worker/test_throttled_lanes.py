@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 import trio
 
-from risala.engine.delivery.worker.statistics import statistics_of
+from risala.engine.delivery.worker.tile import statistics_of
 from risala.engine.rules.throttle import JITTER, PAUSE_S
 from risala.plugins.contract import Accepted, Outcome, Segment, Throttled
 from risala.plugins.testing.fake_driver import FakeDriver

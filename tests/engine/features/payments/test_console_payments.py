@@ -9,7 +9,7 @@ from risala.engine.features.payments.records import STATES, PaymentFilter
 from risala.engine.features.payments.stored import payments
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 from risala.engine.wiring.connections import Connections
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)

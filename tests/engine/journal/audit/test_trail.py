@@ -6,7 +6,7 @@ from risala.engine.journal.audit import trail
 from risala.engine.journal.store.audited import audited
 from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 
 AMINA = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 OMAR = Caller("omar", CallerKind.CLI, Role.OPERATOR)

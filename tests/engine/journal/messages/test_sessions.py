@@ -5,8 +5,8 @@ import re
 import pytest
 
 from risala.engine.journal.messages import sessions
+from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.message_lists import SessionFilter
-from risala.engine.model.records.paging import Steps
 
 NOW = 10_000
 STATES = ("approved", "expired", "pending", "canceled")

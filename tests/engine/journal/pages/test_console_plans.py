@@ -5,9 +5,9 @@ import re
 from risala.engine.journal.accounts import accounts, senders
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.webhooks import history
-from risala.engine.model.people_records.users import UserFilter
+from risala.engine.model.people_records import UserFilter
 from risala.engine.model.records.accounts import OrganizationFilter, SenderRequestFilter
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 
 GROWING = re.compile(r"SCAN (message|webhook_delivery|mails|members|m|u)\b")
 ALL_STEPS = (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",)))

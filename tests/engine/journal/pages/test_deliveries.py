@@ -5,7 +5,7 @@ import re
 import pytest
 
 from risala.engine.journal.webhooks import history
-from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.asks import Steps
 from risala.engine.model.records.webhooks import DeliverySum
 
 DAY_MS = 86_400_000

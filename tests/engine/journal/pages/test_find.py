@@ -4,9 +4,9 @@ import pytest
 
 from risala.engine.journal.pages import find
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.asks import TooManyNumbersError
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.message_lists import Sought
-from risala.engine.model.records.paging import TooManyNumbersError
 from risala.engine.model.states import SegmentState
 from risala.sms.numbering.plan import DEFAULT
 

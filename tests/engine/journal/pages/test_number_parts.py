@@ -12,9 +12,9 @@ from risala.engine.features.lists.records import PeopleFilter
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import sessions
 from risala.engine.journal.store.searching import NUMBERS_MAX, NumberIndex, numbers_with
+from risala.engine.model.records.asks import NumberPart, Steps, TooManyNumbersError
 from risala.engine.model.records.inbound import OptOutFilter, ReceivedFilter
 from risala.engine.model.records.message_lists import SessionFilter
-from risala.engine.model.records.paging import NumberPart, Steps, TooManyNumbersError
 from risala.sms.numbering.plan import DEFAULT
 
 NOW = 10_000

@@ -22,7 +22,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.sealing_key import SealingKeys
-from risala.engine.rules.secrets.sealing import SecretPurpose, key_of
+from risala.engine.rules.sealing import SecretPurpose, key_of
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "v1.0.db.gz"
 SIGNER = bytes(range(200, 220))

@@ -5,7 +5,7 @@ import pytest
 from risala.engine.journal.sealed.resealing import SealedRepository
 from risala.engine.journal.store.sealing_key import KEY_VARIABLE, SealingKeys
 from risala.engine.model.errors import Conflict, SecretLost, StorageFailed, StorageUnusable
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 PURPOSE = SecretPurpose.HOOK_SECRET
 

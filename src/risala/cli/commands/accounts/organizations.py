@@ -10,7 +10,7 @@ import click
 
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records.paging import PAGE_MAX
+from risala.engine.model.records.asks import PAGE_MAX
 from risala.engine.model.records.people import organizations
 
 if TYPE_CHECKING:

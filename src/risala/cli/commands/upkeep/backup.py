@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from risala.engine.features.backup.signature import BackupSignature
     from risala.engine.features.backup.stored.backup import BackupReport
     from risala.engine.features.backup.stored.restore import RestoreReport
-    from risala.engine.model.records.upkeep.books import AuditReport
+    from risala.engine.model.records.upkeep.trail import AuditReport
 
 DATABASE: Final = "risala.db"
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)

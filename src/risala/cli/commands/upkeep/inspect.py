@@ -14,8 +14,8 @@ from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.upkeep.books import AUDIT
 from risala.engine.model.records.upkeep.plugins import LIST, PluginsReport
+from risala.engine.model.records.upkeep.trail import AUDIT
 
 
 @click.command()

@@ -15,22 +15,18 @@ import trio
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.worker.awaited import Awaited
-from risala.engine.delivery.worker.calls import LATE_MAX, Calls, SubmitCall
-from risala.engine.delivery.worker.consequences import Consequences
+from risala.engine.delivery.worker.calls import LATE_MAX, Calls, Questions, SubmitCall
+from risala.engine.delivery.worker.consequences import Consequences, Learning, Solo
 from risala.engine.delivery.worker.declining import declines, let_wait
-from risala.engine.delivery.worker.learning import Learning
 from risala.engine.delivery.worker.link import CarrierLink
 from risala.engine.delivery.worker.parts import Counts, Job, WorkerHooks, tell_unwritten
-from risala.engine.delivery.worker.questions import Questions
-from risala.engine.delivery.worker.solo import Solo
 from risala.engine.delivery.worker.traffic import WorkerTraffic
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Failed, Unavailable
 from risala.engine.model.records.attempts import Attempt, Lease, Started, Step, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Gate
-from risala.engine.rules.breaker import Breaker
-from risala.engine.rules.throttle import Throttle
+from risala.engine.rules.throttle import Breaker, Throttle
 from risala.plugins.contract import (
     Choosy,
     Declined,

@@ -6,7 +6,7 @@ from typing import Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.features import Feature, elsewhere, later
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 
 _HERE: Final = "features.alerts."
 _LETTERS: Final = (MailKind.ALERT_RAISED, MailKind.ALERT_OVER)

@@ -30,7 +30,7 @@ from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.features.alerts.stored.facts import AlertFactsRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.money import minor_units, money
-from risala.engine.model.people_records.sign_in import SITES, FailureReason
+from risala.engine.model.people_records import SITES, FailureReason
 from risala.engine.model.records.upkeep.stored import FullOrganization
 from risala.engine.model.states import Gate
 from risala.engine.services import Services

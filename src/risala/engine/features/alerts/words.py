@@ -17,7 +17,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.alerts.records import Alert, AlertKind, Fact
 from risala.engine.features.alerts.stored.alerts import AlertRepository
 from risala.engine.model.people import Language
-from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.people_records import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, moment
 from risala.engine.people.lines import SayDriver, apart, as_written, figure, one_line, plural_form
 

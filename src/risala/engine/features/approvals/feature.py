@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.features import Feature, elsewhere, later
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 
 FEATURE: Final = Feature(
     name="approvals",

@@ -29,7 +29,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records import MailKind, NewMail
 
 KEPT_MS: Final = 90 * DAY_MS
 """How long decided requests are kept; the audit trail keeps their lines."""

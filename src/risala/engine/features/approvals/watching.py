@@ -14,7 +14,7 @@ from risala.engine.kernel.operation import Call, Operation, Weight
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import ApprovalNeeded, Refusal
 from risala.engine.model.money import money
-from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.people_records import OwedMail
 from risala.engine.model.times import iso
 from risala.engine.people.letters import Letters, Values, Words, amount, moment, named
 

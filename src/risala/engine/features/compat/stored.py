@@ -33,7 +33,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import MessageEvent
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.record import audit_image
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 T = TypeVar("T")

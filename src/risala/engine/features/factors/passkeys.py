@@ -18,7 +18,7 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.features.factors.records import Factor, PasskeySite
 from risala.engine.model.people import User
-from risala.engine.people.sources import PeopleSources
+from risala.engine.people.tokens import PeopleSources
 from risala.engine.rules.people.lifetimes import CODE_MS
 
 ANSWER_MAX: Final = 16_384

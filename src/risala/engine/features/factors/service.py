@@ -26,7 +26,7 @@ from risala.engine.features.factors.stored import FactorRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import AccessEnded, User
-from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.people_records import OwedMail
 from risala.engine.model.records.people.users import FactorKind
 from risala.engine.people.letters import Letters, Values, Words, moment
 from risala.engine.rules.people.lifetimes import HOUR_MS

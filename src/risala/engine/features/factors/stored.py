@@ -44,12 +44,18 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited, SecretLost
 from risala.engine.model.people import Denied, SessionKind, User
-from risala.engine.model.people_records.mails import MailKind, NewMail
-from risala.engine.model.people_records.sign_in import Entrant, FailureReason, LetIn, TurnedAway
+from risala.engine.model.people_records import (
+    Entrant,
+    FailureReason,
+    LetIn,
+    MailKind,
+    NewMail,
+    TurnedAway,
+)
 from risala.engine.model.records.people.users import FactorKind, FactorView
 from risala.engine.rules.people.entering import SLOW_FACTORS, SignInRules
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 FACTORS_MAX: Final = 20
 """The most factors of one user: several devices, and some that are lost."""

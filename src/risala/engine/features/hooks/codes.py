@@ -1,7 +1,7 @@
 """Codes that other software made: sent as codes are, though nobody checks them here.
 
 The text with the code in it is in the database only until it has left, and only encrypted
-(:mod:`risala.engine.rules.secrets.sealed_texts`); what pages may show of it is the template.
+(:mod:`risala.engine.rules.sealing`); what pages may show of it is the template.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from risala.dataclass import dataclass
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Invalid
 from risala.engine.model.records.messages import NewSealedCode
-from risala.engine.rules.secrets.sealed_texts import NONCE_BYTES
+from risala.engine.rules.sealing import NONCE_BYTES
 from risala.engine.rules.template import render
 from risala.engine.services import Services
 from risala.sms.segment import count

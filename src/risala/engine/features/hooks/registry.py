@@ -24,7 +24,7 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Invalid, NotFound, SecretLost
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.keys import KeyType
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 from risala.engine.rules.webhooks.signatures import new_secret
 from risala.engine.services import Services
 

@@ -17,7 +17,7 @@ from risala.engine.journal.store.repository import Store, audited_command, comma
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 HOOKS_MAX: Final = 50
 """The limit per organization: far more programs than one customer connects."""

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from risala.dataclass import dataclass
 from risala.engine.features.tables.records import NAME_MAX, ROWS_MAX, RowFault
-from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.asks import Ask, NumberPart
 from risala.engine.model.records.fields import (
     AUDITED,
     N_,
@@ -17,7 +17,6 @@ from risala.engine.model.records.fields import (
     Maximum,
     Moment,
 )
-from risala.engine.model.records.paging import NumberPart
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 LISTS_MAX: Final = 200

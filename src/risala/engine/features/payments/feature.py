@@ -7,7 +7,7 @@ from typing import Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.feature_work import WalkKind
 from risala.engine.model.features import Feature, elsewhere, later
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 
 _HERE: Final = "features.payments."
 _PAYMENTS: Final = _HERE + "stored.payments:"

@@ -30,7 +30,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, FieldFault, Invalid, NotFound, Unavailable
 from risala.engine.model.features import Task
 from risala.engine.model.money import minor_units
-from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.people_records import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, amount, named
 from risala.engine.services import Services
 from risala.plugins.payment import (

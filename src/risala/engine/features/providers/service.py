@@ -23,7 +23,7 @@ from risala.engine.features.providers.stored.repository import ProviderRepositor
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded
-from risala.engine.model.people_records.mails import OwedMail
+from risala.engine.model.people_records import OwedMail
 from risala.engine.people.letters import Letters, Values, Words, moment, named, who_did
 from risala.engine.people.lines import apart, one_line
 from risala.engine.rules.people.emails import domain_of, typed_address

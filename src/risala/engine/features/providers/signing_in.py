@@ -45,7 +45,7 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
-from risala.engine.model.people_records.sign_in import (
+from risala.engine.model.people_records import (
     FailureReason,
     SignInFailure,
 )

@@ -18,7 +18,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
-from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.people.countries import CountryUse, OpenedCountries, PrefixPrice
 from risala.engine.model.records.people.organizations import Organization, OrganizationEnd
 from risala.engine.model.records.record import audit_image

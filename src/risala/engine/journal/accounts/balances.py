@@ -17,7 +17,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import BalanceState, StatementFilter
 from risala.engine.model.records.ledger import LedgerEntry
-from risala.engine.model.records.upkeep.books import AuditReport
+from risala.engine.model.records.upkeep.trail import AuditReport
 from risala.engine.rules.trail.heads import Head
 
 

@@ -18,7 +18,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import PROCESS
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
 from risala.engine.model.records.keys import ApiKey, KeyPlace, NewValue
 from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso

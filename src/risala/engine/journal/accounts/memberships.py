@@ -15,7 +15,7 @@ from risala.engine.journal.store.repository import Store, audited_command, read
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, Membership, User
-from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records import MailKind, NewMail
 from risala.engine.model.records.people.members import Invitation
 from risala.engine.model.records.people.organizations import Organization
 

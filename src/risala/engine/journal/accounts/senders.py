@@ -22,8 +22,8 @@ from risala.engine.model.records.accounts import (
     SenderRequestFilter,
     Undecided,
 )
+from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.senders import Sender
 from risala.engine.rules.likeness import Owned
 from risala.sms.address import fold_sender

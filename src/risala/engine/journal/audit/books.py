@@ -17,7 +17,7 @@ from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.features import features
-from risala.engine.model.records.upkeep.books import AuditReport
+from risala.engine.model.records.upkeep.trail import AuditReport
 from risala.engine.rules.trail.chain import EMPTY
 from risala.engine.rules.trail.heads import Head
 

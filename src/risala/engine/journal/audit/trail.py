@@ -15,7 +15,7 @@ from risala.engine.journal.store.key_file import load_trail_key
 from risala.engine.journal.store.pages import Walk, page_by_time
 from risala.engine.journal.store.repository import Store, command, read, scan
 from risala.engine.model.audit import FAMILY_END, AuditEntry, TrailFilter
-from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
+from risala.engine.model.records.asks import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.upkeep.trail import AuditLine
 
 

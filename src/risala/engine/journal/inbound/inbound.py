@@ -24,6 +24,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.asks import CursorPage, Steps
 from risala.engine.model.records.inbound import (
     InboundRoute,
     OptOut,
@@ -32,7 +33,6 @@ from risala.engine.model.records.inbound import (
     ReceivedFilter,
 )
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.rules.keywords import keyword_ways
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.evident import read_label

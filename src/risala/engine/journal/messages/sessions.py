@@ -12,9 +12,9 @@ from risala.engine.journal.store.pages import Walk, page_by_time, page_of_walks
 from risala.engine.journal.store.searching import NumberIndex, numbers_with
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import outbox
+from risala.engine.model.records.asks import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import TABLE, Trigger, VerificationRow
 

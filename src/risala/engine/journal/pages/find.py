@@ -25,6 +25,7 @@ from risala.engine.journal.store.repository import Store, read
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
+from risala.engine.model.records.asks import TooManyNumbersError
 from risala.engine.model.records.message_lists import (
     KEY_END,
     WALKS_MAX,
@@ -32,7 +33,6 @@ from risala.engine.model.records.message_lists import (
     FoundPage,
     Sought,
 )
-from risala.engine.model.records.paging import TooManyNumbersError
 
 _BEFORE_ALL: Final = -1
 _FOUND: Final = Rows(

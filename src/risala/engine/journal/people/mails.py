@@ -18,7 +18,7 @@ from risala.engine.journal.store.named import BrokenRow, Rows
 from risala.engine.journal.store.repository import Store, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language
-from risala.engine.model.people_records.mails import (
+from risala.engine.model.people_records import (
     MailKind,
     MailOutcome,
     MailQueueStatus,

@@ -11,7 +11,7 @@ from typing import Final
 
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import SessionKind
-from risala.engine.model.people_records.sign_in import FailureReason, SignInFailure
+from risala.engine.model.people_records import FailureReason, SignInFailure
 from risala.engine.rules.people.lifetimes import FAILURES_KEPT_MS, HOUR_MS
 
 FAILURES_MAX: Final = 100_000

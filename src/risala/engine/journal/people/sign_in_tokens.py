@@ -8,7 +8,7 @@ from typing import Any, Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language, LinkView, SessionKind
-from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
+from risala.engine.model.people_records import CodeRequest, SignInLink
 from risala.engine.rules.people.lifetimes import INVITATION_SHOWN_MS
 
 _REQUESTS: Final = "sign_in_requests"

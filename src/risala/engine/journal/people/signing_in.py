@@ -25,12 +25,14 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, RateLimited, Refusal
 from risala.engine.model.people import Denied, FactorAwaited, SessionKind, User
-from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
-from risala.engine.model.people_records.sign_in import (
+from risala.engine.model.people_records import (
     CodeRequest,
     Entrant,
     FailureReason,
     LetIn,
+    MailKind,
+    MailOutcome,
+    NewMail,
     SignInFailure,
     TurnedAway,
 )

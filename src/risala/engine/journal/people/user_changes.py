@@ -19,8 +19,7 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.features import features
 from risala.engine.model.people import EmailChange, SessionKind, User
-from risala.engine.model.people_records.mails import MailKind, NewMail
-from risala.engine.model.people_records.users import UserFields
+from risala.engine.model.people_records import MailKind, NewMail, UserFields
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
 
 

@@ -16,8 +16,8 @@ from risala.engine.model.callers import OperatorRole
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.features import features, required
 from risala.engine.model.people import Language, User
-from risala.engine.model.people_records.users import UserFields, UserFilter, UsersFound
-from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.people_records import UserFields, UserFilter, UsersFound
+from risala.engine.model.records.asks import Place, Steps
 from risala.engine.model.records.people.users import versioned
 from risala.engine.model.records.record import audit_image
 

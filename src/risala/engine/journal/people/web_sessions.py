@@ -10,7 +10,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Device, SessionKind
-from risala.engine.model.people_records.sign_in import StoredSession
+from risala.engine.model.people_records import StoredSession
 from risala.engine.rules.people.lifetimes import GRACE_MS, IDLE_MS, is_over
 
 DEVICES_MAX: Final = 30

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from risala.dataclass import dataclass
 from risala.engine.model.features import features
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 Stored: TypeAlias = str | bytes
 """What a column has: text, or the same text as octets."""

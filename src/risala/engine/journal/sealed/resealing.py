@@ -26,7 +26,7 @@ from risala.engine.journal.store.sealing_key import SealingKeys
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import SecretLost
 from risala.engine.model.records.upkeep.sealed import LostSecret, SealedCount
-from risala.engine.rules.secrets.sealing import SecretPurpose, key_of
+from risala.engine.rules.sealing import SecretPurpose, key_of
 
 ROWS_AT_ONCE: Final = 200
 """Rows that one unit of a rotation seals: some 5 ms of the writer."""

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.named import Rows
-from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
+from risala.engine.model.records.asks import TIME_END, CursorPage, Place, Steps
 
 T = TypeVar("T")
 _BEYOND: Final = "~"

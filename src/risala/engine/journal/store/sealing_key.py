@@ -19,8 +19,8 @@ from typing import Final
 
 from risala.engine.journal.store.key_file import write_key
 from risala.engine.model.errors import Conflict, SecretLost, StorageUnusable
-from risala.engine.rules.secrets import sealing
-from risala.engine.rules.secrets.sealing import (
+from risala.engine.rules import sealing
+from risala.engine.rules.sealing import (
     KEY_BYTES,
     NONCE_BYTES,
     SealingKey,

@@ -13,7 +13,7 @@ from typing import Final
 
 from risala.dataclass import dataclass
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.records.paging import NumberPart, TooManyNumbersError
+from risala.engine.model.records.asks import NumberPart, TooManyNumbersError
 
 NUMBERS_MAX: Final = 2000
 """Numbers that are read one by one: some ten milliseconds, on a thread of its own. Four digits have

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn, Self, cast
+from typing import Any, NoReturn, Protocol, Self, cast
 
 from risala.engine.journal.store.condition import is_storage_fault
 from risala.engine.model.errors import StorageFailed
@@ -81,3 +81,26 @@ def telling(meet: Meet) -> Iterator[None]:
             raise
         meet(error)
         raise StorageFailed from error
+
+
+# A simulated disk, in place of the machine's own.
+
+
+class SimulatedDisk(Protocol):
+    """Is between the journal and its file: it may be slow, full, broken, or frozen at a crash.
+
+    With it the writer is a task and no thread, and waits on the loop's clock. All else is as with a
+    thread: while one transaction is under way the next one gathers.
+    """
+
+    def connect(self, *arguments: Any, **options: Any) -> sqlite3.Connection:  # noqa: ANN401
+        """The writer's connection; takes what :class:`sqlite3.Connection` takes."""
+
+    async def begin(self) -> None:
+        """Called before each transaction, which includes the units that arrive meanwhile."""
+
+    async def synced(self) -> None:
+        """Called after each transaction, before its callers are notified."""
+
+    async def logged(self, is_settled: Callable[[], bool]) -> None:
+        """Called after each transaction that a log has to have too; returns once it is settled."""

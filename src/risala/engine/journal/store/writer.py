@@ -29,10 +29,10 @@ import trio
 from risala.dataclass import dataclass
 from risala.engine.actors.alarm import Bell
 from risala.engine.journal.store.condition import Condition
-from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.opening import PAGE_CACHE_MB, Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
 from risala.engine.journal.store.transaction import Done, Unit, WrittenBatch, in_doubt, run_batch
+from risala.engine.journal.store.watched import SimulatedDisk
 from risala.engine.model.errors import (
     Draining,
     Failed,

@@ -26,7 +26,7 @@ from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.model.records.upkeep.books import AuditReport
+from risala.engine.model.records.upkeep.trail import AuditReport
 
 PAGES_AT_ONCE: Final = 256
 """1 MiB between two checks for a wish to end."""

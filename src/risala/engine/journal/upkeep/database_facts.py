@@ -19,7 +19,7 @@ from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.features import features
 from risala.engine.model.findings import Finding, Patient
-from risala.engine.model.people_records.mails import MailQueueStatus
+from risala.engine.model.people_records import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
 SQLITE_VERSION: Final = sqlite3.sqlite_version_info

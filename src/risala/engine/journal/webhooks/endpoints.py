@@ -20,7 +20,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.audit import AuditEntry, Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language
-from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records import MailKind, NewMail
 from risala.engine.model.records.record import audit_image, shallow
 from risala.engine.model.records.webhooks import (
     BY_HAND,
@@ -29,7 +29,7 @@ from risala.engine.model.records.webhooks import (
     DisabledNotice,
     Endpoint,
 )
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 ENDPOINTS_MAX: Final = 20
 """Per organization: each event is stored once for each endpoint that wants it."""

@@ -19,7 +19,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.webhooks import (
     BEHIND_COUNTED_MAX,
     Behind,
@@ -28,7 +28,7 @@ from risala.engine.model.records.webhooks import (
     WebhookAttempt,
     WebhookDelivery,
 )
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not block the loop."""

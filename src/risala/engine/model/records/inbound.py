@@ -6,9 +6,8 @@ from __future__ import annotations
 from typing import Annotated, Final
 
 from risala.dataclass import dataclass
-from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.asks import Ask, NumberPart
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
-from risala.engine.model.records.paging import NumberPart
 
 LATE_MS: Final = 60_000
 """From its own time to when it came: less is usual, and shown to nobody."""

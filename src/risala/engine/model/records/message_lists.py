@@ -9,9 +9,8 @@ from typing import Annotated, Final
 from risala.dataclass import dataclass
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of
-from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.asks import Ask, NumberPart
 from risala.engine.model.records.fields import Digits, JsonName, Moment, Money, WrittenAs
-from risala.engine.model.records.paging import NumberPart
 from risala.sms.joining import PartText, text_of_parts
 
 KEY_END: Final = 2**63 - 1

@@ -8,7 +8,7 @@ from typing import Final, TypeGuard
 from risala.config.people import SignUp
 from risala.dataclass import dataclass
 from risala.engine.model.people import SessionKind, User
-from risala.engine.model.people_records.sign_in import CodeRequest
+from risala.engine.model.people_records import CodeRequest
 from risala.engine.rules.people.lifetimes import (
     ATTEMPTS_MAX,
     DAY_MS,

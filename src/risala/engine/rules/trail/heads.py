@@ -109,3 +109,12 @@ def _head(text: str, number: int) -> Head:
 
 def _signed(end: ChainEnd, at: str) -> bytes:
     return json.dumps([_WORDS, end.seq, end.hash, at], separators=(",", ":")).encode()
+
+
+# What the last look at the audit trail found: written by what sends its heads, read by alerts.
+
+
+class TrailState:
+    def __init__(self) -> None:
+        self.faults: tuple[str, ...] | None = None
+        """The faults of the last look; None: nobody has looked since the start."""

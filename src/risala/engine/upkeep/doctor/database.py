@@ -18,7 +18,7 @@ from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import DATABASE, Finding, Grade, Patient
-from risala.engine.model.people_records.mails import MailQueueStatus
+from risala.engine.model.people_records import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 from risala.engine.model.times import iso
 

@@ -27,7 +27,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.audit import Seen
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.findings import Finding, Grade, Patient
-from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records import MailKind, NewMail
 from risala.engine.model.times import iso
 
 KEPT_MAX: Final = 2000

@@ -33,8 +33,8 @@ from risala.engine.journal.upkeep.database_copy import (
 )
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.findings import Finding, Grade, Patient
-from risala.engine.model.records.upkeep.books import AuditReport
-from risala.engine.rules.secrets.sealing import SealingRing
+from risala.engine.model.records.upkeep.trail import AuditReport
+from risala.engine.rules.sealing import SealingRing
 
 
 @dataclass(frozen=True, slots=True)

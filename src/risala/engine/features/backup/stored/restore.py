@@ -46,10 +46,10 @@ from risala.engine.model.feature_work import RestoredMailings
 from risala.engine.model.features import features
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
-from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.model.records.upkeep.sealed import LostSecret
+from risala.engine.model.records.upkeep.trail import AuditReport
 from risala.engine.model.states import Status
-from risala.engine.rules.secrets.sealing import SealingRing
+from risala.engine.rules.sealing import SealingRing
 from risala.sms.cause import Cause
 
 ROWS_AT_ONCE: Final = 500

@@ -13,7 +13,7 @@ import math
 from typing import Final
 
 from risala.engine.model.errors import RateLimited
-from risala.engine.rules.bucket import Bucket
+from risala.engine.rules.windows import Bucket
 
 HOOK_BURST_S: Final = 2.0
 """The requests of this many seconds may come together: monitoring reports what broke at once."""

@@ -32,11 +32,11 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
 from risala.engine.model.money import money
-from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.people_records import MailKind
+from risala.engine.model.records.asks import CursorPage, Place, Steps
 from risala.engine.model.records.fields import Moment, Money
 from risala.engine.model.records.figures import DECIDING_MAX
 from risala.engine.model.records.ledger import LedgerEntry
-from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.record import to_json
 
 _TABLE: Final = "payments"

@@ -16,8 +16,8 @@ from risala.engine.journal.sealed.columns import SealedColumn
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.people_records.mails import MailKind, NewMail
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.model.people_records import MailKind, NewMail
+from risala.engine.rules.sealing import SecretPurpose
 
 NONE: Final = "The organization has no identity provider."
 NO_WAY_BACK: Final = (

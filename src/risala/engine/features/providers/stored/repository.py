@@ -6,7 +6,7 @@ from risala.dataclass import dataclass
 from risala.engine.features.providers.stored import providers, signing_in
 from risala.engine.journal.store.repository import Store, audited_command, command, read
 from risala.engine.model.errors import SecretLost
-from risala.engine.rules.secrets.sealing import SecretPurpose
+from risala.engine.rules.sealing import SecretPurpose
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.callers import Caller, CallerKind, OperatorRole, Role
 from risala.engine.model.errors import IdentityFault, IdentityRefused
 from risala.engine.model.people import FactorAwaited, SessionKind, User
-from risala.engine.model.people_records.sign_in import (
+from risala.engine.model.people_records import (
     Entrant,
     FailureReason,
     LetIn,

@@ -21,22 +21,23 @@ from risala.engine.journal.store.schema.accounts import (
     KEY_EXPIRY,
     KEY_REMINDERS,
 )
-from risala.engine.journal.store.schema.alerts import ALERTS, ENDS
-from risala.engine.journal.store.schema.approvals import APPROVALS
 from risala.engine.journal.store.schema.audit import ADD_HASH, AUDIT, GUARD_AGAIN, chain_lines
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.compat import COMPAT
-from risala.engine.journal.store.schema.counts import COUNTS
-from risala.engine.journal.store.schema.factors import FACTORS
 from risala.engine.journal.store.schema.hooks import HOOKS
-from risala.engine.journal.store.schema.identities import IDENTITIES, PROVIDERS
 from risala.engine.journal.store.schema.inbound import INBOUND, LABELS, SENT_TIMES
 from risala.engine.journal.store.schema.mailings import HIDDEN, MAILINGS, STORED
-from risala.engine.journal.store.schema.messages import MESSAGES
-from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY
-from risala.engine.journal.store.schema.payments import PAYMENTS
-from risala.engine.journal.store.schema.people import OPERATOR_ROLES, PEOPLE
-from risala.engine.journal.store.schema.upkeep import UPKEEP
+from risala.engine.journal.store.schema.messages import COUNTS, MESSAGES
+from risala.engine.journal.store.schema.money import DAY_PARTS, MONEY, PAYMENTS
+from risala.engine.journal.store.schema.people import (
+    APPROVALS,
+    FACTORS,
+    IDENTITIES,
+    OPERATOR_ROLES,
+    PEOPLE,
+    PROVIDERS,
+)
+from risala.engine.journal.store.schema.upkeep import ALERTS, ENDS, UPKEEP
 from risala.engine.journal.store.schema.views import make_views
 from risala.engine.journal.store.schema.webhooks import WEBHOOKS
 

@@ -138,3 +138,159 @@ OPERATOR_ROLES: Final = """
 ALTER TABLE users ADD COLUMN operator_role TEXT;
 UPDATE users SET operator_role = 'administrator' WHERE operator = 1;
 """
+
+
+# The tables of second factors. A seed is sealed; of a recovery code there is only a hash.
+
+FACTORS: Final = """
+CREATE TABLE factors (
+  id TEXT PRIMARY KEY NOT NULL,
+  user_id TEXT NOT NULL REFERENCES users (id),
+  -- app, passkey.
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  -- Of a passkey: the host that it is for.
+  site TEXT NOT NULL,
+  -- Of a passkey: its id at the authenticator.
+  credential BLOB NOT NULL,
+  -- Of a passkey.
+  public_key BLOB NOT NULL,
+  -- Of an app: its seed, sealed with the sealing key.
+  seed TEXT NOT NULL,
+  -- Of an app: the time step of the last accepted code; of a passkey: the count of its signatures.
+  counter INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  used_at INTEGER
+) STRICT;
+CREATE INDEX factors_by_user ON factors (user_id);
+CREATE UNIQUE INDEX factors_by_credential ON factors (credential) WHERE kind = 'passkey';
+
+CREATE TABLE recovery_codes (
+  user_id TEXT NOT NULL REFERENCES users (id),
+  hash BLOB NOT NULL,
+  -- Null: not used.
+  used_at INTEGER,
+  PRIMARY KEY (user_id, hash)
+) STRICT, WITHOUT ROWID;
+
+-- When its user last showed who they are.
+ALTER TABLE web_sessions ADD COLUMN fresh_at INTEGER NOT NULL DEFAULT 0;
+-- Whose second factor is awaited: the code was right; null: the code is awaited.
+ALTER TABLE sign_in_requests ADD COLUMN user_id TEXT;
+-- 1: members need a second factor.
+ALTER TABLE organizations ADD COLUMN factor_required INTEGER NOT NULL DEFAULT 0;
+"""
+
+
+# The tables of accounts at identity providers, and of organizations' own providers with their
+# domains. They have no token: none is kept.
+
+IDENTITIES: Final = """
+CREATE TABLE identities (
+  -- The provider, and what it calls the person: never given to another one.
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES users (id),
+  created_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL,
+  PRIMARY KEY (issuer, subject)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX identities_by_user ON identities (user_id, issuer);
+
+-- 1: an identity provider says that two factors were shown.
+ALTER TABLE web_sessions ADD COLUMN two_factors INTEGER NOT NULL DEFAULT 0;
+"""
+
+PROVIDERS: Final = """
+CREATE TABLE identity_providers (
+  organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
+  issuer TEXT NOT NULL,
+  client_id TEXT NOT NULL,
+  -- Sealed; null: a public client.
+  client_secret TEXT,
+  label TEXT NOT NULL,
+  -- Lists are JSON.
+  role_claim TEXT NOT NULL,
+  owner_values TEXT NOT NULL,
+  developer_values TEXT NOT NULL,
+  viewer_values TEXT NOT NULL,
+  default_role TEXT,
+  verified_claim TEXT NOT NULL,
+  two_factors TEXT NOT NULL,
+  -- 1: members enter by it alone.
+  required INTEGER NOT NULL,
+  session_hours INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE provider_domains (
+  organization_id TEXT NOT NULL REFERENCES identity_providers (organization_id),
+  domain TEXT NOT NULL,
+  -- An operator said that it is the organization's; null: nobody yet, and it does nothing.
+  confirmed_at INTEGER,
+  PRIMARY KEY (organization_id, domain)
+) STRICT, WITHOUT ROWID;
+-- A domain is one organization's.
+CREATE UNIQUE INDEX provider_domains_confirmed ON provider_domains (domain)
+  WHERE confirmed_at IS NOT NULL;
+
+-- Accounts at providers: those of the console's have no organization.
+CREATE TABLE provider_identities (
+  organization_id TEXT NOT NULL,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  user_id TEXT NOT NULL REFERENCES users (id),
+  created_at INTEGER NOT NULL,
+  used_at INTEGER NOT NULL,
+  PRIMARY KEY (organization_id, issuer, subject)
+) STRICT, WITHOUT ROWID;
+INSERT INTO provider_identities
+  SELECT '', issuer, subject, user_id, created_at, used_at FROM identities;
+DROP TABLE identities;
+ALTER TABLE provider_identities RENAME TO identities;
+CREATE UNIQUE INDEX identities_by_user ON identities (user_id, organization_id, issuer);
+
+-- A session by an organization's provider enters this organization alone; null: by another way.
+ALTER TABLE web_sessions ADD COLUMN organization_id TEXT;
+CREATE INDEX web_sessions_by_organization ON web_sessions (organization_id)
+  WHERE organization_id IS NOT NULL;
+"""
+
+
+# The tables of four eyes: what waits for a second operator, and what each did alone.
+
+APPROVALS: Final = """
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY NOT NULL,
+  -- The operation, and its arguments as JSON.
+  kind TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  -- Minor units that count against the limit; null: it always needs two.
+  amount INTEGER,
+  organization_id TEXT,
+  -- JSON: what it would change, as it was when it was asked.
+  seen TEXT NOT NULL,
+  asked_by TEXT NOT NULL,
+  -- The user's id, or the machine's user: it stays when an address changes.
+  asked_key TEXT NOT NULL,
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- pending, confirmed, refused; a pending one is expired from expires_at on.
+  state TEXT NOT NULL,
+  decided_by TEXT,
+  decided_at INTEGER,
+  why TEXT
+) STRICT;
+CREATE INDEX approvals_pending ON approvals (asked_at) WHERE state = 'pending';
+CREATE INDEX approvals_decided ON approvals (decided_at) WHERE state <> 'pending';
+
+-- What an operator did alone on a day (since 1970-01-01, UTC), in minor units.
+CREATE TABLE alone_sums (
+  who TEXT NOT NULL,
+  day INTEGER NOT NULL,
+  amount INTEGER NOT NULL,
+  PRIMARY KEY (who, day)
+) STRICT, WITHOUT ROWID;
+"""

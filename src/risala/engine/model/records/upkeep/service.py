@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from dataclasses import field
+from typing import Annotated, Any, Final
 
 from risala.dataclass import dataclass
+from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName, Moment
 from risala.engine.model.records.figures import Deciding
 from risala.engine.model.records.messages import Unserved
-from risala.engine.model.records.upkeep.minutes import FailureShare, Flow, FlowAt
 from risala.engine.model.records.webhooks import Behind
+
+# What happened to live messages, by the minute, and why some failed.
+
+MINUTE_MS: Final = 60_000
+HOUR_MINUTES: Final = 60
+KEPT_FAILURE_HOURS: Final = 30 * 24
+"""How long the causes of failures are counted: what is rare shows only over weeks."""
+DAY_MINUTES: Final = 24 * HOUR_MINUTES
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What happened to live messages within a period."""
+
+    accepted: int = 0
+    delivered: int = 0
+    undelivered: int = 0
+    failed: int = 0
+    canceled: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FlowAt:
+    """What happened to live messages within the period that begins at a time."""
+
+    at: Moment
+    accepted: int
+    delivered: int
+    undelivered: int
+    failed: int
+    canceled: int
+
+
+@dataclass(frozen=True, slots=True)
+class FailureShare:
+    """How many live messages failed to arrive for one reason."""
+
+    cause: str
+    """A value of :class:`risala.sms.cause.Cause`."""
+    text: str | None = field(init=False)
+    """The cause's sentence."""
+    carrier: str | None
+    """None: no carrier was asked."""
+    word: Annotated[str | None, JsonName("carrierCode")]
+    """The carrier's own code; None: it gave none, or there are too many."""
+    messages: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", cause_text(self.cause))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +179,47 @@ class SystemFacts:
 
 OVERVIEW: Final = Ask("console.overview", ServiceOverview)
 SYSTEM: Final = Ask("system.show", SystemFacts)
+
+
+# The progress of migrating an older version's database.
+
+_MINUTE_S: Final = 60
+_HOUR_S: Final = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrading:
+    """A step of the migration, and its progress."""
+
+    step: str
+    """The present action: ``copying``, ``moving rows`` …"""
+    done: int
+    total: int
+    """The total of the step; 0: not known."""
+    left_s: int | None
+    """Seconds until the step is done, by its pace so far; None: not known yet."""
+
+    @property
+    def sentence(self) -> str:
+        words = [self.step]
+        if self.total:
+            words.append(f"{100 * self.done // self.total} %")
+        if self.left_s is not None:
+            words.append(_left(self.left_s))
+        return f"The database is being upgraded to this version: {', '.join(words)}."
+
+    def wire(self) -> dict[str, Any]:
+        return {
+            "step": self.step,
+            "done": self.done,
+            "total": self.total,
+            "secondsLeft": self.left_s,
+        }
+
+
+def _left(left_s: int) -> str:
+    if left_s < _MINUTE_S:
+        return "less than a minute left"
+    unit, size = ("hour", _HOUR_S) if left_s >= _HOUR_S else ("minute", _MINUTE_S)
+    count = -(-left_s // size)
+    return f"about {count} {unit}{'' if count == 1 else 's'} left"

@@ -9,7 +9,7 @@ import pytest
 from pydantic import SecretBytes, SecretStr
 
 from risala.config.model import Settings
-from risala.engine.rules.changes.settings import (
+from risala.engine.rules.changes import (
     AT_ONCE,
     SettingChange,
     SettingsChanges,

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from risala.config.model import CarrierSection
-from risala.engine.rules.changes.carriers import (
+from risala.engine.rules.changes import (
     CarrierChange,
     Effect,
     FieldChange,

@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.errors import SecretLost
-from risala.engine.rules.secrets.sealing import (
+from risala.engine.rules.sealing import (
     KEY_BYTES,
     NONCE_BYTES,
     SealingKey,

@@ -1,1 +1,0 @@
-"""Event sinks: plugins that get every event."""

@@ -1,1 +1,0 @@
-"""Secrets that the database keeps, without the keys that open them."""

@@ -1,1 +1,0 @@
-"""Drawing templates: by Jinja, as fast as our templates allow."""
