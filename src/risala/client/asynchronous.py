@@ -336,10 +336,11 @@ class AsyncRisala:
         """Make an endpoint. Its ``secret`` is shown here only. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
-        settings = calls.endpoint_settings(
-            *(url, types, description, headers, notify, signature_header, signature_key),
-            *(shape, template),
-        )
+        settings = calls.settings(
+            url=url, types=types, description=description, headers=headers, notify=notify,
+            signature_header=signature_header, signature_key=signature_key,
+            shape=shape, template=template,
+        )  # fmt: skip
         call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **settings)
         return await self._caller.ask(call)
 
@@ -359,10 +360,11 @@ class AsyncRisala:
         enabled: bool | None = None,
     ) -> answers.WebhookEndpoint:
         """Change what is given of an endpoint."""
-        settings = calls.endpoint_settings(
-            *(url, types, description, headers, notify, signature_header, signature_key),
-            *(shape, template),
-        )
+        settings = calls.settings(
+            url=url, types=types, description=description, headers=headers, notify=notify,
+            signature_header=signature_header, signature_key=signature_key,
+            shape=shape, template=template,
+        )  # fmt: skip
         call = calls.read_one(
             "/api/webhooks/update", answers.WebhookEndpoint,
             endpointId=endpoint_id, enabled=enabled, **settings,

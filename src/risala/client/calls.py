@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from . import answers
-from .decoding import decoded
+from .decoding import camel, decoded
 from .errors import RefusedError, UnreadableAnswerError, refusal
 
 T = TypeVar("T")
@@ -164,29 +164,18 @@ def listing(
     return {"limit": limit, "before": before, "after": after, **times, **arguments}
 
 
-def endpoint_settings(
-    url: str | None,
-    types: Iterable[str] | None,
-    description: str | None,
-    headers: Mapping[str, str] | None,
-    notify: str | None,
-    signature_header: str | None,
-    signature_key: str | None,
-    shape: str | None,
-    template: str | None,
-) -> dict[str, object]:
-    """The members of an endpoint that can be set."""
-    return {
-        "url": url,
-        "types": None if types is None else list(types),
-        "description": description,
-        "headers": None if headers is None else dict(headers),
-        "notify": notify,
-        "signatureHeader": signature_header,
-        "signatureKey": signature_key,
-        "shape": shape,
-        "template": template,
-    }
+def settings(**values: object) -> dict[str, object]:
+    """Settings by the API's names: ``signature_key`` is its ``signatureKey``."""
+    return {camel(name): _plain(value) for name, value in values.items()}
+
+
+def _plain(value: object) -> object:
+    """A value as JSON writes it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return list(value)
+    return value
 
 
 def _items(answer: Json, kind: type[T]) -> tuple[T, ...]:

@@ -332,10 +332,11 @@ class Risala:
         """Make an endpoint. Its ``secret`` is shown here only. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
-        settings = calls.endpoint_settings(
-            *(url, types, description, headers, notify, signature_header, signature_key),
-            *(shape, template),
-        )
+        settings = calls.settings(
+            url=url, types=types, description=description, headers=headers, notify=notify,
+            signature_header=signature_header, signature_key=signature_key,
+            shape=shape, template=template,
+        )  # fmt: skip
         call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **settings)
         return self._caller.ask(call)
 
@@ -355,10 +356,11 @@ class Risala:
         enabled: bool | None = None,
     ) -> answers.WebhookEndpoint:
         """Change what is given of an endpoint."""
-        settings = calls.endpoint_settings(
-            *(url, types, description, headers, notify, signature_header, signature_key),
-            *(shape, template),
-        )
+        settings = calls.settings(
+            url=url, types=types, description=description, headers=headers, notify=notify,
+            signature_header=signature_header, signature_key=signature_key,
+            shape=shape, template=template,
+        )  # fmt: skip
         call = calls.read_one(
             "/api/webhooks/update", answers.WebhookEndpoint,
             endpointId=endpoint_id, enabled=enabled, **settings,

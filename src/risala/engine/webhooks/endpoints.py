@@ -15,8 +15,9 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.fields import Maximum
+from risala.engine.model.records.record import fields_of
 from risala.engine.model.records.webhooks import (
-    ENDPOINT_DESCRIPTION_MAX,
     HEADER_CHARACTER,
     SHAPES,
     SIGNATURE_HEADER_MAX,
@@ -217,9 +218,7 @@ def setting_faults(endpoint: Endpoint) -> Iterator[FieldFault]:
     if not endpoint.types:
         text = "An endpoint needs at least one event type."
         yield FieldFault("types", "missing", text)
-    if len(endpoint.description) > ENDPOINT_DESCRIPTION_MAX:
-        text = f"A description can have at most {ENDPOINT_DESCRIPTION_MAX} characters."
-        yield FieldFault("description", "too_long", text)
+    yield from _long_texts(endpoint)
     if endpoint.notify and not _MAIL.fullmatch(endpoint.notify):
         yield FieldFault("notify", "invalid_address", "`notify` must be one e-mail address.")
     if (fault := _headers_fault(endpoint.headers)) is not None:
@@ -232,6 +231,23 @@ def setting_faults(endpoint: Endpoint) -> Iterator[FieldFault]:
         yield FieldFault("signature_header", "invalid_header", text)
     elif is_twice(endpoint):
         yield _TWICE
+
+
+_NOUNS: Final = {"description": "A description"}
+"""How the sentence of a text that is too long begins; of the others it has the field's name."""
+_LIMITED: Final = tuple(
+    (each.name, most.characters, _NOUNS.get(each.name, f"`{each.name}`"))
+    for each in fields_of(Endpoint)
+    if each.name not in ("url", "signature_header", "template")
+    and (most := each.note(Maximum)) is not None
+)
+"""The texts with no other rule than that they end: their limits stand in the record."""
+
+
+def _long_texts(endpoint: Endpoint) -> Iterator[FieldFault]:
+    for name, most, noun in _LIMITED:
+        if len(getattr(endpoint, name) or "") > most:
+            yield FieldFault(name, "too_long", f"{noun} can have at most {most} characters.")
 
 
 _TWICE: Final = FieldFault(

@@ -90,7 +90,9 @@ async def show_new(request: PageRequest) -> TrioResponse:
 DECODED: Final = "signature_decoded"
 """The box that says it of the signature's key."""
 _FORM: Final = DeclaredForm(Endpoint, webhooks.SETTINGS)
-_TEXTS: Final = ("url", "description", "notify", "signature_header")
+_OTHERS: Final = ("types", "headers", "signature_key", "shape", "template")
+_TEXTS: Final = tuple(name for name in webhooks.SETTINGS if name not in _OTHERS)
+"""The settings that are sent as they are typed."""
 """The fields of one line."""
 
 
