@@ -30,6 +30,9 @@ def main() -> None:
         hold_reload()
         # A tenth of a start: nothing that is imported is garbage. The service looks again.
         gc.disable()
+        from risala.late import import_late
+
+        import_late()
     from risala.cli.main import cli
 
     cli(prog_name="risala")

@@ -117,18 +117,21 @@ def _nothing(_: object) -> None:
 
 _FACTORY: Final = object()
 """The default of an argument whose value a function makes."""
+_NAMES: Final[dict[str, Any]] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
+"""What each ``__init__`` names; one table for most of them."""
 
 
 def _init_of(cls: type) -> Callable[..., None]:
     """``__init__`` with an argument for each field, which sets it."""
-    known: dict[str, Any] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
+    known: dict[str, Any] = {}  # what the head names
+    inner: dict[str, Any] = {}  # what the body names
     placed: list[str] = []
     named: list[str] = []
     body: list[str] = []
     for each in fields(cls):
         value = each.name
         if each.default_factory is not MISSING:
-            known[f"_make_{each.name}"] = each.default_factory
+            inner[f"_make_{each.name}"] = each.default_factory
             made = f"_make_{each.name}()"
             value = f"{made} if {each.name} is _FACTORY else {each.name}" if each.init else made
         elif not each.init and each.default is MISSING:
@@ -139,12 +142,14 @@ def _init_of(cls: type) -> Callable[..., None]:
         if each.init:
             (named if each.kw_only else placed).append(_argument(each, known))
         elif each.default is not MISSING:
-            known[f"_default_{each.name}"] = each.default
+            inner[f"_default_{each.name}"] = each.default
     if hasattr(cls, "__post_init__"):
         body.append(" self.__post_init__()")
     arguments = ", ".join(["self", *placed, *(["*", *named] if named else [])])
     source = f"def __init__({arguments}):\n" + "\n".join(body or [" pass"])
-    exec(source, known)  # noqa: S102 -- as dataclasses does: names of fields, nothing from outside
+    known["_FACTORY"] = _FACTORY
+    names = {**_NAMES, **inner} if inner else _NAMES
+    exec(source, names, known)  # noqa: S102 -- as dataclasses does: names of fields, no more
     init: Callable[..., None] = known["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init

@@ -57,7 +57,7 @@ def test_a_value_read_by_a_text_is_noticed():
     assert [ast.unparse(each) for each in subscripts(tree)] == ["answer['name']", "rows[0]['id']"]
 
 
-OWN_DATACLASS = ("engine", "http")
+OWN_DATACLASS = ("engine", "http", "drivers", "sms")
 """Rooms with hundreds of frozen classes. Others have few, or their classes are inherited from."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any, Final
 
@@ -246,7 +246,7 @@ def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
         for network in networks:
             if network not in settings.plan.networks():
                 known = sorted(settings.plan.networks())
-                near = get_close_matches(network, known, n=2, cutoff=NEAR)
+                near = difflib.get_close_matches(network, known, n=2, cutoff=NEAR)
                 # Some countries have forty networks.
                 like = f"did you mean {_quoted(near, ' or ')}?" if near else _quoted(known, ", ")
                 text = f'has "{network}", which is no network of a served country: {like}'

@@ -6,9 +6,10 @@ Which numbers are served says the numbering plan (:mod:`risala.sms.numbering.pla
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+from risala.dataclass import dataclass
 
 SENDER_MAX: Final = 11
 """An alphanumeric address has at most 11 septet characters (3GPP TS 23.040 §9.1.2.5)."""

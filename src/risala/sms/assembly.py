@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
+from risala.dataclass import dataclass
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
 

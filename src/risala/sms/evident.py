@@ -12,10 +12,11 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+from risala.dataclass import dataclass
 from risala.sms.alphabet import decode_gsm7, decode_gsm7_part, decode_ucs2, decode_ucs2_part
 from risala.sms.likely import cost_bits
 from risala.sms.segment import UserDataHeader, parse_user_data_header

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final, Literal
 from zlib import crc32
+
+from risala.dataclass import dataclass
 
 WHOLE: Final = 0
 """The number of a segment that is all of a message of several segments, for a carrier that takes

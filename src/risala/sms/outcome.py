@@ -17,9 +17,9 @@ is shown instead of it. Neither ``raw`` nor ``text`` ever carries message text o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from risala.dataclass import dataclass
 from risala.sms.cause import Cause
 
 

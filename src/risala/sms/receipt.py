@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from risala.dataclass import dataclass
 from risala.sms.cause import Cause
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.alphabet import (
     ESCAPE,
     ESCAPE_CHARACTER,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, Literal
 
+from risala.dataclass import dataclass
 from risala.sms.unseen import FILLERS, with_needed, without_unseen
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from encodings.aliases import aliases
 from typing import Any, Final
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 
+from risala.dataclass import dataclass
 from risala.plugins.face import (
     FaceAnswer,
     FaceCall,

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict
 
+from risala.dataclass import dataclass
 from risala.plugins.face import (
     FaceAnswer,
     FaceCaller,

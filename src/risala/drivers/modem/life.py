@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.engine import Late, Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.card.balance import Balance

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals, has_too_many
 from risala.sms.typed import western
 from risala.sms.unseen import without_unseen

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import trio
 from pydantic import BaseModel, ConfigDict, Field
 
+from risala.dataclass import dataclass
 from risala.plugins.command import CommandFactory
 from risala.plugins.hookspecs import hookimpl
 from risala.plugins.page import (

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.copies import MessageCopies, Unanswered
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.parts import SmppParts

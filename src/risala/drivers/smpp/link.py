@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 import outcome
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.pdu import EnquireLink, Pdu, Unbind, response_to
 from risala.drivers.smpp.protocol.session import (
     Answered,

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import groupby, product
 from math import prod
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.numbering.calling_codes import COUNTRIES, country_of_code, english_name
 from risala.sms.numbering.countries import country
 from risala.sms.numbering.country import Country

@@ -7,10 +7,10 @@ Codes: 27.005 §3.2.5 (0 to 127 are causes of 24.011 annex E-2, 128 to 255 are T
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.lines import Result, ResultKind
 
 

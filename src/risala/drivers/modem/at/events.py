@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.lines import Result
 
 _own_name: Final = re.compile(r"AT([+^*$%#&][A-Z0-9_]+)", re.IGNORECASE).match

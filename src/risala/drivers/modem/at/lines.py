@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from risala.dataclass import dataclass
 
 
 class ResultKind(StrEnum):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.lines import PduHeader
 
 USSD_LINES_MAX: Final = 12

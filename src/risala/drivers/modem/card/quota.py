@@ -8,10 +8,10 @@ of UTC.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.message import Segment
 
 _BEGUN_MAX_MS: Final = 300_000

@@ -8,11 +8,11 @@ is reported as such.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.doctor import card_checks as sim_checks
 from risala.drivers.modem.doctor import host_checks, modem_checks
 from risala.drivers.modem.doctor.bench import Bench

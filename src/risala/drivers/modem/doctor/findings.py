@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.fields import Registration
 from risala.drivers.modem.ready.identity import Identity
 from risala.drivers.modem.ready.routing import Routing

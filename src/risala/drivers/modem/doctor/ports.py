@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.doctor.bench import OpenPort, Tap
 from risala.drivers.modem.port import serial
 from risala.drivers.modem.port.host import Host, Process

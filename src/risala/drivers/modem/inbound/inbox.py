@@ -6,11 +6,11 @@ it on disk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.engine import Urc
 from risala.drivers.modem.at.fields import number, values
 from risala.drivers.modem.at.lines import ResultKind

@@ -9,10 +9,10 @@ so the engine matches a report that comes after a restart, when the send is not 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.causes import cause_of_status
 from risala.drivers.modem.tpdu.pdu import StatusReport
 from risala.sms.message import Segment

@@ -13,10 +13,10 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.port.usb import UsbDevice, usb_device_of
 
 MODEM_MANAGER: Final = "ModemManager"

@@ -14,7 +14,6 @@ import termios
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -24,6 +23,7 @@ import serial
 import serial.tools.list_ports
 import trio
 
+from risala.dataclass import dataclass
 from risala.plugins.unsent import drop_unsent_at_close
 
 _READ_OCTETS: Final = 4096

@@ -10,12 +10,12 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import trio
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.port.serial import is_tcp
 
 _RESET: Final = 0x5514

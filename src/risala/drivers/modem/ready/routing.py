@@ -6,9 +6,9 @@ Storage first (``+CMTI``, then read, then delete): a message that goes straight 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.fields import brackets, first, number, offered
 from risala.drivers.modem.talk.asking import Asker
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.at.engine import Row
 from risala.drivers.modem.at.fields import first, number, values
 from risala.drivers.modem.talk.asking import Asker

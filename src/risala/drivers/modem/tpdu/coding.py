@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.message import Alphabet
 
 

@@ -11,11 +11,11 @@ Decoding raises only :class:`PduError`, for any octets that are no PDU.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.tpdu.tpfields import (
     HEADER,
     MTI,

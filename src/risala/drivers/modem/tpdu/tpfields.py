@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.tpdu.septets import pack, unpack
 from risala.sms.alphabet import decode_gsm7, encode_gsm7
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.modem.tpdu.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
 from risala.drivers.modem.tpdu.septets import fill_bits_after, octets_for, pack, unpack
 from risala.drivers.modem.tpdu.tpfields import PduError, Reader

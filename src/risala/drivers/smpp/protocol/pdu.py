@@ -7,10 +7,11 @@ survives); ``command_status`` and ``tlvs`` stay raw, so that a vendor's own are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import ClassVar, Final, TypeVar
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.destinations import Destination, DistributionList, Unsuccessful
 from risala.drivers.smpp.protocol.fields import (
     C_OCTETS,

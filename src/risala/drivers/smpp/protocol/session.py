@@ -15,10 +15,10 @@ which state; the session's role only decides which of its rows are ours and whic
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.codec import PDU_OCTETS_MAX, PduReader, encode
 from risala.drivers.smpp.protocol.fields import PduFault
 from risala.drivers.smpp.protocol.pdu import (

@@ -7,10 +7,10 @@ that any carrier would answer for this recipient have it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.sms.cause import Cause
 from risala.sms.outcome import Outcome, Refused, Scope, Throttled
 

@@ -6,11 +6,12 @@ Pure: the time is handed in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySm, SubmitSm, varied
 from risala.drivers.smpp.protocol.times import SPAN_MAX_S, absolute_time, relative_time
 from risala.drivers.smpp.protocol.tlv import (

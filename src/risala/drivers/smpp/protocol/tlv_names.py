@@ -5,10 +5,10 @@ For people and for settings; the codec carries any tag, known or not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.dataclass import dataclass
 from risala.drivers.smpp.protocol.tlv import Tlv
 
 OCTETS_MAX: Final = 0xFFFF

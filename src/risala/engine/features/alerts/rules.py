@@ -7,10 +7,10 @@ comes back within a day.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
-from statistics import median
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -168,7 +168,7 @@ def usual(hours: Iterable[HourOf], end: int, length: int, count_min: int) -> flo
             block[0] += each.whole
             block[1] += each.good
     shares = [good / whole for whole, good in blocks.values() if whole >= count_min]
-    return median(shares) if len(shares) >= BLOCKS_MIN else None
+    return statistics.median(shares) if len(shares) >= BLOCKS_MIN else None
 
 
 def by_network(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+import statistics
 from dataclasses import replace
 from functools import partial
-from statistics import median
 from typing import Final
 
 from risala.dataclass import dataclass
@@ -251,7 +251,7 @@ def summed(
         if state == "delivered":
             delivered += 1
             took.append(max(0, (delivered_at or created_at) - created_at))
-    middle = round(median(took)) if took else None
+    middle = round(statistics.median(took)) if took else None
     return DeliverySum(days, delivered, failed, middle, is_cut=looked == summed_max)
 
 

@@ -1,0 +1,95 @@
+"""Modules of others that are loaded when they are first used, not when they are imported.
+
+Libraries import more than they use: trio knows TLS, whether a connection has it or not, and
+sqlite-utils a command line. A service that never uses one of these has no memory for it, and
+starts without waiting for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from threading import RLock
+from types import ModuleType
+from typing import Final
+
+LATE: Final = frozenset(
+    (
+        "ssl",  # trio; only connections over TLS use it
+        "idna",  # trio, for host names that are not ASCII
+        "importlib.metadata._adapters",  # a package in its own words; imports email.message
+        "sqlite_utils.recipes",  # its command line; imports dateutil
+        "structlog.threadlocal",  # no longer recommended; imports greenlet
+        "calendar",  # email.utils, for times that are read
+        *("difflib", "statistics"),  # ours, for faults and for figures
+    )
+)
+"""None of these may import anything of ours: whoever uses one first loads it, in any thread."""
+
+
+def import_late() -> None:
+    """From now on, import the modules that are :data:`LATE` when they are first used."""
+    if not any(isinstance(each, _LateFinder) for each in sys.meta_path):
+        sys.meta_path.insert(0, _LateFinder())
+
+
+class _LateModule(ModuleType):
+    """A module whose code runs when it is asked for a name that it does not have yet.
+
+    As :class:`importlib.util.LazyLoader` makes, which two threads may not use at once (until Python
+    3.11.9).
+    """
+
+    def __getattr__(self, name: str) -> object:
+        loader = self.__loader__
+        if isinstance(loader, _LateLoader):
+            loader.load(self)
+        return object.__getattribute__(self, name)
+
+
+class _LateLoader(Loader):
+    """Runs the code of one module once, at its first use."""
+
+    def __init__(self, loader: Loader) -> None:
+        self._loader = loader
+        self._lock = RLock()
+        self._begun = False
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Only prepare the module for its first use."""
+        module.__class__ = _LateModule
+
+    def load(self, module: ModuleType) -> None:
+        """Run the module's code, once; another thread waits until that is done."""
+        with self._lock:
+            if self._begun:  # by this thread, whose code asks for a name that is not there
+                return
+            self._begun = True
+            try:
+                self._loader.exec_module(module)
+            except BaseException:
+                self._begun = False
+                raise
+            module.__class__ = ModuleType
+            module.__loader__ = self._loader
+            if module.__spec__ is not None:
+                module.__spec__.loader = self._loader
+
+
+class _LateFinder(MetaPathFinder):
+    """Finds the modules that are :data:`LATE`, where they usually are."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname not in LATE:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _LateLoader(spec.loader)
+        return spec
