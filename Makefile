@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python .ci/install
 # src/risala/http must never shadow the standard library's http (docs/decisions/0001).
 export PYTHONSAFEPATH := 1
 # A process that compiles all that it imports takes three times as long to start, and the tests start
@@ -11,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: serve test test-all test-shuffled soak lint format bench vendor messages lock changelog clean
 
-serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
+serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it; ARGS="--country SN"
 	@$(BIN)/risala serve --demo $(ARGS)
 
 # Tests wait for processes half of their time: two workers would leave two cores idle as long.
@@ -261,14 +262,14 @@ clean: ## remove the environments, all caches, build and dist
 
 $(VENV)/.stamp: pyproject.toml requirements.lock
 	@sh .ci/venv "$(PYTHON)" "$(VENV)"
-	@echo "Installing what Risala needs into $(VENV) …"
-	@$(PIP) --require-hashes -r requirements.lock
+	@echo "Installing what Risala needs into $(VENV), once: a minute or two …"
+	@$(INSTALL) requirements.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.stamp-dev: pyproject.toml requirements-dev.lock
 	@sh .ci/venv "$(PYTHON)" "$(VENV)"
 	@echo "Installing Risala and its test tools into $(VENV) …"
-	@$(PIP) --require-hashes -r requirements-dev.lock
+	@$(INSTALL) requirements-dev.lock
 	@$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.stamp

@@ -34,7 +34,7 @@ def make(place: Path) -> Make:
     def run(python: str | Path = PYTHON, place: Path = place) -> subprocess.CompletedProcess[str]:
         """What `make serve` does before it serves, less what pip would fetch."""
         return subprocess.run(
-            ["make", f"PYTHON={python}", f"VENV={place}", "PIP=:", f"{place}/.stamp"],
+            ["make", f"PYTHON={python}", f"VENV={place}", "PIP=:", "INSTALL=:", f"{place}/.stamp"],
             cwd=ROOT,
             env=environment(),
             capture_output=True,
