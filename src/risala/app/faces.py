@@ -67,7 +67,7 @@ async def open_faces(
     streams = Streams(gateway, stop)
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
-    await faces.start(partial(control, streams=streams, shutdown=stop))
+    await faces.start(partial(control, streams=streams, plan=settings.plan, shutdown=stop))
     if listening.smpp:
         serve_smpp = required(lambda each: each.serves_smpp)
         smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)

@@ -58,14 +58,17 @@ class Options:
         return loaded
 
     def plan(self) -> NumberingPlan:
-        """The countries that are served; the other settings are not read where these say so alone.
+        """The countries that are served: by the service that runs, which may have been told them
+        when it started; else by the settings, of which no other is read where these say so alone.
 
         Raises:
             CommandRefused: they are wrong.
         """
         from risala.cli.reach import quick
 
-        codes = quick.countries(self.file)
+        directory = quick.data_dir(self.data, self.file)
+        codes = quick.served(directory) if directory is not None else None
+        codes = quick.countries(self.file) if codes is None else codes
         if codes is not None:
             with suppress(ValueError):  # the settings say what is wrong with them
                 return plan_of(codes)

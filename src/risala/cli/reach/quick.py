@@ -132,6 +132,20 @@ def connected(directory: Path) -> Iterator[QuickGateway | None]:
         yield gateway
 
 
+def served(directory: Path) -> tuple[str, ...] | None:
+    """The countries that the service which holds ``directory`` serves; None: no answer."""
+    try:
+        with (
+            unix_address(directory / CONTROL_NAME) as address,
+            closing(_UnixConnection(address)) as connection,
+        ):
+            status, body = _asked(connection, "GET", "/healthz")
+            codes = json.loads(body).get("countries", DEFAULT_COUNTRIES)
+    except (OSError, ValueError, http.client.HTTPException):
+        return None
+    return tuple(map(str, codes)) if status == 200 else None
+
+
 class _UnixConnection(http.client.HTTPConnection):
     def __init__(self, address: str) -> None:
         super().__init__("control", timeout=TIMEOUT_S)

@@ -26,6 +26,7 @@ from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
 from risala.sms.currencies import USUAL, decimals
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 if TYPE_CHECKING:
     from risala.engine.gateway.gateway import Gateway
@@ -46,7 +47,9 @@ def create_control(gateway: Gateway) -> JsonApp:
     return late_control(gateway, None).now()
 
 
-def late_control(gateway: Gateway, streams: Streams | None) -> LateApp:
+def late_control(
+    gateway: Gateway, streams: Streams | None, plan: NumberingPlan = DEFAULT
+) -> LateApp:
     """The app behind the control socket; without ``streams`` it has none."""
     plain = PlainRoutes(
         body_bytes_max=_BODY_BYTES_MAX,
@@ -61,7 +64,7 @@ def late_control(gateway: Gateway, streams: Streams | None) -> LateApp:
         return PlainAnswer(json_bytes({"result": result}))
 
     async def alive(_: PlainRequest) -> PlainAnswer:
-        return PlainAnswer(json_bytes({"status": "ok", **_decimals()}))
+        return PlainAnswer(json_bytes({"status": "ok", **_decimals(), **_countries(plan)}))
 
     plain.route("/perform", perform)
     plain.route("/healthz", alive, method="GET")
@@ -93,6 +96,12 @@ def _decimals() -> dict[str, int]:
     return {} if places == USUAL else {"decimals": places}
 
 
+def _countries(plan: NumberingPlan) -> dict[str, list[str]]:
+    """The countries that the service serves, whichever settings a command finds; left out where
+    they are the usual one."""
+    return {} if plan.is_default else {"countries": [each.code for each in plan.countries]}
+
+
 def _caller(client: Client | None) -> Caller:
     """The caller of a request: the user of this machine who connected. It is the operator, since
     the socket's file mode let them in."""
@@ -105,6 +114,7 @@ async def serve_control(
     data_dir: Path,
     *,
     streams: Streams | None = None,
+    plan: NumberingPlan = DEFAULT,
     shutdown: trio.Event,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
@@ -113,6 +123,6 @@ async def serve_control(
     Raises:
         ListenError: the socket cannot be made.
     """
-    app = late_control(gateway, streams)
+    app = late_control(gateway, streams, plan)
     with listen_control(data_dir) as sock:
         await serve_app(app, http, sock=sock, shutdown=shutdown, task_status=task_status)
