@@ -200,7 +200,7 @@ def test_every_fault_is_named_at_once(write):
         "carriers[0].modem": 'is not read: the driver is "smpp", its table [carriers.smpp] '
         + in_file,
         "carriers[1].prefixes[1]": "must be the beginning of a number in quotes, such as"
-        f' "+2223" {in_file}',
+        f' "+3376" {in_file}',
         "carriers[1].smpp": f"must be a table, [carriers.smpp] {in_file}",
         f"{uncertain}.action": f'must be one of "resend", "fail" {in_file}',
         f"{uncertain}.after_s": "is missing; add it. It must be a number from 0 to 86400, in"

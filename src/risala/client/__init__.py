@@ -5,7 +5,7 @@
     from risala.client import Risala
 
     risala = Risala("https://sms.example", os.environ["RISALA_KEY"])
-    sent = risala.send_message("+22236123456", "Bonjour")
+    sent = risala.send_message("+33612345678", "Bonjour")
     print(risala.get_message(sent.message_id).status)
 
 `Risala` is for threads, `AsyncRisala` for tasks of asyncio or Trio; both have the same methods.

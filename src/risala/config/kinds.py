@@ -10,9 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from risala.sms.address import sender_fault, spelled
 from risala.sms.currencies import decimals, has_too_many
-from risala.sms.numbering.plan import DEFAULT
 
-_HOME: Final = DEFAULT.prefixes[0]
+_CODE: Final = "+33"
 
 
 def _as_sender(text: str) -> str:
@@ -64,14 +63,14 @@ Prefix = Annotated[
     str,
     Field(
         pattern=r"^\+[1-9][0-9]{0,14}$",
-        json_schema_extra={"words": f'the beginning of a number in quotes, such as "{_HOME}3"'},
+        json_schema_extra={"words": f'the beginning of a number in quotes, such as "{_CODE}76"'},
     ),
 ]
 NationalPrefix = Annotated[
     str,
     Field(
         pattern=r"^(\+[1-9][0-9]{0,3})?$",
-        json_schema_extra={"words": f'a country code in quotes, such as "{_HOME}", or "" for none'},
+        json_schema_extra={"words": f'a country code in quotes, such as "{_CODE}", or "" for none'},
     ),
 ]
 Name = Annotated[

@@ -3,7 +3,7 @@
 //
 //   import { Risala } from "./risala.js";
 //   const risala = new Risala("https://sms.example", "pk_live_…");
-//   const { verificationId } = await risala.sendVerification("+22236123456");
+//   const { verificationId } = await risala.sendVerification("+33612345678");
 //   const { status } = await risala.checkVerification(verificationId, "042137");
 //
 // A browser has a publishable key, which opens these two calls alone. What needs a secret key is for
