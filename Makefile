@@ -128,8 +128,8 @@ browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a rea
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
 
 .PHONY: pictures
-pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial again, in each language, while its test goes through it
-	RISALA_PICTURES=docs $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
+pictures: $(VENV)/.stamp-dev ## take the pictures of the first page and of the dashboard's tutorial again, while their tests go through both
+	RISALA_PICTURES=docs $(BIN)/python -m pytest -m browser tests/browser/test_first_page.py tests/browser/test_tutorials.py -k "the_first or the_carriers or the_dashboard"
 
 .PHONY: clicks
 clicks: $(VENV)/.stamp-dev ## count what a person presses, types and reads for eleven tasks of the pages

@@ -15,6 +15,7 @@ fonts of the reader's system; links to other hosts are listed in external-links.
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,10 @@ class Outside:
             lines = [f"{uri}  {name}\n" for uri, name in sorted(self.found)]
             (Path(app.outdir) / "external-links.txt").write_text("".join(lines), "utf-8")
             here = '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html">'
+            # Named by HTML, one for each theme, of which Sphinx copies nothing.
+            source, site = (Path(each) / "docs/pictures" for each in (app.srcdir, app.outdir))
+            if source.is_dir():
+                shutil.copytree(source, site, dirs_exist_ok=True)
             (Path(app.outdir) / "index.html").write_text(here + "<title>Risala</title>\n", "utf-8")
 
 

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -76,10 +76,10 @@ class Demo:
 
 
 @contextmanager
-def serve_demo(data: Path, port: int = 0) -> Iterator[Demo]:
+def serve_demo(data: Path, port: int = 0, options: Sequence[str | Path] = ()) -> Iterator[Demo]:
     """A demo of its own; it stops as a service does that is told to."""
     command = [sys.executable, "-m", "risala", "serve", "--demo", "--data", data]
-    command += ["--port", str(port)]
+    command += ["--port", str(port), *options]
     (data / "demo.json").unlink(missing_ok=True)
     process = Process([*map(str, command)], data)
     try:

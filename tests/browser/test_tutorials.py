@@ -120,20 +120,20 @@ def visit(browser: Browser) -> Iterator[Callable[[str, Language], Page]]:
 def test_the_dashboard(play, clean, visit, language):
     tutorial = prose(ROOT / "docs" / folder_of(language) / "dashboard.md")
     book = play("docs/tutorials/dashboard.md", prefix=clean)
-    demo = book.serve('make serve ARGS="--data /tmp/risala-demo"')
+    demo = book.serve('make serve ARGS="--country KE --data /tmp/risala-demo"')
     demo.wait_line(lambda line: line.startswith("Stop with"))
     base = book.words["http://127.0.0.1:8080"]
     page = visit(base, language)
     hand, camera = ByTheBook(page, tutorial, language), Camera(page, tutorial, language)
 
     page.goto(f"{base}/sign-up")
-    hand.fill("E-mail address", "aicha@baraka.example")
+    hand.fill("E-mail address", "amina@lakeside.example")
     hand.press("Send me a code")
     hand.see(hand.field("6-digit code"))
     hand.fill("6-digit code", code_in(demo, ""))
     hand.press("Sign in")
     hand.see(hand.field("Name of the new organization"))
-    hand.fill("Name of the new organization", "Baraka Market")
+    hand.fill("Name of the new organization", "Lakeside Clinic")
     hand.press("Create the organization")
     page.wait_for_url("**/app/org_*/start")
     hand.press("Run")
@@ -154,8 +154,8 @@ def test_the_dashboard(play, clean, visit, language):
 
     hand.open("messages")
     hand.follow("New message")
-    hand.fill("To", "36 12 34 56")
-    hand.fill("Text", "Your order is ready. See you soon at Baraka Market!")
+    hand.fill("To", "0712 123456")
+    hand.fill("Text", "Your test result is ready. Please come by until 5 pm. Lakeside Clinic")
     page.wait_for_load_state("networkidle")
     camera.take("composer")
     hand.press("Send")
@@ -172,7 +172,7 @@ def test_the_dashboard(play, clean, visit, language):
 
     hand.open("verify")
     hand.follow("Try it")
-    hand.fill("Number", "36 12 34 56")
+    hand.fill("Number", "0712 123456")
     hand.press("Send the code")
     hand.see(hand.field("Code"))
     hand.fill("Code", code_in(demo, "reads, from"))
