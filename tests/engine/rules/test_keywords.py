@@ -1,5 +1,7 @@
 """The first word of a message, as people write it."""
 
+from pathlib import Path
+
 import pytest
 
 from risala.engine.rules.keywords import (
@@ -112,3 +114,18 @@ def test_a_courtesy_hides_no_word_and_no_longer_courtesy():
 
 def test_an_older_route_has_its_digits_as_they_were_typed():
     assert keyword_ways("v٥ x") == ("v5", "v٥", "v۵")
+
+
+@pytest.mark.parametrize("word", sorted(STOP_WORDS))
+def test_the_pages_say_which_words_people_may_text(word):
+    root = Path(__file__).parents[3]
+    pages = [
+        *(root / "docs").glob("**/how-to/receive-messages.md"),
+        *(root / "docs").glob("**/how-to/answer-keywords.md"),
+        root / "docs/reference/cli.md",
+        root / "src/risala/cli/commands/messaging/inbound.py",
+        root / "src/risala/http/dashboard/templates/inbound/opt_outs.html",
+    ]
+    assert len(pages) == 9
+    silent = [str(page.relative_to(root)) for page in pages if word.upper() not in page.read_text()]
+    assert silent == [], f"these tell people of the others, and not of {word.upper()}"
